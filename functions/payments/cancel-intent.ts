@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { cancelPayment } from '../../shared/payments/cancel.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { cancelIntent } from './endpoints.ts';
+
+export const handler = lambda(cancelIntent, moneyDeps, cancelPayment);

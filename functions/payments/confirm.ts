@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { confirmPayment } from '../../shared/payments/confirm.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { confirm } from './endpoints.ts';
+
+export const handler = lambda(confirm, moneyDeps, confirmPayment);

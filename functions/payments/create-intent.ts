@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { createPayment } from '../../shared/payments/create.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { createIntent } from './endpoints.ts';
+
+export const handler = lambda(createIntent, moneyDeps, createPayment);

@@ -1,0 +1,246 @@
+import * as z from 'zod';
+import type { Caller } from '../../shared/access/caller.ts';
+import { principalOf } from '../../shared/access/caller.ts';
+import type { ErrorCode } from '../../shared/core/errors.ts';
+import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
+import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
+import {
+  confirmBody,
+  createIntentBody,
+  emailSchema,
+  idSchema,
+  updateIntentBody,
+} from '../../shared/payments/requests.ts';
+import {
+  confirmationSchema,
+  createdPaymentSchema,
+  guestPaymentSchema,
+  paymentViewSchema,
+} from '../../shared/payments/view-schema.ts';
+
+const MINUTE = 60;
+const HOUR = 3_600;
+const none = z.object({});
+const byId = z.object({ id: idSchema });
+
+const CREATE_ERRORS: readonly ErrorCode[] = [
+  'VALIDATION_ERROR',
+  'INVALID_JSON',
+  'PRICING_MISMATCH',
+  'AMOUNT_TOO_SMALL',
+  'UNSUPPORTED_CURRENCY',
+  'UNSUPPORTED_PROVIDER',
+  'RESOURCE_NOT_FOUND',
+  'PROVIDER_ERROR',
+  'PROVIDER_TIMEOUT',
+  'RATE_LIMITED',
+];
+
+const freshGuest = (caller: Caller) => (caller.kind === 'guest' ? caller : undefined);
+
+export const guestCreateLimits: readonly RateLimit[] = [
+  {
+    name: 'guest-create-ip',
+    max: 10,
+    windowSeconds: MINUTE,
+    by: ({ caller, sourceIp }) => freshGuest(caller) && sourceIp,
+  },
+  { name: 'guest-create-email', max: 5, windowSeconds: MINUTE, by: ({ caller }) => freshGuest(caller)?.email },
+];
+
+const create = {
+  method: 'POST',
+  auth: 'session-or-guest',
+  params: none,
+  query: none,
+  body: createIntentBody,
+  response: createdPaymentSchema,
+  status: 201,
+  form: 'bare',
+  errors: CREATE_ERRORS,
+  idempotent: 'create',
+  limits: guestCreateLimits,
+  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
+  memoryMb: 256,
+} as const;
+
+export const createIntent = endpoint({
+  ...create,
+  id: 'payments.create-intent',
+  path: '/payments/intents',
+  summary: 'Create a payment intent',
+});
+
+export const createPayment = endpoint({
+  ...create,
+  id: 'payments.create',
+  path: '/payments',
+  summary: 'Create a payment',
+});
+
+export const updateIntent = endpoint({
+  id: 'payments.update-intent',
+  method: 'PUT',
+  path: '/payments/intents/{id}',
+  summary: 'Update a payment intent before its confirmation',
+  auth: 'session',
+  params: byId,
+  query: none,
+  body: updateIntentBody,
+  response: paymentViewSchema,
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'PRICING_MISMATCH', 'RESOURCE_NOT_FOUND', 'PAYMENT_NOT_UPDATABLE', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 20,
+  memoryMb: 256,
+});
+
+export const cancelIntent = endpoint({
+  id: 'payments.cancel-intent',
+  method: 'POST',
+  path: '/payments/intents/{id}/cancel',
+  summary: 'Cancel an unconfirmed payment',
+  auth: 'session',
+  params: byId,
+  query: none,
+  body: none,
+  response: paymentViewSchema,
+  status: 200,
+  form: 'bare',
+  errors: ['RESOURCE_NOT_FOUND', 'INVALID_STATE', 'PAYMENT_IN_PROGRESS'],
+  idempotent: 'stored',
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 25,
+  memoryMb: 256,
+});
+
+export const confirm = endpoint({
+  id: 'payments.confirm',
+  method: 'POST',
+  path: '/payments/confirm/{id}',
+  summary: 'Confirm a payment from the server',
+  auth: 'session-or-token',
+  params: byId,
+  query: none,
+  body: confirmBody,
+  response: confirmationSchema,
+  status: 200,
+  form: 'bare',
+  errors: [
+    'VALIDATION_ERROR',
+    'PAYMENT_METHOD_REQUIRED',
+    'PAYMENT_DECLINED',
+    'RESOURCE_NOT_FOUND',
+    'INVALID_STATE',
+    'PAYMENT_IN_PROGRESS',
+    'RATE_LIMITED',
+  ],
+  idempotent: 'stored',
+  limits: [
+    { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
+    { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: ({ params }) => byId.parse(params).id },
+  ],
+  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  timeoutSeconds: 25,
+  memoryMb: 256,
+});
+
+const byProviderPaymentId = z.object({ provider_payment_id: z.string().min(1).max(255) });
+
+export const sync = endpoint({
+  id: 'payments.sync',
+  method: 'POST',
+  path: '/payments/sync/{provider_payment_id}',
+  summary: 'Pull the status of a payment from its provider',
+  auth: 'session',
+  params: byProviderPaymentId,
+  query: none,
+  body: none,
+  response: paymentViewSchema,
+  status: 200,
+  form: 'bare',
+  errors: ['RESOURCE_NOT_FOUND', 'PROVIDER_ERROR', 'PROVIDER_TIMEOUT', 'RATE_LIMITED'],
+  idempotent: 'stored',
+  limits: [
+    {
+      name: 'sync-payment',
+      max: 10,
+      windowSeconds: MINUTE,
+      by: ({ params }) => byProviderPaymentId.parse(params).provider_payment_id,
+    },
+  ],
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 20,
+  memoryMb: 256,
+});
+
+export const get = endpoint({
+  id: 'payments.get',
+  method: 'GET',
+  path: '/payments/{id}',
+  summary: 'Get a payment',
+  auth: 'session-or-token',
+  params: byId,
+  query: getPaymentQuery,
+  body: null,
+  response: paymentViewSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read', 'secrets:guest-tokens'],
+});
+
+export const list = endpoint({
+  id: 'payments.list',
+  method: 'GET',
+  path: '/payments',
+  summary: 'List payments',
+  auth: 'session-or-token',
+  params: none,
+  query: listPaymentsQuery,
+  body: null,
+  response: z.array(paymentViewSchema),
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read', 'secrets:guest-tokens'],
+});
+
+const byEmail = z.object({ email: emailSchema });
+
+export const guestListLimits = (name: string): readonly RateLimit[] => [
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp },
+  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
+];
+
+export const listGuest = endpoint({
+  id: 'payments.list-guest',
+  method: 'GET',
+  path: '/payments/guest/{email}',
+  summary: "List a guest's payments by e-mail",
+  auth: 'public',
+  params: byEmail,
+  query: guestListQuery,
+  body: null,
+  response: z.array(guestPaymentSchema),
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
+  limits: guestListLimits('guest-payments'),
+  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+});
+
+export const paymentEndpoints = [
+  createIntent,
+  createPayment,
+  updateIntent,
+  cancelIntent,
+  confirm,
+  sync,
+  get,
+  list,
+  listGuest,
+];

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { listGuestPayments } from '../../shared/payments/list-guest.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { listGuest } from './endpoints.ts';
+
+export const handler = lambda(listGuest, webDeps, listGuestPayments);

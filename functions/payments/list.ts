@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { listPayments } from '../../shared/payments/list.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { list } from './endpoints.ts';
+
+export const handler = lambda(list, webDeps, listPayments);

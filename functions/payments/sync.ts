@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { syncPayment } from '../../shared/payments/sync.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { sync } from './endpoints.ts';
+
+export const handler = lambda(sync, moneyDeps, syncPayment);

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { updatePayment } from '../../shared/payments/update.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { updateIntent } from './endpoints.ts';
+
+export const handler = lambda(updateIntent, moneyDeps, updatePayment);

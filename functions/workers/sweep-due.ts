@@ -1,0 +1,4 @@
+import { sweepDeps } from '../../shared/runtime.ts';
+import { sweepDue } from '../../shared/workers/due.ts';
+
+export const handler = (): Promise<void> => sweepDue(sweepDeps());

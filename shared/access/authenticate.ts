@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache';
+import { fingerprint } from '../core/ids.ts';
+import { DomainError } from '../core/errors.ts';
+import { MINUTE, type Now } from '../core/time.ts';
+import type { Identity, IdentitySession } from '../identity/identity.ts';
+import type { Caller } from './caller.ts';
+import type { GuestTokens } from './guest-token.ts';
+
+/** Who calls: a session by X-Session-ID, Authorization or session_id, in that order (the first present decides), or a guest token. */
+export interface Credentials {
+  readonly sessionId: string | undefined;
+  readonly authorization: string | undefined;
+  readonly querySession: string | undefined;
+  readonly guestToken: string | undefined;
+}
+
+export interface AuthenticateOptions {
+  readonly identity: Identity;
+  readonly guestTokens: GuestTokens;
+  readonly adminUserIds: readonly string[];
+  readonly allowQuerySession: boolean;
+  readonly now: Now;
+}
+
+const SESSION_CACHE_MS = MINUTE;
+const SESSION_CACHE_ENTRIES = 10_000;
+const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+export type Authenticate = ReturnType<typeof authenticator>;
+
+export const authenticator = (options: AuthenticateOptions) => {
+  const cache = new LRUCache<string, { session: IdentitySession; until: number }>({ max: SESSION_CACHE_ENTRIES });
+
+  const find = async (kind: 'session' | 'bearer', value: string): Promise<IdentitySession | undefined> => {
+    const key = fingerprint(kind, value);
+    const cached = cache.get(key);
+    if (cached && cached.until > options.now()) return cached.session;
+    const session =
+      kind === 'bearer' && LOOKS_LIKE_JWT.test(value)
+        ? await options.identity.sessionOfToken(value)
+        : await options.identity.session(value);
+    if (session) cache.set(key, { session, until: Math.min(options.now() + SESSION_CACHE_MS, session.expiresAt) });
+    return session;
+  };
+
+  const signedIn = async (kind: 'session' | 'bearer', value: string): Promise<Caller> => {
+    const session = await find(kind, value);
+    if (!session) throw new DomainError('SESSION_INVALID');
+    if (session.expiresAt <= options.now()) throw new DomainError('SESSION_EXPIRED');
+    return {
+      kind: 'session',
+      userId: session.userId,
+      email: session.email,
+      organizationId: session.organizationId,
+      isAdmin: session.isAdmin || options.adminUserIds.includes(session.userId),
+    };
+  };
+
+  /** @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE; no credential at all is `anonymous`. */
+  const authenticate = async (credentials: Credentials): Promise<Caller> => {
+    if (credentials.sessionId !== undefined) return signedIn('session', credentials.sessionId);
+    if (credentials.authorization !== undefined) {
+      const bearer = /^Bearer +(\S+)$/i.exec(credentials.authorization)?.[1];
+      if (!bearer) throw new DomainError('SESSION_INVALID');
+      return signedIn('bearer', bearer);
+    }
+    if (credentials.querySession !== undefined && options.allowQuerySession) {
+      return signedIn('session', credentials.querySession);
+    }
+    if (credentials.guestToken === undefined) return { kind: 'anonymous' };
+    const guest = await options.guestTokens.read(credentials.guestToken);
+    return { kind: 'guest', ...guest, name: undefined, phone: undefined, byToken: true };
+  };
+
+  return { authenticate, clearSessions: () => cache.clear() };
+};

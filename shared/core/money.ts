@@ -1,0 +1,74 @@
+import { DomainError } from './errors.ts';
+
+/** Prices: whole minor units, total = subtotal + tax − discount. */
+export const MAX_CENTS = 99_999_999;
+
+export interface Prices {
+  readonly subtotalCents: number;
+  readonly taxCents: number;
+  readonly discountCents: number;
+  readonly totalCents: number;
+}
+
+export interface GivenPrices {
+  readonly subtotal_cents?: number | undefined;
+  readonly tax_cents?: number | undefined;
+  readonly discount_cents?: number | undefined;
+  readonly total_cents?: number | undefined;
+  readonly amount_cents?: number | undefined;
+}
+
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+/** @throws DomainError UNSUPPORTED_CURRENCY when it is no ISO 4217 code. */
+export const currencyCode = (value: string): string => {
+  const code = value.toUpperCase();
+  if (!CURRENCIES.has(code)) {
+    throw new DomainError('UNSUPPORTED_CURRENCY', {
+      message: 'currency must be an ISO 4217 code such as USD',
+      details: [{ path: 'currency', rule: 'iso_4217', message: 'must be an ISO 4217 code such as USD' }],
+    });
+  }
+  return code;
+};
+
+/** Digits after the point of the currency's major unit (2 for USD, 0 for JPY). */
+export const currencyDigits = (code: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 2;
+
+const mismatch = (path: string, expected: number, given: number): DomainError =>
+  new DomainError('PRICING_MISMATCH', {
+    message: `${path} must be ${expected}: total = subtotal + tax - discount`,
+    details: { path, expected, given },
+  });
+
+/**
+ * Completes prices from those given. A missing subtotal or total is derived from the others; `amount_cents` is the total.
+ * @throws DomainError PRICING_MISMATCH naming the expected total; AMOUNT_TOO_SMALL for a total under 1.
+ */
+export const derivePrices = (given: GivenPrices): Prices => {
+  const taxCents = given.tax_cents ?? 0;
+  const discountCents = given.discount_cents ?? 0;
+  const statedTotal = given.total_cents ?? given.amount_cents;
+  const subtotalCents = given.subtotal_cents ?? (statedTotal === undefined ? undefined : statedTotal - taxCents + discountCents);
+  if (subtotalCents === undefined) {
+    throw new DomainError('VALIDATION_ERROR', {
+      details: [{ path: 'total_cents', rule: 'required', message: 'total_cents or subtotal_cents is required' }],
+    });
+  }
+  const totalCents = subtotalCents + taxCents - discountCents;
+  if (statedTotal !== undefined && statedTotal !== totalCents) throw mismatch('total_cents', totalCents, statedTotal);
+  if (given.amount_cents !== undefined && given.amount_cents !== totalCents) {
+    throw mismatch('amount_cents', totalCents, given.amount_cents);
+  }
+  if (subtotalCents < 0) throw mismatch('discount_cents', taxCents + (statedTotal ?? 0), discountCents);
+  if (totalCents < 1) {
+    throw new DomainError('AMOUNT_TOO_SMALL', { message: `The total must be at least 1, not ${totalCents}` });
+  }
+  if (totalCents > MAX_CENTS || subtotalCents > MAX_CENTS) {
+    throw new DomainError('VALIDATION_ERROR', {
+      details: [{ path: 'total_cents', rule: 'max', message: `must not exceed ${MAX_CENTS}` }],
+    });
+  }
+  return { subtotalCents, taxCents, discountCents, totalCents };
+};

@@ -1,0 +1,21 @@
+/**
+ * What calling a provider comes to. `unknown` (time-out, reset, 5xx) means that money may have moved: it is looked up,
+ * never resent under a new key. `refused` means that the provider said no and certainly did nothing.
+ */
+export type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'declined'; readonly value: T | undefined; readonly code: DeclineCode }
+  | { readonly kind: 'refused'; readonly reason: string; readonly parameter?: string | undefined }
+  | { readonly kind: 'unknown'; readonly reason: 'timeout' | 'unreachable' | 'error' };
+
+export const DECLINE_CODES = [
+  'insufficient_funds',
+  'expired_card',
+  'incorrect_cvc',
+  'lost_card',
+  'stolen_card',
+  'do_not_honor',
+  'processing_error',
+  'authentication_required',
+] as const;
+export type DeclineCode = (typeof DECLINE_CODES)[number];

@@ -1,0 +1,16 @@
+/** Epoch milliseconds. The clock is the host's: pure code gets "now" as a parameter. */
+export type Instant = number;
+export type Now = () => Instant;
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** ISO 8601 UTC with milliseconds: sorts as text. */
+export const iso = (instant: Instant): string => new Date(instant).toISOString();
+export const instant = (isoText: string): Instant => Date.parse(isoText);
+/** Whole seconds, as providers and TTL attributes count. */
+export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND);
+/** The UTC day of an ISO time, YYYY-MM-DD. */
+export const utcDay = (isoText: string): string => isoText.slice(0, 10);

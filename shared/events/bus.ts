@@ -1,0 +1,41 @@
+import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { iso, type Now } from '../core/time.ts';
+import type { BusEvent } from './bus-event.ts';
+
+const BATCH = 10;
+const TRIES = 4;
+
+export type Bus = ReturnType<typeof openBus>;
+
+/** The event bus. Entries that a PutEvents call left behind are sent again in place. */
+export const openBus = (client: EventBridgeClient, busName: string, now: Now) => {
+  /** @returns the events that could not be published. */
+  const publish = async (events: readonly BusEvent[]): Promise<readonly BusEvent[]> => {
+    const failed: BusEvent[] = [];
+    for (let start = 0; start < events.length; start += BATCH) {
+      failed.push(...(await publishBatch(events.slice(start, start + BATCH))));
+    }
+    return failed;
+  };
+
+  const publishBatch = async (batch: readonly BusEvent[]): Promise<readonly BusEvent[]> => {
+    let pending = batch;
+    for (let tries = 0; tries < TRIES && pending.length > 0; tries += 1) {
+      const { Entries = [] } = await client.send(
+        new PutEventsCommand({
+          Entries: pending.map((event) => ({
+            EventBusName: busName,
+            Source: event.source,
+            DetailType: event.type,
+            Detail: JSON.stringify(event.detail),
+            Time: new Date(iso(now())),
+          })),
+        }),
+      );
+      pending = pending.filter((_, index) => Entries[index]?.ErrorCode !== undefined);
+    }
+    return pending;
+  };
+
+  return { publish };
+};

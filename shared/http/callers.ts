@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import type { Credentials } from '../access/authenticate.ts';
+import type { Caller } from '../access/caller.ts';
+import { DomainError } from '../core/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+/** From an endpoint's `auth` to who is let through. */
+export const credentialsOf = ({ spec, headers, query }: Exchange): Credentials | undefined => {
+  if (spec.auth === 'provider-signature') return undefined;
+  const guestToken = headers['x-guest-token'] ?? query['token'];
+  if (spec.auth === 'public') {
+    return { sessionId: undefined, authorization: undefined, querySession: undefined, guestToken };
+  }
+  return {
+    sessionId: headers['x-session-id'],
+    authorization: headers['authorization'],
+    querySession: query['session_id'],
+    guestToken,
+  };
+};
+
+/** What can be decided before the body is read. */
+export const admit = ({ spec, caller }: Exchange): void => {
+  if (spec.auth === 'platform-admin' && caller.kind === 'session' && !caller.isAdmin) {
+    throw new DomainError('ADMIN_REQUIRED');
+  }
+  const guestsMayCall = spec.auth === 'session-or-guest' || spec.auth === 'session-or-token' || spec.auth === 'public';
+  if (caller.kind === 'guest' && !guestsMayCall) throw new DomainError('GUEST_NOT_ALLOWED');
+};
+
+const namesGuest = (json: unknown): boolean => {
+  const parsed = z.looseObject({ guest_data: z.unknown() }).safeParse(json);
+  return parsed.success && parsed.data.guest_data !== undefined && parsed.data.guest_data !== null;
+};
+
+/** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED where guest_data does not open the route. */
+export const requireCredential = ({ spec, caller }: Exchange, json: unknown): void => {
+  if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
+  if (!namesGuest(json)) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
+};
+
+const guestDataSchema = z.looseObject({
+  guest_data: z.object({
+    email: z.string().toLowerCase(),
+    name: z.string().optional(),
+    phone: z.string().nullish(),
+  }),
+});
+
+/**
+ * The guest that a checked body names. A token of the same e-mail keeps its guest_id; any other guest_data starts a new
+ * one, so that naming somebody's e-mail opens nothing of theirs.
+ */
+export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
+  if (spec.auth !== 'session-or-guest' || caller.kind === 'session') return caller;
+  const named = guestDataSchema.safeParse(body);
+  if (!named.success) return caller;
+  const { email, name, phone } = named.data.guest_data;
+  const details = { name, phone: phone ?? undefined };
+  if (caller.kind === 'guest' && caller.email === email) return { ...caller, ...details };
+  return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false };
+};

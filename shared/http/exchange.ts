@@ -1,0 +1,74 @@
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { Authenticate } from '../access/authenticate.ts';
+import type { Caller } from '../access/caller.ts';
+import type { IdKind } from '../core/ids.ts';
+import type { Now } from '../core/time.ts';
+import type { KeptAnswer } from '../idempotency/idempotency.ts';
+import type { Log } from '../observability/logger.ts';
+import type { Table } from '../table/table.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { ApiRequest } from './request.ts';
+import type { Form, Reply } from './reply.ts';
+import { API_VERSIONS } from './version.ts';
+
+/** What the chain itself needs; a use case may need more. */
+export interface WebDeps {
+  readonly table: Table;
+  readonly authenticate: Authenticate['authenticate'];
+  readonly rateLimits: boolean;
+  readonly log: Log;
+  readonly now: Now;
+  readonly newId: (kind: IdKind) => string;
+}
+
+/** One request on its way through the chain: each step fills in its part. */
+export interface Exchange {
+  readonly spec: Endpoint;
+  readonly deps: WebDeps;
+  readonly event: APIGatewayProxyEventV2;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly form: Form;
+  version: string;
+  query: Readonly<Record<string, string>>;
+  rawBody: Buffer;
+  caller: Caller;
+  request: ApiRequest | undefined;
+  kept: KeptAnswer | undefined;
+  claimed: boolean;
+  reply: Reply | undefined;
+}
+
+export const openExchange = (
+  spec: Endpoint,
+  deps: WebDeps,
+  event: APIGatewayProxyEventV2,
+  context: Context,
+): Exchange => ({
+  spec,
+  deps,
+  event,
+  requestId: event.requestContext.requestId || context.awsRequestId,
+  startedAt: Date.now(),
+  headers: event.headers,
+  form: formOf(spec, event),
+  version: API_VERSIONS[0],
+  query: {},
+  rawBody: Buffer.alloc(0),
+  caller: { kind: 'anonymous' },
+  request: undefined,
+  kept: undefined,
+  claimed: false,
+  reply: undefined,
+});
+
+/** The form that the endpoint declares, unless X-Response-Form or `envelope` asks for the other. */
+const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): Form => {
+  const header = event.headers['x-response-form']?.toLowerCase();
+  if (header === 'bare' || header === 'envelope') return header;
+  const query = event.queryStringParameters?.['envelope'];
+  if (query === 'true') return 'envelope';
+  if (query === 'false') return 'bare';
+  return spec.form;
+};

@@ -1,0 +1,174 @@
+import middy, { type MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type * as z from 'zod';
+import { principalOf } from '../access/caller.ts';
+import { DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
+import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../idempotency/idempotency.ts';
+import { errorFields } from '../observability/logger.ts';
+import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
+import { checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
+import { enforceLimits } from './rate-limit.ts';
+import type { ApiRequest } from './request.ts';
+import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
+import { apiVersion } from './version.ts';
+
+type Step = MiddlewareObj<Exchange, HttpResponse>;
+
+/**
+ * The only way from API Gateway to a use case: request id, who calls, what is asked, rate limits, idempotency, use case,
+ * form, errors, headers, one summary line.
+ */
+export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends WebDeps>(
+  spec: Endpoint<P, Q, B>,
+  depsOf: () => D,
+  useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply>,
+): ((event: APIGatewayProxyEventV2, context: Context) => Promise<HttpResponse>) => {
+  const chain = middy<Exchange, HttpResponse>()
+    .use(summary)
+    .use(headers)
+    .use(errors)
+    .use(callers)
+    .use(parsing)
+    .use(limiting)
+    .use(idempotency)
+    .handler(async (exchange) => {
+      exchange.reply = exchange.kept
+        ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
+        : await useCase(depsOf(), checked<P, Q, B>(exchange));
+      const failed = (exchange.kept?.status ?? spec.status) >= 400;
+      return render(exchange.reply, spec.status, failed ? 'bare' : exchange.form);
+    });
+  return (event, context) => chain(openExchange(spec, depsOf(), event, context), context);
+};
+
+const checked = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+  exchange: Exchange,
+): ApiRequest<z.output<P>, z.output<Q>, z.output<B>> => {
+  if (!exchange.request) throw new Error('the request was not parsed');
+  // Sound: `parsing` has run the very schemas that these types are inferred from.
+  return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>>;
+};
+
+const summary: Step = {
+  after: ({ event: exchange, response }) => {
+    exchange.deps.log.info('request served', summaryOf(exchange, response?.statusCode ?? 500));
+  },
+  onError: ({ event: exchange, response, error }) => {
+    const status = response?.statusCode ?? 500;
+    const code = error instanceof DomainError ? error.code : 'INTERNAL_ERROR';
+    const fields = { ...summaryOf(exchange, status), code };
+    if (status < 500) exchange.deps.log.info('request served', fields);
+    else exchange.deps.log.error('request failed', { ...fields, ...errorFields(causeOf(error)) });
+  },
+};
+
+const causeOf = (error: unknown): unknown => (error instanceof DomainError && error.cause ? error.cause : error);
+
+const summaryOf = (exchange: Exchange, status: number) => ({
+  request_id: exchange.requestId,
+  endpoint: exchange.spec.id,
+  status,
+  caller: exchange.caller.kind,
+  duration_ms: Date.now() - exchange.startedAt,
+});
+
+const headers: Step = {
+  after: (step) => {
+    if (step.response) step.response = withHeaders(step.event, step.response);
+  },
+  onError: (step) => {
+    if (step.response) step.response = withHeaders(step.event, step.response);
+  },
+};
+
+const withHeaders = (exchange: Exchange, response: HttpResponse): HttpResponse => ({
+  ...response,
+  headers: { ...response.headers, 'x-request-id': exchange.requestId, 'x-api-version': exchange.version },
+});
+
+const errors: Step = {
+  onError: (step) => {
+    const error = step.error instanceof DomainError ? step.error : new DomainError('INTERNAL_ERROR');
+    step.response = renderError(error, step.event.requestId);
+  },
+};
+
+const callers: Step = {
+  before: async ({ event: exchange }) => {
+    exchange.version = apiVersion(exchange.headers['x-api-version']);
+    exchange.query = queryOf(exchange.event);
+    exchange.rawBody = rawBodyOf(exchange.event);
+    const credentials = credentialsOf(exchange);
+    if (credentials) exchange.caller = await exchange.deps.authenticate(credentials);
+    admit(exchange);
+  },
+};
+
+const parsing: Step = {
+  before: ({ event: exchange }) => {
+    const { spec } = exchange;
+    const json =
+      spec.body === null || spec.bodyForm === 'raw'
+        ? undefined
+        : jsonBodyOf(exchange.rawBody, exchange.headers['content-type']);
+    requireCredential(exchange, json);
+    const asked = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body: json });
+    exchange.caller = guestOf(exchange, asked.body);
+    exchange.request = {
+      requestId: exchange.requestId,
+      caller: exchange.caller,
+      ...asked,
+      rawBody: exchange.rawBody,
+      headers: exchange.headers,
+      sourceIp: exchange.event.requestContext.http.sourceIp,
+      method: spec.method,
+      path: spec.path,
+      idempotency: idempotencyOf(exchange, asked.params, json),
+    };
+  },
+};
+
+const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiRequest['idempotency'] => {
+  const key = exchange.headers['idempotency-key'];
+  if (key === undefined || exchange.spec.method !== 'POST') return undefined;
+  const { method, path } = exchange.spec;
+  return {
+    scope: scopeOf(principalOf(exchange.caller), `${method} ${path}`, params, checkKey(key)),
+    requestHash: fingerprint(canonicalJson(json)).slice(0, 40),
+  };
+};
+
+const limiting: Step = {
+  before: async ({ event: { deps, spec, request } }) => {
+    if (deps.rateLimits && request && spec.limits.length > 0) await enforceLimits(deps, spec.limits, request);
+  },
+};
+
+const KEPT_FAILURE = 402;
+
+const idempotency: Step = {
+  before: async ({ event: exchange }) => {
+    const { spec, deps, request } = exchange;
+    if (spec.idempotent !== 'stored' || !request?.idempotency) return;
+    exchange.kept = await claimKey(deps, request.idempotency, spec.timeoutSeconds);
+    exchange.claimed = exchange.kept === undefined;
+  },
+  after: async ({ event: exchange, response }) => {
+    const scope = exchange.request?.idempotency;
+    if (!exchange.claimed || !scope || !response) return;
+    await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
+  },
+  onError: async ({ event: exchange, error }) => {
+    const scope = exchange.request?.idempotency;
+    if (!exchange.claimed || !scope) return;
+    const kept = error instanceof DomainError && error.status === KEPT_FAILURE;
+    await settleKey(
+      exchange.deps,
+      scope,
+      kept ? { status: KEPT_FAILURE, body: JSON.parse(renderError(error, exchange.requestId).body) } : undefined,
+    );
+  },
+};

@@ -1,0 +1,88 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type * as z from 'zod';
+import { DomainError, invalid, type Problem } from '../core/errors.ts';
+
+/** What is asked: every problem of path, query and body is named at once. */
+export const MAX_BODY_BYTES = 256 * 1024;
+const MAX_JSON_DEPTH = 10;
+
+export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
+  const raw = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  if (raw.byteLength > MAX_BODY_BYTES) {
+    throw new DomainError('PAYLOAD_TOO_LARGE', { details: { limit_bytes: MAX_BODY_BYTES } });
+  }
+  return raw;
+};
+
+/** The query as sent; a name sent twice is a comma list. Taken from the raw text, which no host has re-encoded. */
+export const queryOf = (event: APIGatewayProxyEventV2): Readonly<Record<string, string>> => {
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(event.rawQueryString)) {
+    const before = query.get(name);
+    query.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(query);
+};
+
+/** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for a body nested too deep. */
+export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknown => {
+  if (raw.byteLength === 0) return {};
+  if (contentType !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(raw.toString('utf8'));
+  } catch (cause) {
+    throw new DomainError('INVALID_JSON', { cause });
+  }
+  if (depthExceeds(parsed, MAX_JSON_DEPTH)) {
+    throw invalid([{ path: '', rule: 'max_depth', message: `must not be nested deeper than ${MAX_JSON_DEPTH}` }]);
+  }
+  return parsed;
+};
+
+const depthExceeds = (value: unknown, left: number): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  if (left === 0) return true;
+  return Object.values(value).some((inner) => depthExceeds(inner, left - 1));
+};
+
+interface Asked {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+interface Schemas {
+  readonly params: z.ZodType;
+  readonly query: z.ZodType;
+  readonly body: z.ZodType | null;
+}
+
+/** @throws DomainError VALIDATION_ERROR with one entry a problem, over all three parts. */
+export const checkAll = (schemas: Schemas, asked: Asked): Asked => {
+  const problems: Problem[] = [];
+  const check = (schema: z.ZodType | null, value: unknown): unknown => {
+    if (schema === null) return undefined;
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) problems.push(...problemsOf(issue));
+    return undefined;
+  };
+  const checked = {
+    params: check(schemas.params, asked.params),
+    query: check(schemas.query, asked.query),
+    body: check(schemas.body, asked.body),
+  };
+  if (problems.length > 0) throw invalid(problems);
+  return checked;
+};
+
+const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {
+  const path = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), rule: 'unrecognized', message: issue.message }));
+  }
+  const rule = issue.code === 'custom' && typeof issue.params?.['rule'] === 'string' ? issue.params['rule'] : issue.code;
+  return [{ path, rule, message: issue.message }];
+};

@@ -1,0 +1,61 @@
+import { ERRORS, type DomainError } from '../core/errors.ts';
+
+/** What a use case answers; the endpoint's declared form, or the one the caller asked for, makes a response of it. */
+export interface Reply {
+  readonly data: unknown;
+  readonly status?: number;
+  readonly message?: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Further members of the envelope, beside `data` (`user_context`). */
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Form = 'bare' | 'envelope';
+
+const SECURITY_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'strict-transport-security': 'max-age=63072000; includeSubDomains',
+  'referrer-policy': 'no-referrer',
+};
+
+/** The one serializer: `bare` sends the data alone, `envelope` wraps it. */
+export const render = (reply: Reply, status: number, form: Form): HttpResponse => {
+  const headers = { ...SECURITY_HEADERS, ...reply.headers };
+  const code = reply.status ?? status;
+  if (code === 204) return { statusCode: 204, headers, body: '' };
+  const body =
+    form === 'bare'
+      ? reply.data
+      : {
+          success: true,
+          ...(reply.data !== undefined && { data: reply.data }),
+          ...(reply.meta && { meta: reply.meta }),
+          ...reply.beside,
+          ...(reply.message && { message: reply.message }),
+        };
+  return { statusCode: code, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body ?? {}) };
+};
+
+export const renderError = (error: DomainError, requestId: string): HttpResponse => ({
+  statusCode: ERRORS[error.code][0],
+  headers: {
+    'content-type': 'application/json',
+    ...SECURITY_HEADERS,
+    ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }),
+  },
+  body: JSON.stringify({
+    success: false,
+    error: error.message,
+    code: error.code,
+    ...(error.details !== undefined && { details: error.details }),
+    request_id: requestId,
+  }),
+});

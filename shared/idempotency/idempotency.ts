@@ -1,0 +1,82 @@
+import { fingerprint } from '../core/ids.ts';
+import { DomainError } from '../core/errors.ts';
+import { DAY, epochSeconds, type Now, SECOND } from '../core/time.ts';
+import type { Clause } from '../table/expression.ts';
+import { idempotencyKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+
+/**
+ * Idempotency-Key on POSTs that create nothing: the key's record is claimed by one conditional write, keeps status and
+ * body of a 2xx or 402 for 24 h, and gives way to a retry once the first function must have ended. (A create needs no
+ * record of its own: the created record's id is derived from the key.)
+ */
+const GRACE_SECONDS = 5;
+
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface IdempotentRequest {
+  readonly scope: string;
+  readonly requestHash: string;
+}
+
+/** @throws DomainError IDEMPOTENCY_KEY_INVALID */
+export const checkKey = (key: string): string => {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
+  return key;
+};
+
+/** One text for equal JSON values, whatever the order of their keys. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  ) ?? '';
+
+export const scopeOf = (principal: string, routeKey: string, params: unknown, key: string): string =>
+  fingerprint(principal, routeKey, canonicalJson(params), key).slice(0, 40);
+
+export const inProgress = (retryAfterSeconds: number): DomainError =>
+  new DomainError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds });
+
+export const reused = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
+
+/** Claims the key, or answers what it keeps. */
+export const claimKey = async (
+  deps: { readonly table: Table; readonly now: Now },
+  request: IdempotentRequest,
+  timeoutSeconds: number,
+): Promise<KeptAnswer | undefined> => {
+  const key = idempotencyKey(request.scope);
+  const seconds = epochSeconds(deps.now());
+  const busyUntil = seconds + timeoutSeconds + GRACE_SECONDS;
+  const claim = { ...key, hash: request.requestHash, busyUntil, ttl: seconds + DAY / SECOND };
+  const abandoned: Clause = { every: [{ atMost: ['busyUntil', seconds] }, { equals: ['hash', request.requestHash] }] };
+  const claimed = await deps.table.put(claim, [{ any: [{ absent: true }, abandoned] }]);
+  if (claimed.ok) return undefined;
+  const found = claimed.found;
+  if (found?.['hash'] !== request.requestHash) throw reused();
+  if (found['status'] === undefined) throw inProgress(Number(found['busyUntil']) - seconds);
+  return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
+};
+
+/** Keeps the answer of a 2xx or 402; anything else frees the key for a retry. */
+export const settleKey = async (
+  deps: { readonly table: Table },
+  request: IdempotentRequest,
+  answer: KeptAnswer | undefined,
+): Promise<void> => {
+  const key = idempotencyKey(request.scope);
+  if (answer === undefined) {
+    await deps.table.remove(key, [{ equals: ['hash', request.requestHash] }, { lacks: 'status' }]);
+    return;
+  }
+  await deps.table.update(
+    key,
+    { set: { status: answer.status, body: JSON.stringify(answer.body) }, remove: ['busyUntil'] },
+    [{ equals: ['hash', request.requestHash] }],
+  );
+};

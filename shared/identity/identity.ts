@@ -1,0 +1,136 @@
+import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import { JwtVerifier } from 'aws-jwt-verify';
+import { FetchError, JwtBaseError } from 'aws-jwt-verify/error';
+import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
+import { instant, type Now, SECOND } from '../core/time.ts';
+
+/** The identity service: who a session or token belongs to, and who has an e-mail. Its outage is 503, never "anonymous". */
+const IDENTITY_TIMEOUT_MS = 2 * SECOND;
+
+const optionalText = z.string().nullish().transform((value) => value || undefined);
+
+const sessionSchema = z.object({
+  user_id: z.string().min(1),
+  email: z.string().toLowerCase(),
+  organization_id: optionalText,
+  is_admin: z.boolean().nullish().transform((value) => value === true),
+  expires_at: z.string(),
+});
+const claimsSchema = z.object({
+  sub: z.string().min(1),
+  email: z.string().toLowerCase(),
+  organization_id: optionalText,
+  is_admin: z.boolean().nullish().transform((value) => value === true),
+  exp: z.number(),
+});
+const userSchema = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string().nullish(),
+  last_name: z.string().nullish(),
+  picture: z.string().nullish(),
+});
+
+export type IdentityUser = z.infer<typeof userSchema>;
+
+export interface IdentitySession {
+  readonly userId: string;
+  readonly email: string;
+  readonly organizationId: string | undefined;
+  readonly isAdmin: boolean;
+  readonly expiresAt: number;
+}
+
+export interface IdentityOptions {
+  readonly url: string;
+  readonly jwksUri: string;
+  readonly issuer: string;
+  readonly now: Now;
+}
+
+export type Identity = ReturnType<typeof identityClient>;
+
+const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
+
+export const identityClient = (options: IdentityOptions) => {
+  /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or an answer that is none of the protocol's. */
+  const ask = async <T>(path: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T | undefined> => {
+    try {
+      const response = await fetch(`${options.url}${path}`, {
+        ...init,
+        signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS),
+      });
+      if (response.status === 404) return undefined;
+      if (!response.ok) throw new Error(`identity service answered ${response.status}`);
+      return schema.parse(await response.json());
+    } catch (error) {
+      throw unavailable(error);
+    }
+  };
+
+  const session = async (id: string): Promise<IdentitySession | undefined> => {
+    const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
+    return (
+      found && {
+        userId: found.user_id,
+        email: found.email,
+        organizationId: found.organization_id,
+        isAdmin: found.is_admin,
+        expiresAt: instant(found.expires_at),
+      }
+    );
+  };
+
+  const verifier = tokenVerifier(options);
+
+  /** The session that a JWT stands for; undefined where its signature or claims do not hold. */
+  const sessionOfToken = async (token: string): Promise<IdentitySession | undefined> => {
+    if (!verifier) return undefined;
+    try {
+      const claims = claimsSchema.safeParse(await verifier.verify(token));
+      if (!claims.success) return undefined;
+      const { sub, email, organization_id, is_admin, exp } = claims.data;
+      return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND };
+    } catch (error) {
+      if (error instanceof FetchError) throw unavailable(error);
+      if (error instanceof JwtBaseError) return undefined;
+      throw error;
+    }
+  };
+
+  const userByEmail = (email: string): Promise<IdentityUser | undefined> =>
+    ask(`/users?email=${encodeURIComponent(email.toLowerCase())}`, userSchema);
+
+  /** Names and pictures, one call for all ids. */
+  const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> =>
+    ids.length === 0
+      ? []
+      : ((await ask('/users/lookup', z.array(userSchema), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ ids }),
+        })) ?? []);
+
+  return { session, sessionOfToken, userByEmail, users };
+};
+
+const tokenVerifier = ({ jwksUri, issuer }: IdentityOptions) => {
+  if (jwksUri === '') return undefined;
+  const fetcher = {
+    fetch: async (uri: string): Promise<ArrayBuffer> => {
+      try {
+        const response = await fetch(uri, { signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS) });
+        if (!response.ok) throw new Error(`status ${response.status}`);
+        return await response.arrayBuffer();
+      } catch (error) {
+        throw new FetchError(uri, error);
+      }
+    },
+  };
+  // The service's own clock decides on `exp`; the library's check, by the machine's, lets no more through than that.
+  return JwtVerifier.create(
+    { issuer: issuer || null, audience: null, jwksUri },
+    { jwksCache: new SimpleJwksCache({ fetcher }) },
+  );
+};

@@ -1,0 +1,100 @@
+import { DomainError } from '../core/errors.ts';
+import type { DeclineCode, Outcome } from '../core/outcome.ts';
+import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import { reported } from './changes.ts';
+import { refusalError } from './creation.ts';
+import type { MoneyDeps } from './deps.ts';
+import { moveOn } from './move-on.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+import type { PaymentStore } from './store.ts';
+import { isFurther, mayChange } from './transitions.ts';
+
+/** What came of an attempt, and the payment as it is now. */
+export interface Answer {
+  readonly payment: VisiblePayment;
+  readonly declined?: DeclineCode;
+  /** The provider said no without trying to charge. */
+  readonly refusal?: DomainError;
+}
+
+type AnswerDeps = Pick<MoneyDeps, 'now' | 'log'>;
+
+/** Records the provider's answer to a claimed attempt. `unknown` leaves the claim, and its appointment, as they are. */
+export const recordAnswer = async (
+  deps: AnswerDeps,
+  store: PaymentStore,
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+  outcome: Outcome<ProviderPayment>,
+): Promise<Answer> => {
+  switch (outcome.kind) {
+    case 'unknown':
+      return { payment };
+    case 'declined': {
+      const facts = outcome.value ? reported(outcome.value) : {};
+      const failed = await settle(deps, store, payment, 'failed', { ...facts, failureCode: outcome.code });
+      return { payment: failed, declined: outcome.code };
+    }
+    case 'done':
+      return recordReport(deps, store, payment, outcome.value);
+    case 'refused':
+      return recordRefusal(deps, store, provider, payment, outcome);
+  }
+};
+
+const recordReport = async (
+  deps: AnswerDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  report: ProviderPayment,
+): Promise<Answer> => {
+  const mismatch = mismatchOf(payment, report);
+  if (mismatch) {
+    deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason: mismatch });
+    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+  }
+  if (report.status === 'failed') {
+    const code = report.failureCode ?? 'do_not_honor';
+    const failed = await settle(deps, store, payment, 'failed', { ...reported(report), failureCode: code });
+    return { payment: failed, declined: code };
+  }
+  if (!mayChange('processing', report.status, 'answer') && report.status !== 'canceled') return { payment };
+  return { payment: await settle(deps, store, payment, report.status, reported(report)) };
+};
+
+/** Nothing was charged by this call; an earlier one may have been, so the provider is read before it is given up. */
+const recordRefusal = async (
+  deps: AnswerDeps,
+  store: PaymentStore,
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+  refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
+): Promise<Answer> => {
+  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  if (found.kind === 'unknown') return { payment };
+  if (found.kind === 'done' && isFurther('processing', found.value.status) && found.value.status !== 'failed') {
+    return recordReport(deps, store, payment, found.value);
+  }
+  const failed = await settle(deps, store, payment, 'failed', { failureCode: 'processing_error' });
+  return { payment: failed, refusal: refusalError(refused) };
+};
+
+/** `processing` is what the claim says already; its facts come with the settlement. */
+const settle = async (
+  deps: AnswerDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  status: PaymentStatus,
+  facts: Partial<Payment>,
+): Promise<VisiblePayment> =>
+  status === 'processing' ? payment : moveOn({ store, now: deps.now(), payment, status, cause: 'answer', facts });
+
+/** Amount and currency that the provider says, against the record. */
+export const mismatchOf = (
+  payment: Payment,
+  said: { readonly amountCents: number | undefined; readonly currency: string | undefined },
+): string | undefined => {
+  if (said.amountCents !== undefined && said.amountCents !== payment.totalCents) return 'amount differs';
+  if (said.currency !== undefined && said.currency !== payment.currency) return 'currency differs';
+  return undefined;
+};

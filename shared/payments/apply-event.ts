@@ -1,0 +1,135 @@
+import { assertNever } from '../core/errors.ts';
+import type { ProviderEvent } from '../providers/provider.ts';
+import type { ProviderSlot } from '../settings.ts';
+import { iso } from '../core/time.ts';
+import { mismatchOf } from './answer.ts';
+import { inStatus } from './changes.ts';
+import type { MoneyDeps } from './deps.ts';
+import { isVisible, type Payment, type PaymentStatus, type VisiblePayment, withDraft } from './payment.ts';
+import { type PaymentStore, paymentStore } from './store.ts';
+import { decideEvent, isFurther } from './transitions.ts';
+
+/** What became of a provider's event about a payment. */
+export type Applied =
+  | { readonly kind: 'applied'; readonly payment: VisiblePayment; readonly status: PaymentStatus }
+  | { readonly kind: 'ignored'; readonly payment: VisiblePayment; readonly reason: string }
+  /** It contradicts the record: nothing is changed, an operator is told. */
+  | { readonly kind: 'quarantined'; readonly payment: VisiblePayment; readonly reason: string }
+  /** Its record is not there yet. */
+  | { readonly kind: 'early' };
+
+type PaymentEventType = Extract<NonNullable<ProviderEvent['type']>, `payment_intent.${string}`>;
+
+const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
+  'payment_intent.succeeded': 'succeeded',
+  'payment_intent.failed': 'failed',
+  'payment_intent.canceled': 'canceled',
+  'payment_intent.processing': 'processing',
+  'payment_intent.requires_action': 'pending',
+};
+
+export const isPaymentEvent = (type: ProviderEvent['type']): type is PaymentEventType =>
+  type !== undefined && type in STATUS_OF;
+
+const APPLY_TRIES = 8;
+
+type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
+
+/** Applies one event; any order and any repetition of what a provider truly sent ends the same. */
+export const applyPaymentEvent = async (
+  deps: ApplyDeps,
+  slot: ProviderSlot,
+  event: ProviderEvent,
+  type: PaymentEventType,
+): Promise<Applied> => {
+  const store = paymentStore(deps.table, deps.now);
+  const paymentId = (await store.findByAlias(slot, event.object.id)) ?? event.object.ourPaymentId;
+  let payment = paymentId === undefined ? undefined : await store.load(paymentId);
+  for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
+    if (!payment || !isVisible(payment)) return { kind: 'early' };
+    const applied = await applyOnce(deps, store, payment, slot, event, STATUS_OF[type]);
+    if (applied.kind !== 'conflict') return applied;
+    payment = applied.found;
+  }
+  throw new Error('too many writers at once');
+};
+
+type AppliedOnce = Applied | { readonly kind: 'conflict'; readonly found: Payment | undefined };
+
+const applyOnce = async (
+  deps: ApplyDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  slot: ProviderSlot,
+  event: ProviderEvent,
+  status: PaymentStatus,
+): Promise<AppliedOnce> => {
+  const current = inForce(payment, event);
+  const contradiction = contradictionOf(current, slot, event);
+  if (contradiction) return { kind: 'quarantined', payment, reason: contradiction };
+  const { attemptRef, failureCode } = event.object;
+  const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
+  switch (decision.kind) {
+    case 'apply': {
+      const facts: Partial<Payment> = {
+        ...(attemptRef && { attemptRef }),
+        ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+      };
+      const next = inStatus(current, decision.status, deps.now(), 'event', facts);
+      const committed = await store.commit(payment, next);
+      return committed.ok ? { kind: 'applied', payment: next, status } : { kind: 'conflict', found: committed.found };
+    }
+    case 'ignore':
+      if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
+      return { kind: 'ignored', payment, reason: decision.reason };
+    case 'read':
+      return readOnce(deps, store, payment, decision.reason);
+    default:
+      return assertNever(decision);
+  }
+};
+
+/** An event that carries a draft's amount proves that the provider has taken the draft. */
+const inForce = (payment: VisiblePayment, event: ProviderEvent): VisiblePayment => {
+  const { draft } = payment;
+  const { amountCents } = event.object;
+  return draft && amountCents === draft.totalCents && amountCents !== payment.totalCents
+    ? withDraft(payment, draft)
+    : payment;
+};
+
+const contradictionOf = (payment: VisiblePayment, slot: ProviderSlot, event: ProviderEvent): string | undefined => {
+  if (payment.providerId !== slot) return 'provider differs';
+  const known = [payment.providerIntentId, payment.providerPaymentId];
+  if (!known.includes(event.object.id)) return 'provider object differs';
+  return mismatchOf(payment, event.object);
+};
+
+/** The record is settled and the event says otherwise: what the provider says now counts, and only further on. */
+const readOnce = async (
+  deps: ApplyDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  reason: string,
+): Promise<AppliedOnce> => {
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  if (found.kind === 'unknown') throw new Error('the provider cannot be read now');
+  const report = found.kind === 'done' ? found.value : undefined;
+  const anomaly = () =>
+    deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+  if (!report || mismatchOf(payment, report)) {
+    anomaly();
+    return { kind: 'quarantined', payment, reason };
+  }
+  if (!isFurther(payment.status, report.status)) {
+    if (report.status !== payment.status) anomaly();
+    return { kind: 'ignored', payment, reason: `anomaly: ${reason}` };
+  }
+  anomaly();
+  const next = inStatus(payment, report.status, deps.now(), 'event', { anomaly: reason });
+  const committed = await store.commit(payment, next);
+  return committed.ok
+    ? { kind: 'applied', payment: next, status: next.status }
+    : { kind: 'conflict', found: committed.found };
+};

@@ -1,0 +1,54 @@
+import { requireAccess } from '../access/access.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { reported } from './changes.ts';
+import type { MoneyDeps } from './deps.ts';
+import { moveOn } from './move-on.ts';
+import type { ChangeCause, VisiblePayment } from './payment.ts';
+import { type PaymentStore, paymentStore } from './store.ts';
+import { mayChange } from './transitions.ts';
+import { paymentView } from './view.ts';
+
+/** Cancels an unconfirmed payment; here only once the provider has. */
+export const cancelPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }>,
+): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await store.loadVisible(request.params.id);
+  if (!payment) throw notFound('payment');
+  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  if (payment.status === 'canceled') return { data: paymentView(payment) };
+  if (payment.status === 'processing' || payment.draft) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (!mayChange(payment.status, 'canceled', 'cancel')) {
+    throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
+  }
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const canceled = await cancelAtProvider(deps, store, provider, payment, 'cancel');
+  if (canceled.status !== 'canceled') {
+    throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
+  }
+  return { data: paymentView(canceled) };
+};
+
+/** Cancels at the provider, then here. Where the provider refuses, what it has instead is stored. */
+export const cancelAtProvider = async (
+  deps: Pick<MoneyDeps, 'now'>,
+  store: PaymentStore,
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+  cause: ChangeCause,
+): Promise<VisiblePayment> => {
+  const intentId = payment.providerIntentId ?? '';
+  let outcome = await provider.cancelIntent({ intentId, idempotencyKey: `${payment.id}:cancel` });
+  if (outcome.kind === 'refused') outcome = await provider.findPayment(intentId);
+  if (outcome.kind !== 'done') {
+    const code = outcome.kind !== 'unknown' ? 'PROVIDER_ERROR' : outcome.reason === 'timeout' ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNAVAILABLE';
+    throw new DomainError(code, { details: { payment_id: payment.id } });
+  }
+  const report = outcome.value;
+  if (report.status === payment.status) return payment;
+  return moveOn({ store, now: deps.now(), payment, status: report.status, cause, facts: reported(report) });
+};

@@ -1,0 +1,93 @@
+import { iso, type Instant } from '../core/time.ts';
+import type { ProviderPayment } from '../providers/provider.ts';
+import { type ChangeCause, type Draft, type Payment, type PaymentStatus, type VisiblePayment, withDraft } from './payment.ts';
+import { reconcileTime } from './transitions.ts';
+
+/** Pure next versions of a payment. Each returns a whole record; the store commits it under the version it came from. */
+const isUnclear = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
+
+/** The next version, in the same state or another; completed_at is set once, on the first entry to succeeded. */
+export const inStatus = (
+  payment: Payment,
+  status: PaymentStatus,
+  now: Instant,
+  cause: ChangeCause,
+  changed: Partial<Payment> = {},
+): VisiblePayment => {
+  const unclear = isUnclear(status);
+  const freshlyUnclear = unclear && payment.reconcileAt === undefined;
+  return {
+    ...payment,
+    nextAction: status === 'pending' ? payment.nextAction : undefined,
+    reconcileAt: unclear ? (freshlyUnclear ? iso(reconcileTime(now, 0)) : payment.reconcileAt) : undefined,
+    reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
+    failureCode: status === 'failed' ? payment.failureCode : undefined,
+    ...changed,
+    status,
+    cause,
+    version: payment.version + 1,
+    updatedAt: iso(now),
+    completedAt: payment.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
+    busyUntil: undefined,
+  };
+};
+
+/** The draft in force, once the provider has taken it. */
+export const updated = (payment: VisiblePayment, draft: Draft, now: Instant): VisiblePayment => {
+  const next = withDraft(payment, draft);
+  const unconfirmed = payment.status === 'created' || payment.status === 'requires_payment_method';
+  const hasMethod = next.methodRef !== undefined || next.paymentMethodId !== undefined;
+  return {
+    ...next,
+    status: unconfirmed ? (hasMethod ? 'created' : 'requires_payment_method') : payment.status,
+    cause: 'update',
+    version: payment.version + 1,
+    updatedAt: iso(now),
+    reconcileAt: unconfirmed ? undefined : payment.reconcileAt,
+  };
+};
+
+/** What a provider's report says beside the status. */
+export const reported = (report: ProviderPayment): Partial<Payment> => ({
+  providerPaymentId: report.paymentId,
+  attemptRef: report.attemptRef,
+  ...(report.methodId && { methodRef: report.methodId }),
+  ...(report.status === 'failed' && { failureCode: report.failureCode ?? 'processing_error' }),
+  ...(report.status === 'pending' && { nextAction: report.nextAction }),
+});
+
+/** A creation that the provider has answered: from here on it exists for its readers. */
+export const created = (payment: Payment, report: ProviderPayment, now: Instant): VisiblePayment => ({
+  ...payment,
+  providerIntentId: report.intentId,
+  providerPaymentId: report.paymentId,
+  clientSecret: report.clientSecret,
+  methodRef: payment.paymentMethodId ? payment.methodRef : (report.methodId ?? payment.methodRef),
+  cause: 'create',
+  status: payment.methodRef || payment.paymentMethodId ? 'created' : 'requires_payment_method',
+  version: 1,
+  updatedAt: iso(now),
+  reconcileAt: undefined,
+  busyUntil: undefined,
+});
+
+/** The claim of one attempt to charge: committed before the provider is called. */
+export const claimed = (
+  payment: VisiblePayment,
+  method: Pick<Payment, 'methodRef' | 'paymentMethodId'>,
+  now: Instant,
+): VisiblePayment => ({
+  ...payment,
+  ...method,
+  status: 'processing',
+  cause: 'claim',
+  version: payment.version + 1,
+  updatedAt: iso(now),
+  attempt: payment.attempt + 1,
+  claimedAt: iso(now),
+  priorAttemptRef: payment.attemptRef,
+  failureCode: undefined,
+  nextAction: undefined,
+  reconcileAt: iso(reconcileTime(now, 0)),
+  reconcileStep: 0,
+});

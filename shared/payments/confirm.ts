@@ -1,0 +1,89 @@
+import { requireAccess } from '../access/access.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import { isIdOf } from '../core/ids.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { recordAnswer } from './answer.ts';
+import { claimed } from './changes.ts';
+import type { MoneyDeps } from './deps.ts';
+import { isVisible, type VisiblePayment } from './payment.ts';
+import { type PaymentStore, paymentStore } from './store.ts';
+import { claimRefusal } from './transitions.ts';
+import { confirmationView, paymentView } from './view.ts';
+
+const CLAIM_TRIES = 5;
+
+interface ConfirmInput {
+  readonly payment_method_id?: string | null | undefined;
+  readonly return_url?: string | null | undefined;
+}
+
+/** The key of one attempt to charge: the same however often it is sent. */
+export const attemptKey = (payment: Pick<VisiblePayment, 'id' | 'attempt'>): string =>
+  `${payment.id}:confirm:${payment.attempt}`;
+
+/** Confirms a payment: the attempt is claimed by one conditional write, then the provider is asked, once. */
+export const confirmPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }, unknown, ConfirmInput>,
+): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await store.loadVisible(request.params.id);
+  if (!payment) throw notFound('payment');
+  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const claim = await claimAttempt(deps, store, payment, request.body);
+  if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
+  const outcome = await provider.confirmIntent({
+    idempotencyKey: attemptKey(claim.payment),
+    intentId: claim.payment.providerIntentId ?? '',
+    paymentId: claim.payment.id,
+    amountCents: claim.payment.totalCents,
+    currency: claim.payment.currency,
+    method: claim.payment.methodRef,
+    customerId: undefined,
+    returnUrl: request.body.return_url ?? claim.payment.returnUrl,
+  });
+  const answer = await recordAnswer(deps, store, provider, claim.payment, outcome);
+  if (answer.refusal) throw answer.refusal;
+  if (answer.declined) {
+    throw new DomainError('PAYMENT_DECLINED', {
+      details: { decline_code: answer.declined, payment: paymentView(answer.payment) },
+    });
+  }
+  return { data: confirmationView(answer.payment), status: outcome.kind === 'unknown' ? 202 : 200 };
+};
+
+type Claim = { readonly kind: 'claimed' | 'succeeded'; readonly payment: VisiblePayment };
+
+/** @throws DomainError INVALID_STATE, PAYMENT_IN_PROGRESS or PAYMENT_METHOD_REQUIRED. */
+const claimAttempt = async (
+  deps: MoneyDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  input: ConfirmInput,
+): Promise<Claim> => {
+  let current = payment;
+  for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
+    const refusal = claimRefusal(current);
+    if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
+    if (refusal === 'canceled') throw new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
+    if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
+    const next = claimed(current, methodFor(current, input), deps.now());
+    const committed = await store.commit(current, next);
+    if (committed.ok) return { kind: 'claimed', payment: next };
+    if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
+    current = committed.found;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+const methodFor = (payment: VisiblePayment, input: ConfirmInput): Pick<VisiblePayment, 'methodRef' | 'paymentMethodId'> => {
+  const named = input.payment_method_id ?? undefined;
+  if (named === undefined) {
+    if (!payment.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    return { methodRef: payment.methodRef, paymentMethodId: payment.paymentMethodId };
+  }
+  if (isIdOf('payment_method', named)) throw notFound('payment_method');
+  return { methodRef: named, paymentMethodId: undefined };
+};

@@ -1,0 +1,85 @@
+import { DomainError } from '../core/errors.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import { created } from './changes.ts';
+import type { MoneyDeps } from './deps.ts';
+import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
+import type { PaymentStore } from './store.ts';
+
+/** The intent's key at the provider: the same for every try to create it. */
+export const creationKey = (paymentId: string): string => `${paymentId}:create`;
+
+/**
+ * Carries a `creating` record to the provider and into sight; run again after a crash, it ends the same.
+ * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE (the record is finished in the background), or the
+ * provider's refusal (the record is gone).
+ */
+export const finishCreation = async (
+  deps: Pick<MoneyDeps, 'now'>,
+  store: PaymentStore,
+  provider: PaymentProvider,
+  payment: Payment,
+): Promise<VisiblePayment> => {
+  const outcome = await provider.createIntent({
+    idempotencyKey: creationKey(payment.id),
+    paymentId: payment.id,
+    amountCents: payment.totalCents,
+    currency: payment.currency,
+    description: payment.description,
+    method: payment.methodRef,
+    customerId: undefined,
+    saveMethod: payment.setupFutureUsage === 'off_session',
+    returnUrl: payment.returnUrl,
+  });
+  if (outcome.kind === 'done') return publish(deps, store, payment, outcome.value);
+  return refuse(store, payment, outcome);
+};
+
+const publish = async (
+  deps: Pick<MoneyDeps, 'now'>,
+  store: PaymentStore,
+  payment: Payment,
+  report: ProviderPayment,
+): Promise<VisiblePayment> => {
+  if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
+    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+  }
+  await store.putAlias(payment.providerId, report.intentId, payment.id);
+  const committed = await store.commit(payment, created(payment, report, deps.now()));
+  const visible = committed.ok ? committed.payment : committed.found;
+  if (!visible || !isVisible(visible)) throw new DomainError('VERSION_CONFLICT');
+  return visible;
+};
+
+const refuse = async (
+  store: PaymentStore,
+  payment: Payment,
+  outcome: Exclude<Outcome<ProviderPayment>, { kind: 'done' }>,
+): Promise<never> => {
+  switch (outcome.kind) {
+    case 'unknown':
+      throw new DomainError(UNKNOWN_CODES[outcome.reason], { details: { payment_id: payment.id } });
+    case 'declined':
+      await store.removeCreating(payment.id);
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+    case 'refused':
+      await store.removeCreating(payment.id);
+      throw refusalError(outcome);
+  }
+};
+
+const UNKNOWN_CODES = {
+  timeout: 'PROVIDER_TIMEOUT',
+  unreachable: 'PROVIDER_UNAVAILABLE',
+  error: 'PROVIDER_ERROR',
+} as const;
+
+/** A refusal for what the caller sent is the caller's to mend; any other is the provider's. */
+export const refusalError = (refusal: { readonly reason: string; readonly parameter?: string | undefined }): DomainError => {
+  if (refusal.parameter?.startsWith('payment_method')) {
+    const problem = { path: 'payment_method_id', rule: refusal.reason, message: 'is not known to the provider' };
+    return new DomainError('VALIDATION_ERROR', { details: [problem] });
+  }
+  if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL');
+  return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
+};

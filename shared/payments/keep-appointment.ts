@@ -1,0 +1,147 @@
+import { DomainError } from '../core/errors.ts';
+import { instant, iso, MINUTE } from '../core/time.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { recordAnswer } from './answer.ts';
+import { cancelAtProvider } from './cancel.ts';
+import { inStatus } from './changes.ts';
+import { attemptKey } from './confirm.ts';
+import { finishCreation } from './creation.ts';
+import type { MoneyDeps } from './deps.ts';
+import { CONFIRMATION_PERIOD_MS, isVisible, liveSecret, type Payment, type VisiblePayment } from './payment.ts';
+import { appointmentOf, type PaymentStore, paymentStore } from './store.ts';
+import { storeRead } from './sync.ts';
+import { RESEND_WITHIN_MS, reconcileTime } from './transitions.ts';
+import { finishUpdate } from './update.ts';
+
+export type AppointmentDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
+
+/** When something that failed is tried again. */
+const RETRY_MS = 5 * MINUTE;
+
+/** Does what a payment's appointment is about, and sets the next one. Safe to repeat, late or twice. */
+export const keepPaymentAppointment = async (deps: AppointmentDeps, paymentId: string): Promise<string> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await store.load(paymentId);
+  if (!payment) return 'gone';
+  try {
+    const done = await keep(deps, store, payment);
+    return done;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    // The provider or the identity of the record was against it: it comes round again, and the code says why.
+    await tryAgain(deps, store, paymentId);
+    return error.code;
+  }
+};
+
+const keep = async (deps: AppointmentDeps, store: PaymentStore, payment: Payment): Promise<string> => {
+  const now = deps.now();
+  if (!isVisible(payment)) {
+    await finishCreation(deps, store, await deps.providers.forPayments(payment.providerId), payment);
+    return 'created';
+  }
+  if (payment.clientSecret !== undefined && liveSecret(payment, now) === undefined) {
+    await store.removeSecret(payment);
+    const rest = { ...payment, clientSecret: undefined };
+    return isDue(appointmentOf(rest), now) ? keep(deps, store, rest) : 'secret removed';
+  }
+  if (isDue(payment.reconcileAt, now)) {
+    if (payment.draft) {
+      await finishUpdate(deps, store, await deps.providers.forPayments(payment.providerId), payment);
+      return 'updated';
+    }
+    if (payment.status === 'processing' || payment.status === 'pending') return reconcile(deps, store, payment);
+  }
+  if (hasExpired(payment, now)) return expire(deps, store, payment);
+  await restore(store, payment);
+  return 'nothing due';
+};
+
+const isDue = (at: string | undefined, now: number): boolean => at !== undefined && instant(at) <= now;
+
+const hasExpired = (payment: VisiblePayment, now: number): boolean =>
+  (payment.status === 'created' || payment.status === 'requires_payment_method') &&
+  instant(payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
+
+/** A pending payment waits for its payer for a day. */
+const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
+  payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
+
+const expire = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const expired = await cancelAtProvider(deps, store, provider, payment, 'expiry');
+  if (expired === payment) await scheduleNext(deps, store, payment);
+  return expired.status;
+};
+
+/** Asks the provider about an unclear payment, looking up before anything is sent again. */
+const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
+  const now = deps.now();
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  if (found.kind !== 'done') {
+    await scheduleNext(deps, store, payment);
+    return 'provider unclear';
+  }
+  const stored = await storeRead(deps, store, payment, found.value, 'reconciliation');
+  switch (stored.outcome) {
+    case 'stored':
+      return stored.payment.status;
+    case 'not reached':
+      return resendOrFail(deps, store, provider, payment);
+    case 'same':
+      if (payerIsLate(payment, now)) return expire(deps, store, payment);
+      await scheduleNext(deps, store, payment);
+      return 'unchanged';
+    case 'mismatch':
+      await scheduleNext(deps, store, payment);
+      return 'mismatch';
+  }
+};
+
+/** A claim that the provider has not seen: sent again under its own key for a while, then given up. */
+const resendOrFail = async (
+  deps: AppointmentDeps,
+  store: PaymentStore,
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+): Promise<string> => {
+  const now = deps.now();
+  if (now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS) {
+    const failed = inStatus(payment, 'failed', now, 'reconciliation', { failureCode: 'processing_error' });
+    await store.commit(payment, failed);
+    return 'failed';
+  }
+  const outcome = await provider.confirmIntent({
+    idempotencyKey: attemptKey(payment),
+    intentId: payment.providerIntentId ?? '',
+    paymentId: payment.id,
+    amountCents: payment.totalCents,
+    currency: payment.currency,
+    method: payment.methodRef,
+    customerId: undefined,
+    returnUrl: payment.returnUrl,
+  });
+  const answer = await recordAnswer(deps, store, provider, payment, outcome);
+  if (answer.payment === payment) await scheduleNext(deps, store, payment);
+  return answer.payment.status;
+};
+
+const scheduleNext = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<void> => {
+  const since = instant(payment.claimedAt ?? payment.createdAt);
+  let step = (payment.reconcileStep ?? 0) + 1;
+  while (reconcileTime(since, step) <= deps.now()) step += 1;
+  await store.reschedule(payment, iso(reconcileTime(since, step)), step);
+};
+
+const tryAgain = async (deps: AppointmentDeps, store: PaymentStore, paymentId: string): Promise<void> => {
+  const payment = await store.load(paymentId);
+  if (payment && appointmentOf(payment)) await store.postpone(payment, iso(deps.now() + RETRY_MS));
+};
+
+/** The lease moved the appointment; it goes back to what the record says. */
+const restore = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
+  const at = appointmentOf(payment);
+  if (at === undefined) await store.dropAppointment(payment);
+  else await store.postpone(payment, at);
+};

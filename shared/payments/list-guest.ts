@@ -1,0 +1,55 @@
+import { DomainError } from '../core/errors.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { guestPartition } from '../table/keys.ts';
+import type { ReadDeps } from './deps.ts';
+import { pageByCreation } from './page.ts';
+import { isVisible, type VisiblePayment } from './payment.ts';
+import type { GuestListQuery } from './queries.ts';
+import { paymentOf } from './store.ts';
+import { guestListView, paymentView } from './view.ts';
+
+export interface GuestListDeps extends ReadDeps {
+  readonly guestEmailList: 'minimal' | 'full' | 'token';
+}
+
+/**
+ * A guest's payments by e-mail. Without a token a small, fixed set of fields; with one, the records of its guest_id in
+ * full. An unknown e-mail costs and answers the same as a known one.
+ */
+export const listGuestPayments = async (
+  deps: GuestListDeps,
+  { params, query, caller }: ApiRequest<{ email: string }, GuestListQuery>,
+): Promise<Reply> => {
+  const guest = caller.kind === 'guest' && caller.email === params.email ? caller : undefined;
+  if (deps.guestEmailList === 'token' && !guest) throw new DomainError('AUTHENTICATION_REQUIRED');
+  const found = await pageByCreation(
+    deps.table,
+    {
+      index: 'owner',
+      partition: guestPartition(params.email, 'PAY'),
+      descending: true,
+      filter: [],
+      offset: query.cursor === undefined ? (query.page - 1) * query.limit : 0,
+      limit: query.limit,
+      cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
+    },
+    { statuses: undefined },
+  );
+  const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
+  const inFull = (payment: VisiblePayment) =>
+    deps.guestEmailList === 'full' || (guest !== undefined && payment.guestId === guest.guestId);
+  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isVisible);
+  return {
+    data: payments.map((payment) => (inFull(payment) ? paymentView(payment) : guestListView(payment))),
+    meta: {
+      page: query.page,
+      limit: query.limit,
+      total: found.total,
+      ...(!found.totalIsExact && { total_is_exact: false }),
+      hasMore: found.hasMore,
+      ...(found.next && { next_cursor: encodeCursor(found.next) }),
+    },
+  };
+};

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import { DAY, instant, type Instant } from '../core/time.ts';
+import { PROVIDER_SLOTS } from '../settings.ts';
+
+/**
+ * A payment: one intent to collect an amount, and what came of it. Always holds: the amount is a positive integer with
+ * its currency; total = subtotal + tax − discount; one attempt at most is under way; a version counts visible changes
+ * only; `creating` (the provider has not answered yet) is shown to nobody.
+ */
+export const PAYMENT_STATUSES = [
+  'requires_payment_method',
+  'created',
+  'pending',
+  'processing',
+  'failed',
+  'canceled',
+  'succeeded',
+] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** What brings a version about; kept in its history. */
+export const CAUSES = ['create', 'update', 'claim', 'answer', 'event', 'sync', 'reconciliation', 'cancel', 'expiry'] as const;
+export type ChangeCause = (typeof CAUSES)[number];
+
+const optional = z.string().optional();
+
+/** What PUT may change. */
+const changeable = {
+  subtotalCents: z.int(),
+  taxCents: z.int(),
+  discountCents: z.int(),
+  totalCents: z.int(),
+  currency: z.string(),
+  projectId: optional,
+  productId: optional,
+  customerId: optional,
+  billingAddressId: optional,
+  /** A saved method of ours. */
+  paymentMethodId: optional,
+  /** The provider's own id or one-time token of the method; never shown. */
+  methodRef: optional,
+  setupFutureUsage: z.literal('off_session').optional(),
+  returnUrl: optional,
+  description: optional,
+  concept: optional,
+  referenceCode: optional,
+  category: optional,
+  tags: optional,
+  metadata: z.record(z.string(), z.json()).optional(),
+};
+const draftSchema = z.object(changeable);
+export type Draft = z.infer<typeof draftSchema>;
+
+export const paymentSchema = z.object({
+  ...changeable,
+  id: z.string(),
+  version: z.int(),
+  status: z.enum(['creating', ...PAYMENT_STATUSES]),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  completedAt: optional,
+
+  userId: optional,
+  /** E-mail of the session that made it. */
+  userEmail: optional,
+  guestId: optional,
+  guestEmail: optional,
+  guestName: optional,
+  guestPhone: optional,
+  organizationId: optional,
+  subscriptionId: optional,
+  orderId: optional,
+
+  providerId: z.enum(PROVIDER_SLOTS),
+  providerIntentId: optional,
+  providerPaymentId: optional,
+  clientSecret: optional,
+  nextAction: z
+    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
+    .optional(),
+
+  /** An update under way: asked of the provider, not yet answered. */
+  draft: draftSchema.optional(),
+
+  /** Counts claims to charge; 0 before the first. */
+  attempt: z.int(),
+  claimedAt: optional,
+  /** The provider's name for the last attempt known before the current claim. */
+  priorAttemptRef: optional,
+  attemptRef: optional,
+  failureCode: z.enum(DECLINE_CODES).optional(),
+  reconcileAt: optional,
+  reconcileStep: z.int().optional(),
+  /** What brought this version about. */
+  cause: z.enum(CAUSES).optional(),
+  /** Why the provider's word and ours once contradicted each other. */
+  anomaly: optional,
+
+  /** Hash of the request that made it, where it came with an Idempotency-Key. */
+  requestHash: optional,
+  /** Until then a retry of the create waits for the function that is at it. */
+  busyUntil: optional,
+});
+export type Payment = z.infer<typeof paymentSchema>;
+/** A payment that exists for its readers. */
+export type VisiblePayment = Payment & { readonly status: PaymentStatus };
+
+/** The record with a draft in the place of what it may change. */
+export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
+  ...payment,
+  ...Object.fromEntries(Object.keys(changeable).map((field) => [field, undefined])),
+  ...draft,
+  draft: undefined,
+});
+
+export const isVisible = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';
+
+export const CLIENT_SECRET_LIFETIME_MS = DAY;
+export const CONFIRMATION_PERIOD_MS = DAY;
+
+/** The client secret, for as long as it lives: 24 h to the millisecond, whether or not it has been removed yet. */
+export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
+  now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
+
+export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;

@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { idSchema } from './requests.ts';
+import { PAYMENT_STATUSES } from './payment.ts';
+
+/** Query parameters of the payment lists and of get. */
+const flag = z.enum(['true', 'false', '1', '0', '']).transform((value) => value === 'true' || value === '1' || value === '');
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+const MAX_PAGE = 1_000_000;
+export const PAYMENTS_PER_PAGE = 20;
+export const MAX_PAYMENTS_PER_PAGE = 50;
+
+const moment = (dayEnd: boolean) =>
+  z
+    .union([
+      z.iso.datetime({ offset: true }),
+      z.iso.date().transform((day) => `${day}T${dayEnd ? '23:59:59.999' : '00:00:00.000'}Z`),
+    ])
+    .transform((text) => new Date(text).toISOString());
+
+const statusList = z
+  .string()
+  .max(200)
+  .transform((text) => text.split(',').map((status) => status.trim()))
+  .pipe(z.array(z.enum(PAYMENT_STATUSES)).min(1));
+
+export const pageQuery = {
+  page: wholeNumber(1, MAX_PAGE).default(1),
+  limit: wholeNumber(1, MAX_PAYMENTS_PER_PAGE).default(PAYMENTS_PER_PAGE),
+  cursor: z.string().max(1000).optional(),
+};
+
+export const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
+
+export const listPaymentsQuery = z.object({
+  ...pageQuery,
+  status: statusList.optional(),
+  search: z.string().trim().max(200).optional(),
+  created_at_from: moment(false).optional(),
+  created_at_to: moment(true).optional(),
+  orderBy: z.enum(ORDERS).default('created_at'),
+  orderDir: z.enum(['asc', 'desc']).default('desc'),
+  include: z.string().max(200).optional(),
+  include_pm: flag.optional(),
+  include_payment_method: flag.optional(),
+  organization_id: z.string().max(64).optional(),
+  project_id: idSchema.optional(),
+  product_id: idSchema.optional(),
+  token: z.string().max(2048).optional(),
+});
+export type ListPaymentsQuery = z.output<typeof listPaymentsQuery>;
+
+export const guestListQuery = z.object({ ...pageQuery, token: z.string().max(2048).optional() });
+export type GuestListQuery = z.output<typeof guestListQuery>;
+
+export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
+export type Include = (typeof INCLUDES)[number];
+const INCLUDE_NAMES = [...INCLUDES, 'pm'] as const;
+
+export const getPaymentQuery = z.object({
+  token: z.string().max(2048).optional(),
+  organization_id: idSchema.optional(),
+  project_id: idSchema.optional(),
+  product_id: idSchema.optional(),
+  include: z
+    .string()
+    .max(200)
+    .transform((text) => text.split(',').map((name) => name.trim()))
+    .pipe(z.array(z.enum(INCLUDE_NAMES)))
+    .optional(),
+  include_pm: flag.optional(),
+  include_payment_method: flag.optional(),
+  include_project: flag.optional(),
+  include_organization: flag.optional(),
+  include_subscription: flag.optional(),
+  include_product: flag.optional(),
+  include_order: flag.optional(),
+});
+export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
+
+/** The includes asked for, by `include=` or a boolean shorthand. */
+export const includesOf = (query: GetPaymentQuery): readonly Include[] => {
+  const listed = query.include ?? [];
+  const pm = listed.includes('pm') || query.include_pm === true;
+  return INCLUDES.filter(
+    (name) => listed.includes(name) || query[`include_${name}`] === true || (name === 'payment_method' && pm),
+  );
+};

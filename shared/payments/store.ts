@@ -1,0 +1,217 @@
+import { iso, instant, type Instant, MINUTE } from '../core/time.ts';
+import { PROVIDER_SLOTS } from '../settings.ts';
+import type { Clause } from '../table/expression.ts';
+import {
+  aliasKey,
+  dueShard,
+  listSort,
+  type Owner,
+  ownerPartition,
+  paymentKey,
+  projectPartition,
+} from '../table/keys.ts';
+import type { Item, Table, Written } from '../table/table.ts';
+import {
+  CLIENT_SECRET_LIFETIME_MS,
+  CONFIRMATION_PERIOD_MS,
+  type Draft,
+  isVisible,
+  liveSecret,
+  type Payment,
+  paymentSchema,
+  type VisiblePayment,
+} from './payment.ts';
+
+/** A payment in the table: its item, its list keys, its appointment. Only commits of a version are visible changes. */
+const DESCRIPTION_IN_INDEX = 200;
+
+export const paymentOf = (item: Item): Payment => paymentSchema.parse(item);
+
+/** Whose list it stands in. */
+export const ownerOf = (payment: Payment): Owner | undefined => {
+  if (payment.organizationId) return { kind: 'organization', organizationId: payment.organizationId };
+  if (payment.userId) return { kind: 'user', userId: payment.userId };
+  if (payment.guestId && payment.guestEmail) {
+    return { kind: 'guest', guestId: payment.guestId, email: payment.guestEmail };
+  }
+  return undefined;
+};
+
+/** What lists filter and order by, beside `sort`; short names, because it is written with every change. */
+const listFields = (payment: Payment) => ({
+  s: payment.status,
+  a: payment.totalCents,
+  u: payment.updatedAt,
+  p: payment.providerId,
+  o: payment.organizationId,
+  j: payment.projectId,
+  d: payment.productId,
+  g: payment.guestId,
+  e: (payment.guestEmail ?? payment.userEmail)?.toLowerCase(),
+  t: payment.description?.slice(0, DESCRIPTION_IN_INDEX).toLowerCase(),
+});
+
+/** When it next needs somebody's attention; undefined: never. */
+export const appointmentOf = (payment: Payment): string | undefined => {
+  const times: string[] = [];
+  const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
+  if (unclear && payment.reconcileAt) times.push(payment.reconcileAt);
+  const createdAt = instant(payment.createdAt);
+  if (payment.status === 'created' || payment.status === 'requires_payment_method') {
+    times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
+  }
+  if (payment.clientSecret) times.push(iso(createdAt + CLIENT_SECRET_LIFETIME_MS));
+  return times.sort()[0];
+};
+
+export const paymentItem = (payment: Payment, now: Instant): Item => {
+  const kept: Payment = { ...payment, clientSecret: liveSecret(payment, now) };
+  const owner = ownerOf(payment);
+  const dueAt = appointmentOf(kept);
+  const listed = isVisible(payment) && owner !== undefined;
+  return {
+    ...paymentKey(payment.id),
+    ...kept,
+    ...(listed && {
+      owner: ownerPartition(owner, 'PAY'),
+      sort: listSort(payment.createdAt, payment.id),
+      f: listFields(payment),
+      ...(payment.projectId && { project: projectPartition(payment.projectId, 'PAY') }),
+    }),
+    ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }),
+  };
+};
+
+export type PaymentStore = ReturnType<typeof paymentStore>;
+
+export const paymentStore = (table: Table, now: () => Instant) => {
+  const parsed = (item: Item | undefined): Payment | undefined => item && paymentOf(item);
+
+  /** Any payment, one still being created too. */
+  const load = async (id: string): Promise<Payment | undefined> => parsed(await table.get(paymentKey(id)));
+
+  const loadVisible = async (id: string): Promise<VisiblePayment | undefined> => {
+    const payment = await load(id);
+    return payment && isVisible(payment) ? payment : undefined;
+  };
+
+  /** Stores a new payment, or answers the one that stands under its id. */
+  const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
+    const written = await table.put(paymentItem(payment, now()), [{ absent: true }]);
+    if (written.ok) return undefined;
+    if (!written.found) throw new Error('a payment vanished while its id was claimed');
+    return paymentOf(written.found);
+  };
+
+  /** Replaces version `was` by the next; undefined where another commit came first. */
+  const commit = async (was: Payment, next: Payment): Promise<CommitResult> => {
+    const guard: Clause[] = [
+      { equals: ['version', was.version] },
+      { equals: ['status', was.status] },
+      { equals: ['attempt', was.attempt] },
+      was.draft ? { has: 'draft' } : { lacks: 'draft' },
+    ];
+    const written = await table.put(paymentItem(next, now()), guard);
+    if (written.ok) return { ok: true, payment: next };
+    return { ok: false, found: parsed(written.found) };
+  };
+
+  const removeCreating = (id: string): Promise<Written> =>
+    table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
+
+  const putAlias = (providerId: string, externalId: string, paymentId: string): Promise<Written> =>
+    table.put({ ...aliasKey(providerId, externalId), paymentId });
+
+  const findByAlias = async (providerId: string, externalId: string): Promise<string | undefined> => {
+    const item = await table.get(aliasKey(providerId, externalId));
+    const paymentId = item?.['paymentId'];
+    return typeof paymentId === 'string' ? paymentId : undefined;
+  };
+
+  /** By an id at any provider; one read, whichever slot it belongs to. */
+  const findByExternalId = async (externalId: string): Promise<string | undefined> => {
+    const keys = PROVIDER_SLOTS.map((slot) => aliasKey(slot, externalId));
+    const found = (await table.getMany(keys, { consistent: true })).find((item) => item !== undefined);
+    const paymentId = found?.['paymentId'];
+    return typeof paymentId === 'string' ? paymentId : undefined;
+  };
+
+  /** Sets the next look at an unclear payment, without a version: nothing of it is visible. */
+  const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
+    const dueAt = appointmentOf({ ...payment, reconcileAt: at }) ?? at;
+    return table.update(
+      paymentKey(payment.id),
+      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  /** Moves the appointment itself; what it is about stays as it is. */
+  const postpone = (payment: Payment, dueAt: string): Promise<Written> =>
+    table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
+      { equals: ['version', payment.version] },
+    ]);
+
+  /** Claims the one update that may be under way; its appointment finishes it, should nobody else. */
+  const claimDraft = async (payment: VisiblePayment, draft: Draft): Promise<boolean> => {
+    const at = iso(now() + FIRST_LOOK_MS);
+    const claimed = await table.update(
+      paymentKey(payment.id),
+      { set: { draft, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
+      [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
+    );
+    return claimed.ok;
+  };
+
+  const dropDraft = (payment: VisiblePayment): Promise<Written> =>
+    table.update(paymentKey(payment.id), { remove: ['draft'] }, [{ equals: ['version', payment.version] }]);
+
+  /** Takes over a creation whose function must have ended. */
+  const takeOver = async (payment: Payment, busyUntil: string): Promise<boolean> => {
+    const taken = await table.update(paymentKey(payment.id), { set: { busyUntil } }, [
+      { equals: ['status', 'creating'] },
+      { equals: ['busyUntil', payment.busyUntil ?? null] },
+    ]);
+    return taken.ok;
+  };
+
+  /** Removes the client secret from the item and sets the next appointment, if any is left. */
+  const removeSecret = (payment: Payment): Promise<Written> => {
+    const next = appointmentOf({ ...payment, clientSecret: undefined });
+    return table.update(
+      paymentKey(payment.id),
+      next
+        ? { set: { due_at: next }, remove: ['clientSecret'] }
+        : { remove: ['clientSecret', 'due', 'due_at'] },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  const dropAppointment = (payment: Payment): Promise<Written> =>
+    table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
+
+  return {
+    load,
+    loadVisible,
+    insertOrFind,
+    commit,
+    removeCreating,
+    putAlias,
+    findByAlias,
+    findByExternalId,
+    reschedule,
+    postpone,
+    claimDraft,
+    dropDraft,
+    takeOver,
+    removeSecret,
+    dropAppointment,
+  };
+};
+
+export type CommitResult =
+  | { readonly ok: true; readonly payment: Payment }
+  | { readonly ok: false; readonly found: Payment | undefined };
+
+/** The first look at a creation or claim that nobody finished. */
+export const FIRST_LOOK_MS = MINUTE;

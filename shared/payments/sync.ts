@@ -1,0 +1,70 @@
+import { requireAccess } from '../access/access.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { ProviderPayment } from '../providers/provider.ts';
+import { mismatchOf } from './answer.ts';
+import { inStatus, reported } from './changes.ts';
+import type { MoneyDeps } from './deps.ts';
+import { type ChangeCause, isVisible, type VisiblePayment } from './payment.ts';
+import { type PaymentStore, paymentStore } from './store.ts';
+import { decideRead } from './transitions.ts';
+import { paymentView } from './view.ts';
+
+const STORE_TRIES = 5;
+
+/** Pulls a payment's status from its provider: an authoritative read, stored as it is. */
+export const syncPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ provider_payment_id: string }>,
+): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const paymentId = await store.findByExternalId(request.params.provider_payment_id);
+  const payment = paymentId === undefined ? undefined : await store.loadVisible(paymentId);
+  if (!payment) throw notFound('payment');
+  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  if (found.kind === 'unknown') {
+    const code = found.reason === 'timeout' ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNAVAILABLE';
+    throw new DomainError(code, { details: { payment_id: payment.id } });
+  }
+  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+  const { payment: synced } = await storeRead(deps, store, payment, found.value, 'sync');
+  return { data: paymentView(synced) };
+};
+
+export interface Stored {
+  readonly payment: VisiblePayment;
+  readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch';
+}
+
+/** Stores what a provider reports, also backward; a final state undone, or another amount, is an anomaly. */
+export const storeRead = async (
+  deps: Pick<MoneyDeps, 'now' | 'log'>,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  report: ProviderPayment,
+  cause: ChangeCause,
+): Promise<Stored> => {
+  let current = payment;
+  for (let tries = 0; tries < STORE_TRIES; tries += 1) {
+    const mismatch = mismatchOf(current, report);
+    if (mismatch) {
+      deps.log.error('payment anomaly', { payment_id: current.id, provider: current.providerId, reason: mismatch });
+      return { payment: current, outcome: 'mismatch' };
+    }
+    const decision = decideRead(current, report);
+    if (decision.kind !== 'store') return { payment: current, outcome: decision.kind };
+    const { anomaly } = decision;
+    if (anomaly) {
+      deps.log.error('payment anomaly', { payment_id: current.id, provider: current.providerId, reason: anomaly });
+    }
+    const next = inStatus(current, decision.status, deps.now(), cause, { ...reported(report), ...(anomaly && { anomaly }) });
+    const committed = await store.commit(current, next);
+    if (committed.ok) return { payment: next, outcome: 'stored' };
+    if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
+    current = committed.found;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};

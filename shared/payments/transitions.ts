@@ -1,0 +1,146 @@
+import { assertNever } from '../core/errors.ts';
+import { epochSeconds, instant, type Instant, MINUTE } from '../core/time.ts';
+import type { ReportedStatus } from '../providers/provider.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+
+/**
+ * The one table of a payment's states. Confirm, sync, provider events and reconciliation all decide here.
+ * An event moves a payment only further on in ORDER; an authoritative read stores what the provider has, also backward.
+ */
+const ORDER: Readonly<Record<PaymentStatus, number>> = {
+  created: 0,
+  requires_payment_method: 0,
+  pending: 1,
+  processing: 2,
+  failed: 3,
+  canceled: 4,
+  succeeded: 5,
+};
+
+export type Cause = 'claim' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
+
+/** Every legal change, by its cause; a cause that may do anything is told so. */
+export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record<Cause, readonly PaymentStatus[]>>>>> = {
+  requires_payment_method: {
+    method: ['created'],
+    claim: ['processing'],
+    event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
+    cancel: ['canceled'],
+  },
+  created: {
+    method: ['requires_payment_method'],
+    claim: ['processing'],
+    event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
+    cancel: ['canceled'],
+  },
+  pending: { event: ['processing', 'failed', 'canceled', 'succeeded'], cancel: ['canceled'] },
+  processing: {
+    answer: ['succeeded', 'failed', 'pending', 'processing'],
+    event: ['failed', 'canceled', 'succeeded'],
+  },
+  failed: { claim: ['processing'], event: ['canceled', 'succeeded'] },
+  // Only where the provider, read once more, proves that money moved.
+  canceled: {},
+  succeeded: {},
+};
+
+export const mayChange = (from: PaymentStatus, to: PaymentStatus, cause: Cause): boolean =>
+  cause === 'read' || (TRANSITIONS[from][cause]?.includes(to) ?? false);
+
+export const isSettled = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'canceled';
+const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status === 'failed';
+
+export type EventDecision =
+  | { readonly kind: 'apply'; readonly status: PaymentStatus }
+  | { readonly kind: 'ignore'; readonly reason: 'no change' | 'stale' | 'backward'; readonly reconcile: boolean }
+  /** The record is settled and the event says otherwise: the provider is read once. */
+  | { readonly kind: 'read'; readonly reason: string };
+
+/** What an event of a provider does to a payment. @param said its status; `createdAt` in epoch seconds. */
+export const decideEvent = (
+  payment: VisiblePayment,
+  said: { readonly status: PaymentStatus; readonly createdAt: number; readonly attemptRef: string | undefined },
+): EventDecision => {
+  const { status } = payment;
+  const settled = isSettled(status);
+  if (isStale(payment, said)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
+  if (said.status === status) return { kind: 'ignore', reason: 'no change', reconcile: false };
+  if (mayChange(status, said.status, 'event')) return { kind: 'apply', status: said.status };
+  if (settled && isFinal(said.status)) return { kind: 'read', reason: `${status} here, ${said.status} by the event` };
+  return { kind: 'ignore', reason: 'backward', reconcile: !settled };
+};
+
+/** Created before the second of the current attempt's claim, or a failure of an attempt before it. */
+const isStale = (
+  payment: Payment,
+  said: { readonly status: PaymentStatus; readonly createdAt: number; readonly attemptRef: string | undefined },
+): boolean => {
+  if (payment.claimedAt === undefined) return false;
+  if (said.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
+  return said.status === 'failed' && said.attemptRef !== undefined && said.attemptRef === payment.priorAttemptRef;
+};
+
+export type ReadDecision =
+  | { readonly kind: 'store'; readonly status: PaymentStatus; readonly anomaly: string | undefined }
+  | { readonly kind: 'same' }
+  /** A claim of ours that the provider has not seen. */
+  | { readonly kind: 'not reached' };
+
+/** What an authoritative read says of a payment: stored as it is, also backward; a final state undone is an anomaly. */
+export const decideRead = (
+  payment: VisiblePayment,
+  report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
+): ReadDecision => {
+  if (payment.status === 'processing' && payment.claimedAt !== undefined && !reached(payment, report)) {
+    return { kind: 'not reached' };
+  }
+  if (report.status === payment.status) return { kind: 'same' };
+  const undone = isFinal(payment.status) && !isFinal(report.status);
+  const swapped = isSettled(payment.status) && isFinal(report.status);
+  const anomaly = undone || swapped ? `${payment.status} here, ${report.status} at the provider` : undefined;
+  return { kind: 'store', status: report.status, anomaly };
+};
+
+const reached = (
+  payment: Payment,
+  report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
+): boolean => {
+  switch (report.status) {
+    case 'created':
+    case 'requires_payment_method':
+      return false;
+    case 'failed':
+      return report.attemptRef !== payment.priorAttemptRef;
+    case 'pending':
+    case 'processing':
+    case 'succeeded':
+    case 'canceled':
+      return true;
+    default:
+      return assertNever(report.status);
+  }
+};
+
+/** Further on than the record? (What a read brought on by an event may apply.) */
+export const isFurther = (from: PaymentStatus, to: PaymentStatus): boolean => ORDER[to] > ORDER[from];
+
+export type ClaimRefusal = 'already succeeded' | 'canceled' | 'in progress';
+
+export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined => {
+  if (payment.draft) return 'in progress';
+  if (mayChange(payment.status, 'processing', 'claim')) return undefined;
+  if (payment.status === 'succeeded') return 'already succeeded';
+  return payment.status === 'canceled' ? 'canceled' : 'in progress';
+};
+
+/** When an unclear payment is looked up, counted from its claim; later once a day until it is settled. */
+export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE);
+const RECONCILE_DAILY_MS = 1440 * MINUTE;
+/** An attempt that never reached the provider is sent again under its key this long, and fails after that. */
+export const RESEND_WITHIN_MS = 30 * MINUTE;
+
+export const reconcileTime = (since: Instant, step: number): Instant => {
+  const listed = RECONCILE_AFTER_MS[step];
+  if (listed !== undefined) return since + listed;
+  return since + RECONCILE_DAILY_MS * (step - RECONCILE_AFTER_MS.length + 2);
+};

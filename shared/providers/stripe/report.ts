@@ -1,0 +1,67 @@
+import type Stripe from 'stripe';
+import type { DeclineCode } from '../../core/outcome.ts';
+import type { NextAction, ProviderPayment, ReportedStatus } from '../provider.ts';
+
+/** A PaymentIntent in the service's words. */
+export const reportedPayment = (intent: Stripe.PaymentIntent): ProviderPayment => ({
+  intentId: intent.id,
+  paymentId: intent.id,
+  status: statusOf(intent),
+  amountCents: intent.amount,
+  currency: intent.currency.toUpperCase(),
+  attemptRef: idOf(intent.latest_charge),
+  failureCode: intent.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
+  clientSecret: intent.client_secret ?? undefined,
+  nextAction: nextActionOf(intent),
+  methodId: idOf(intent.payment_method) ?? intent.last_payment_error?.payment_method?.id,
+  ourPaymentId: intent.metadata?.['payment_id'],
+});
+
+const statusOf = (intent: Stripe.PaymentIntent): ReportedStatus => {
+  switch (intent.status) {
+    case 'requires_payment_method':
+      return intent.last_payment_error ? 'failed' : 'requires_payment_method';
+    case 'requires_confirmation':
+      return 'created';
+    case 'requires_action':
+      return 'pending';
+    case 'processing':
+    case 'requires_capture':
+      return 'processing';
+    case 'succeeded':
+      return 'succeeded';
+    case 'canceled':
+      return 'canceled';
+    default:
+      // A status newer than this SDK settles nothing: it is looked up again.
+      return 'processing';
+  }
+};
+
+const nextActionOf = (intent: Stripe.PaymentIntent): NextAction | undefined => {
+  if (intent.status !== 'requires_action' || !intent.next_action) return undefined;
+  const url = intent.next_action.redirect_to_url?.url ?? undefined;
+  return { type: url ? 'redirect_to_url' : 'use_provider_sdk', url };
+};
+
+export const idOf = (reference: string | { id: string } | null | undefined): string | undefined =>
+  typeof reference === 'string' ? reference : reference?.id;
+
+const BY_CODE: Readonly<Record<string, DeclineCode>> = {
+  insufficient_funds: 'insufficient_funds',
+  expired_card: 'expired_card',
+  incorrect_cvc: 'incorrect_cvc',
+  invalid_cvc: 'incorrect_cvc',
+  lost_card: 'lost_card',
+  stolen_card: 'stolen_card',
+  processing_error: 'processing_error',
+  authentication_required: 'authentication_required',
+  authentication_not_handled: 'authentication_required',
+  payment_intent_authentication_failure: 'authentication_required',
+};
+
+/** The narrower of Stripe's two codes that has a word here; else the bank simply said no. */
+export const declineCode = (error: {
+  readonly decline_code?: string | null | undefined;
+  readonly code?: string | null | undefined;
+}): DeclineCode => BY_CODE[error.decline_code ?? ''] ?? BY_CODE[error.code ?? ''] ?? 'do_not_honor';

@@ -1,0 +1,160 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { authenticator } from './access/authenticate.ts';
+import { guestTokens } from './access/guest-token.ts';
+import { type IdKind, idFromBytes } from './core/ids.ts';
+import { MINUTE, type Now } from './core/time.ts';
+import { openBus } from './events/bus.ts';
+import type { WebDeps } from './http/exchange.ts';
+import { identityClient } from './identity/identity.ts';
+import { jsonLog } from './observability/logger.ts';
+import { openProviders } from './providers/registry.ts';
+import { type Environment, parseSettings, type ProviderSlot, type SlotSettings } from './settings.ts';
+import { openTable } from './table/table.ts';
+import { openQueues } from './workers/queues.ts';
+
+/**
+ * Dependencies from the environment, once a cold start; the only reader of process.env. Each is built when it is first
+ * asked for, so that a function carries no more than it uses.
+ */
+interface HostEnvironment {
+  readonly env: Environment;
+  readonly now: Now;
+}
+
+let host: HostEnvironment = { env: process.env, now: Date.now };
+let generation = 0;
+
+/** The host says which environment and which clock count. On Lambda nobody calls it: it is the process's own. */
+export const hostedBy = (environment: HostEnvironment): void => {
+  host = environment;
+  generation += 1;
+};
+
+const perHost = <T>(build: () => T): (() => T) => {
+  let built: { readonly value: T; readonly generation: number } | undefined;
+  return () => {
+    if (built?.generation !== generation) built = { value: build(), generation };
+    return built.value;
+  };
+};
+
+const now: Now = () => host.now();
+const settings = perHost(() => parseSettings(host.env));
+
+/** The SDK's own variables, from the host's environment instead of the process's. */
+const client = (endpointVariable: string) => {
+  const { AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = host.env;
+  const endpoint = host.env[endpointVariable];
+  if (endpoint === undefined) return {};
+  return {
+    endpoint,
+    region: AWS_REGION ?? 'us-east-1',
+    credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? 'local', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? 'local' },
+  };
+};
+
+const log = perHost(() => jsonLog(host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO'));
+const table = perHost(() =>
+  openTable(new DynamoDBClient(client('AWS_ENDPOINT_URL_DYNAMODB')), settings().TABLE_NAME, now),
+);
+const bus = perHost(() =>
+  openBus(new EventBridgeClient(client('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
+);
+const queues = perHost(() => openQueues(new SQSClient(client('AWS_ENDPOINT_URL_SQS')), settings().queueUrls));
+
+const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
+
+const SECRET_CACHE_MS = 5 * MINUTE;
+const secrets = perHost(() => {
+  const manager = new SecretsManagerClient({});
+  const cache = new Map<string, { readonly text: string; readonly until: number }>();
+  return async (arn: string): Promise<string> => {
+    const known = cache.get(arn);
+    if (known && known.until > now()) return known.text;
+    const { SecretString } = await manager.send(new GetSecretValueCommand({ SecretId: arn }));
+    const text = SecretString ?? '';
+    cache.set(arn, { text, until: now() + SECRET_CACHE_MS });
+    return text;
+  };
+});
+
+const guests = perHost(() =>
+  guestTokens({
+    secrets: async () => {
+      const { GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN } = settings();
+      if (GUEST_TOKEN_SECRET_ARN === '') return GUEST_TOKEN_SECRET;
+      return (await secrets()(GUEST_TOKEN_SECRET_ARN)).split(',').map((part) => part.trim()).filter(Boolean);
+    },
+    ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
+    now,
+  }),
+);
+
+const secretFields = z.record(z.string(), z.string());
+
+const providers = perHost(() => {
+  const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
+  const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings> => {
+    const given = settings().slots[slot];
+    if (given.SECRET_ARN === '') return given;
+    const text = await secrets()(given.SECRET_ARN);
+    const known = filled.get(slot);
+    if (known?.text === text) return known.settings;
+    const merged = { ...given, ...secretFields.parse(JSON.parse(text || '{}')) };
+    filled.set(slot, { text, settings: merged });
+    return merged;
+  };
+  return openProviders({
+    slots: settings().slots,
+    withSecrets,
+    timeoutMs: settings().PROVIDER_TIMEOUT_MS,
+    fetch: (input, init) => fetch(input, init),
+    log: log(),
+  });
+});
+
+const identity = perHost(() =>
+  identityClient({
+    url: settings().IDENTITY_URL,
+    jwksUri: settings().IDENTITY_JWKS_URI,
+    issuer: settings().IDENTITY_ISSUER,
+    now,
+  }),
+);
+
+/** What the request chain and reading use cases take. */
+export const webDeps = perHost(() => ({
+  table: table(),
+  authenticate: authenticator({
+    identity: identity(),
+    guestTokens: guests(),
+    adminUserIds: settings().ADMIN_USER_IDS,
+    allowQuerySession: settings().ALLOW_QUERY_SESSION,
+    now,
+  }).authenticate,
+  guestTokens: guests(),
+  guestEmailList: settings().GUEST_EMAIL_LIST,
+  rateLimits: settings().RATE_LIMITS,
+  log: log(),
+  now,
+  newId,
+})) satisfies () => WebDeps;
+
+/** What use cases that call a provider take beside. */
+export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers() }));
+
+export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
+export const projectDeps = perHost(() => ({ table: table(), log: log() }));
+export const sweepDeps = perHost(() => ({ table: table(), queues: queues(), log: log(), now }));
+export const workerDeps = perHost(() => ({
+  table: table(),
+  queues: queues(),
+  providers: providers(),
+  log: log(),
+  now,
+}));

@@ -1,0 +1,65 @@
+import { fingerprint } from '../core/ids.ts';
+
+/** The keys of every item, in one place. The table's page in docs/ explains each. */
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** Who a record belongs to: it has one key in the `owner` index. */
+export type Owner =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
+  | { readonly kind: 'organization'; readonly organizationId: string };
+
+export type RecordKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB';
+
+const single = (kind: string, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
+
+export const recordKey = (kind: RecordKind, id: string): Key => single(kind, id);
+export const paymentKey = (id: string): Key => single('PAY', id);
+export const historyKey = (paymentId: string, version: number): Key => ({
+  pk: `PAY#${paymentId}`,
+  sk: `HIST#${String(version).padStart(6, '0')}`,
+});
+/** A provider's id of a payment; many to one. */
+export const aliasKey = (providerId: string, externalId: string): Key => ({ pk: `REF#${providerId}#${externalId}`, sk: 'REF' });
+export const providerEventKey = (providerId: string, eventId: string): Key => ({ pk: `EVT#${providerId}#${eventId}`, sk: 'EVT' });
+export const logKey = (id: string): Key => single('LOG', id);
+export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
+export const memberKey = (organizationId: string, userId: string): Key => ({
+  pk: `ORG#${organizationId}`,
+  sk: `MEMBER#${fingerprint(organizationId, userId).slice(0, 24)}`,
+});
+export const productKey = (id: string): Key => single('PRODUCT', id);
+export const projectKey = (id: string): Key => single('PROJECT', id);
+export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
+export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
+export const rateKey = (name: string, subject: string, window: number): Key => ({
+  pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
+  sk: String(window),
+});
+export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
+
+/** The partition of a record's owner in the `owner` index. A guest is found by e-mail, kept as a hash. */
+export const ownerPartition = (owner: Owner, kind: RecordKind): string => {
+  switch (owner.kind) {
+    case 'user':
+      return `USER#${owner.userId}#${kind}`;
+    case 'guest':
+      return guestPartition(owner.email, kind);
+    case 'organization':
+      return `ORG#${owner.organizationId}#${kind}`;
+  }
+};
+export const guestPartition = (email: string, kind: RecordKind): string =>
+  `GUEST#${fingerprint(email.toLowerCase()).slice(0, 32)}#${kind}`;
+export const projectPartition = (projectId: string, kind: RecordKind): string => `PROJECT#${projectId}#${kind}`;
+
+/** Sort key of the list indexes: oldest first, unique. */
+export const listSort = (createdAt: string, id: string): string => `${createdAt}#${id}`;
+
+export const DUE_SHARDS = 10;
+/** Records spread over the shards of the `due` index by their id. */
+export const dueShard = (id: string): string => `DUE#${Number.parseInt(fingerprint(id).slice(0, 6), 16) % DUE_SHARDS}`;
+export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);

@@ -1,0 +1,170 @@
+import { DomainError } from '../core/errors.ts';
+import { utcDay } from '../core/time.ts';
+import type { Clause } from './expression.ts';
+import { countKey, type Key } from './keys.ts';
+import type { IndexQuery, Item, Page, Table } from './table.ts';
+
+/**
+ * Lists over the `owner` and `project` indexes. A page is found in index rows (keys, `sort` and the map `f`) and read in
+ * one BatchGet; nothing scans and no request reads an unbounded amount.
+ */
+export interface ListQuery {
+  readonly index: 'owner' | 'project';
+  readonly partition: string;
+  /** Inclusive bounds on created_at, ISO. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly descending: boolean;
+  /** On fields of `f` (`f.s` …). */
+  readonly filter: readonly Clause[];
+  readonly offset: number;
+  readonly limit: number;
+  /** Goes on behind this row, instead of counting off `offset` rows. */
+  readonly cursor?: Cursor | undefined;
+}
+
+export interface Cursor extends Key {
+  readonly sort: string;
+}
+
+export interface Row extends Cursor {
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface Listed {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+  readonly next: Cursor | undefined;
+  /** Matching rows seen from the start of the list; the exact total where `reachedEnd`. */
+  readonly seen: number;
+  readonly reachedEnd: boolean;
+}
+
+const FILTERED_CHUNK_ROWS = 200;
+const FILTERED_CHUNKS = 4;
+const LAST = '~';
+
+const bounds = (query: Pick<ListQuery, 'from' | 'to'>) => ({
+  from: query.from,
+  // A sort key is `created_at#id`: everything of the last millisecond is within.
+  to: query.to === undefined ? undefined : `${query.to}#${LAST}`,
+});
+
+const rowOf = (item: Item): Row => ({
+  pk: String(item['pk']),
+  sk: String(item['sk']),
+  sort: String(item['sort']),
+  fields: typeof item['f'] === 'object' && item['f'] !== null ? { ...item['f'] } : {},
+});
+
+const startKey = (query: ListQuery, cursor: Cursor): Item => ({
+  pk: cursor.pk,
+  sk: cursor.sk,
+  sort: cursor.sort,
+  [query.index]: query.partition,
+});
+
+/** One page in created_at order. */
+export const listRows = async (table: Table, query: ListQuery): Promise<Listed> => {
+  const wanted = query.offset + query.limit + 1;
+  const rows: Row[] = [];
+  let after = query.cursor && startKey(query, query.cursor);
+  let last: Page | undefined;
+  const maxChunks = query.filter.length > 0 ? FILTERED_CHUNKS : Number.POSITIVE_INFINITY;
+  for (let chunk = 0; chunk < maxChunks && rows.length < wanted; chunk += 1) {
+    last = await table.queryIndex(chunkQuery(query, after, chunk, wanted - rows.length));
+    rows.push(...last.items.map(rowOf));
+    after = last.next;
+    if (!after) break;
+  }
+  const page = rows.slice(query.offset, query.offset + query.limit);
+  const hasMore = rows.length > query.offset + query.limit || after !== undefined;
+  const lastRow = page.at(-1);
+  const position = rows.length > query.offset + query.limit ? lastRow && cursorOf(lastRow) : after && cursorOf(rowOf(after));
+  return {
+    rows: page,
+    hasMore,
+    next: hasMore ? position : undefined,
+    seen: rows.length,
+    reachedEnd: after === undefined && query.cursor === undefined,
+  };
+};
+
+const cursorOf = ({ pk, sk, sort }: Cursor): Cursor => ({ pk, sk, sort });
+
+/** With a filter: a small chunk first, which fills most pages, then up to what one request may read (1 MB). */
+const chunkQuery = (query: ListQuery, after: Item | undefined, chunk: number, missing: number): IndexQuery => ({
+  index: query.index,
+  partition: query.partition,
+  ...bounds(query),
+  descending: query.descending,
+  filter: query.filter,
+  after,
+  ...(query.filter.length === 0 ? { limit: missing } : chunk === 0 ? { limit: FILTERED_CHUNK_ROWS } : {}),
+});
+
+/** Every row of a range, for orders that no index keeps. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows. */
+export const allRows = async (
+  table: Table,
+  query: Pick<ListQuery, 'index' | 'partition' | 'from' | 'to' | 'filter'>,
+  max: number,
+): Promise<readonly Row[]> => {
+  const rows: Row[] = [];
+  let after: Item | undefined;
+  do {
+    const page = await table.queryIndex({
+      index: query.index,
+      partition: query.partition,
+      ...bounds(query),
+      filter: query.filter,
+      limit: max + 1 - rows.length,
+      after,
+    });
+    rows.push(...page.items.map(rowOf));
+    after = page.next;
+    if (rows.length > max || (after && rows.length === max)) {
+      throw new DomainError('UNSUPPORTED_FILTER', {
+        message: `This order works on up to ${max} records: narrow the range (created_at_from, created_at_to)`,
+      });
+    }
+  } while (after);
+  return rows;
+};
+
+/** Records of one scope and UTC day, counted by status. */
+export interface DayCount {
+  readonly day: string;
+  readonly byStatus: Readonly<Record<string, number>>;
+}
+
+/** The counters of a scope over a range of days, oldest first; they follow the records by moments. */
+export const dayCounts = async (
+  table: Table,
+  scope: string,
+  range: Pick<ListQuery, 'from' | 'to'>,
+): Promise<readonly DayCount[]> => {
+  const counts: DayCount[] = [];
+  let after: Item | undefined;
+  do {
+    const page = await table.queryItems({
+      partition: countKey(scope, '').pk,
+      from: range.from && utcDay(range.from),
+      to: range.to && utcDay(range.to),
+      after,
+    });
+    for (const item of page.items) {
+      const byStatus = Object.entries(item).flatMap(([name, value]): [string, number][] =>
+        name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
+      );
+      counts.push({ day: String(item['sk']), byStatus: Object.fromEntries(byStatus) });
+    }
+    after = page.next;
+  } while (after);
+  return counts;
+};
+
+export const countOf = (count: DayCount, statuses: readonly string[] | undefined): number =>
+  Object.entries(count.byStatus).reduce(
+    (sum, [status, number]) => (statuses === undefined || statuses.includes(status) ? sum + number : sum),
+    0,
+  );

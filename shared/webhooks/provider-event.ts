@@ -1,0 +1,32 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as z from 'zod';
+import { DAY, epochSeconds, instant } from '../core/time.ts';
+import type { ProviderEvent } from '../providers/provider.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../settings.ts';
+import { providerEventKey } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
+
+/** A provider's event as received: the receipt, the dedupe and the raw bytes in one item. */
+const KEPT_MS = 30 * DAY;
+
+const storedEventSchema = z.object({
+  providerId: z.enum(PROVIDER_SLOTS),
+  eventId: z.string(),
+  rawType: z.string(),
+  receivedAt: z.string(),
+  raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
+});
+export type StoredEvent = z.infer<typeof storedEventSchema>;
+
+export const storedEventItem = (providerId: ProviderSlot, event: ProviderEvent, raw: Buffer, receivedAt: string): Item => ({
+  ...providerEventKey(providerId, event.id),
+  version: 1,
+  providerId,
+  eventId: event.id,
+  rawType: event.rawType,
+  receivedAt,
+  raw: gzipSync(raw),
+  ttl: epochSeconds(instant(receivedAt) + KEPT_MS),
+});
+
+export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);

@@ -1,0 +1,85 @@
+import { DomainError, invalid } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
+import { iso, type Now } from '../core/time.ts';
+import { enforceLimits } from '../http/rate-limit.ts';
+import type { RateLimit } from '../http/endpoint.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Log } from '../observability/logger.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { Providers } from '../providers/registry.ts';
+import type { ProviderSlot } from '../settings.ts';
+import type { Table } from '../table/table.ts';
+import { logItem } from './log.ts';
+import { storedEventItem } from './provider-event.ts';
+
+export interface ReceiveDeps {
+  readonly table: Table;
+  readonly providers: Providers;
+  readonly rateLimits: boolean;
+  readonly log: Log;
+  readonly now: Now;
+}
+
+const REFUSED_SIGNATURES: RateLimit = {
+  name: 'refused-signature',
+  max: 60,
+  windowSeconds: 60,
+  by: (request) => request.sourceIp,
+};
+
+/** Takes a provider's webhook: verified over the raw bytes, stored in one conditional put, then answered. */
+export const receiveProviderEvent = async (deps: ReceiveDeps, slot: ProviderSlot, request: ApiRequest): Promise<Reply> => {
+  const provider = await deps.providers.find(slot);
+  if (!provider?.acceptsWebhooks) throw new DomainError('ROUTE_NOT_FOUND');
+  const verdict = await provider.verifyWebhook({ raw: request.rawBody, headers: request.headers, now: deps.now() });
+  if (verdict === 'unavailable') throw new DomainError('PROVIDER_UNAVAILABLE');
+  if (verdict === 'invalid') return refuse(deps, slot, request);
+  const event = read(provider, request.rawBody);
+  const stored = await store(() =>
+    deps.table.put(storedEventItem(slot, event, request.rawBody, iso(deps.now())), [{ absent: true }]),
+  );
+  if (!stored.ok) return { data: { received: true, duplicate: true } };
+  return { data: { received: true, event_id: event.id, ...(event.type === undefined && { ignored: true }) } };
+};
+
+const read = (provider: PaymentProvider, raw: Buffer) => {
+  let body: unknown;
+  try {
+    body = JSON.parse(raw.toString('utf8'));
+  } catch (cause) {
+    throw new DomainError('INVALID_JSON', { cause });
+  }
+  const event = provider.readEvent(body);
+  if (!event) throw invalid([{ path: '', rule: 'event', message: 'is not an event of this provider' }]);
+  return event;
+};
+
+/** Stored nowhere: 503, so that the provider sends it again. */
+const store = async <T>(write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (cause) {
+    throw new DomainError('STORAGE_UNAVAILABLE', { cause });
+  }
+};
+
+/** A refused signature is logged without its payload; one address can fill the log only so fast. */
+const refuse = async (deps: ReceiveDeps, slot: ProviderSlot, request: ApiRequest): Promise<never> => {
+  if (deps.rateLimits) await enforceLimits(deps, [REFUSED_SIGNATURES], request);
+  deps.log.warn('provider event refused', { provider: slot, reason: 'signature', request_id: request.requestId });
+  await deps.table.put(
+    logItem({
+      provider: slot,
+      eventType: 'unknown',
+      eventId: `refused:${fingerprint(request.requestId).slice(0, 16)}`,
+      status: 'failed',
+      direction: 'inbound',
+      attempt: 1,
+      payload: {},
+      response: { error: 'INVALID_WEBHOOK_SIGNATURE' },
+      createdAt: iso(deps.now()),
+    }),
+  );
+  throw new DomainError('INVALID_WEBHOOK_SIGNATURE');
+};

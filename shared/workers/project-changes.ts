@@ -1,0 +1,29 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import type { Log } from '../observability/logger.ts';
+import { paymentProjection } from '../payments/projection.ts';
+import { paymentOf } from '../payments/store.ts';
+import { changeOf } from '../table/images.ts';
+import type { Table } from '../table/table.ts';
+
+export interface ProjectDeps {
+  readonly table: Table;
+  readonly log: Log;
+}
+
+/** Keeps what lists need: history and counters, one transaction a change, counted once however often it runs. */
+export const projectChanges = async (
+  deps: ProjectDeps,
+  records: readonly DynamoDBRecord[],
+): Promise<string | undefined> => {
+  let projected = 0;
+  for (const change of records.map(changeOf)) {
+    if (change?.after['sk'] !== 'PAY') continue;
+    const steps = paymentProjection(change.before && paymentOf(change.before), paymentOf(change.after));
+    if (steps.length === 0) continue;
+    // A condition that does not hold means that this version was projected before.
+    await deps.table.transact(steps);
+    projected += 1;
+  }
+  deps.log.info('changes projected', { count: projected });
+  return undefined;
+};

@@ -1,0 +1,34 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import type { Bus } from '../events/bus.ts';
+import type { BusEvent } from '../events/bus-event.ts';
+import type { Log } from '../observability/logger.ts';
+import { paymentEvents } from '../payments/events.ts';
+import { paymentOf } from '../payments/store.ts';
+import { changeOf, type ItemChange } from '../table/images.ts';
+import { providerBusEvent } from '../webhooks/events.ts';
+import { storedEventOf } from '../webhooks/provider-event.ts';
+
+export interface PublishDeps {
+  readonly bus: Bus;
+  readonly log: Log;
+}
+
+/** From a stored change to its events, by the kind of item. */
+const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEvent[]>> = {
+  PAY: ({ before, after }) => paymentEvents(before && paymentOf(before), paymentOf(after)),
+  EVT: ({ before, after }) => (before ? [] : [providerBusEvent(storedEventOf(after))]),
+};
+
+/** The stream is the outbox. @returns the sequence number to go on from, where not everything could be published. */
+export const publishChanges = async (
+  deps: PublishDeps,
+  records: readonly DynamoDBRecord[],
+): Promise<string | undefined> => {
+  const changes = records.map(changeOf).filter((change) => change !== undefined);
+  const events = changes.flatMap((change) =>
+    (EVENTS_OF[String(change.after['sk'])]?.(change) ?? []).map((event) => ({ event, from: change.sequenceNumber })),
+  );
+  const failed = new Set(await deps.bus.publish(events.map(({ event }) => event)));
+  deps.log.info('changes published', { count: events.length - failed.size });
+  return events.find(({ event }) => failed.has(event))?.from;
+};
