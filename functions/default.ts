@@ -13,7 +13,11 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpRespon
   const response = renderError(error, requestId);
   return {
     ...response,
-    headers: { ...response.headers, 'x-request-id': requestId, ...(allowed.length > 0 && { allow: allowed.join(', ') }) },
+    headers: {
+      ...response.headers,
+      'x-request-id': requestId,
+      ...(allowed.length > 0 && { allow: allowed.join(', ') }),
+    },
   };
 };
 

@@ -1,8 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { guestTokens } from './access/guest-token.ts';
@@ -13,7 +13,7 @@ import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openProviders } from './providers/registry.ts';
-import { type Environment, parseSettings, type ProviderSlot, type SlotSettings } from './settings.ts';
+import { type Environment, type ProviderSlot, parseSettings, type SlotSettings } from './settings.ts';
 import { openTable } from './table/table.ts';
 import { openQueues } from './workers/queues.ts';
 
@@ -88,7 +88,10 @@ const guests = perHost(() =>
     secrets: async () => {
       const { GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN } = settings();
       if (GUEST_TOKEN_SECRET_ARN === '') return GUEST_TOKEN_SECRET;
-      return (await secrets()(GUEST_TOKEN_SECRET_ARN)).split(',').map((part) => part.trim()).filter(Boolean);
+      return (await secrets()(GUEST_TOKEN_SECRET_ARN))
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean);
     },
     ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
     now,

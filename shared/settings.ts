@@ -13,7 +13,12 @@ const flag = (fallback: boolean) =>
 const list = z
   .string()
   .default('')
-  .transform((value) => value.split(',').map((part) => part.trim()).filter(Boolean));
+  .transform((value) =>
+    value
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  );
 const integer = (fallback: number, min: number, max: number) =>
   z.preprocess((value) => (value === '' || value === undefined ? fallback : Number(value)), z.int().min(min).max(max));
 const link = z.union([z.literal(''), z.url()]).default('');

@@ -3,4 +3,6 @@ import { moneyDeps } from '../../shared/runtime.ts';
 import { receiveProviderEvent } from '../../shared/webhooks/receive.ts';
 import { providerA } from './endpoints.ts';
 
-export const handler = lambda(providerA, moneyDeps, (deps, request) => receiveProviderEvent(deps, 'provider_a', request));
+export const handler = lambda(providerA, moneyDeps, (deps, request) =>
+  receiveProviderEvent(deps, 'provider_a', request),
+);

@@ -2,7 +2,7 @@ import { DomainError, notFound } from '../core/errors.ts';
 import { memberKey, organizationKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Caller, SessionCaller } from './caller.ts';
-import { PERMISSIONS, type Permission, type Role, ROLES } from './permissions.ts';
+import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
 
 /**
  * One rule for every record: its user may read it and, where it is personal, change it; a member of its organization may

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { fingerprint } from '../core/ids.ts';
 import { DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import { MINUTE, type Now } from '../core/time.ts';
 import type { Identity, IdentitySession } from '../identity/identity.ts';
 import type { Caller } from './caller.ts';

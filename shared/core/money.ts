@@ -50,7 +50,8 @@ export const derivePrices = (given: GivenPrices): Prices => {
   const taxCents = given.tax_cents ?? 0;
   const discountCents = given.discount_cents ?? 0;
   const statedTotal = given.total_cents ?? given.amount_cents;
-  const subtotalCents = given.subtotal_cents ?? (statedTotal === undefined ? undefined : statedTotal - taxCents + discountCents);
+  const subtotalCents =
+    given.subtotal_cents ?? (statedTotal === undefined ? undefined : statedTotal - taxCents + discountCents);
   if (subtotalCents === undefined) {
     throw new DomainError('VALIDATION_ERROR', {
       details: [{ path: 'total_cents', rule: 'required', message: 'total_cents or subtotal_cents is required' }],

@@ -11,8 +11,8 @@ import type { Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { enforceLimits } from './rate-limit.ts';
-import type { ApiRequest } from './request.ts';
 import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
+import type { ApiRequest } from './request.ts';
 import { apiVersion } from './version.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;

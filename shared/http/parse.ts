@@ -81,8 +81,13 @@ export const checkAll = (schemas: Schemas, asked: Asked): Asked => {
 const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), rule: 'unrecognized', message: issue.message }));
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key].join('.'),
+      rule: 'unrecognized',
+      message: issue.message,
+    }));
   }
-  const rule = issue.code === 'custom' && typeof issue.params?.['rule'] === 'string' ? issue.params['rule'] : issue.code;
+  const rule =
+    issue.code === 'custom' && typeof issue.params?.['rule'] === 'string' ? issue.params['rule'] : issue.code;
   return [{ path, rule, message: issue.message }];
 };

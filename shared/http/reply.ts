@@ -1,4 +1,4 @@
-import { ERRORS, type DomainError } from '../core/errors.ts';
+import { type DomainError, ERRORS } from '../core/errors.ts';
 
 /** What a use case answers; the endpoint's declared form, or the one the caller asked for, makes a response of it. */
 export interface Reply {
@@ -41,7 +41,11 @@ export const render = (reply: Reply, status: number, form: Form): HttpResponse =
           ...reply.beside,
           ...(reply.message && { message: reply.message }),
         };
-  return { statusCode: code, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body ?? {}) };
+  return {
+    statusCode: code,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body ?? {}),
+  };
 };
 
 export const renderError = (error: DomainError, requestId: string): HttpResponse => ({
@@ -49,7 +53,9 @@ export const renderError = (error: DomainError, requestId: string): HttpResponse
   headers: {
     'content-type': 'application/json',
     ...SECURITY_HEADERS,
-    ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }),
+    ...(error.retryAfterSeconds !== undefined && {
+      'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))),
+    }),
   },
   body: JSON.stringify({
     success: false,

@@ -1,5 +1,5 @@
-import { fingerprint } from '../core/ids.ts';
 import { DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import { DAY, epochSeconds, type Now, SECOND } from '../core/time.ts';
 import type { Clause } from '../table/expression.ts';
 import { idempotencyKey } from '../table/keys.ts';

@@ -1,6 +1,6 @@
-import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { JwtVerifier } from 'aws-jwt-verify';
 import { FetchError, JwtBaseError } from 'aws-jwt-verify/error';
+import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { instant, type Now, SECOND } from '../core/time.ts';
@@ -8,20 +8,29 @@ import { instant, type Now, SECOND } from '../core/time.ts';
 /** The identity service: who a session or token belongs to, and who has an e-mail. Its outage is 503, never "anonymous". */
 const IDENTITY_TIMEOUT_MS = 2 * SECOND;
 
-const optionalText = z.string().nullish().transform((value) => value || undefined);
+const optionalText = z
+  .string()
+  .nullish()
+  .transform((value) => value || undefined);
 
 const sessionSchema = z.object({
   user_id: z.string().min(1),
   email: z.string().toLowerCase(),
   organization_id: optionalText,
-  is_admin: z.boolean().nullish().transform((value) => value === true),
+  is_admin: z
+    .boolean()
+    .nullish()
+    .transform((value) => value === true),
   expires_at: z.string(),
 });
 const claimsSchema = z.object({
   sub: z.string().min(1),
   email: z.string().toLowerCase(),
   organization_id: optionalText,
-  is_admin: z.boolean().nullish().transform((value) => value === true),
+  is_admin: z
+    .boolean()
+    .nullish()
+    .transform((value) => value === true),
   exp: z.number(),
 });
 const userSchema = z.object({

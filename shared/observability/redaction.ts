@@ -2,7 +2,8 @@
  * What may be kept of a payload. Names that hold secrets or card data lose their values, wherever they stand; e-mail
  * addresses keep their first letter and domain.
  */
-const SECRET_NAME = /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
+const SECRET_NAME =
+  /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
 const EMAIL = /([\w.+-])[\w.+-]*@([\w-]+(?:\.[\w-]+)+)/g;
 /** 13 to 19 digits, perhaps grouped: what a card number looks like. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;

@@ -1,7 +1,7 @@
 import { assertNever } from '../core/errors.ts';
+import { iso } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
-import { iso } from '../core/time.ts';
 import { mismatchOf } from './answer.ts';
 import { inStatus } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';

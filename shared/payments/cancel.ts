@@ -12,10 +12,7 @@ import { mayChange } from './transitions.ts';
 import { paymentView } from './view.ts';
 
 /** Cancels an unconfirmed payment; here only once the provider has. */
-export const cancelPayment = async (
-  deps: MoneyDeps,
-  request: ApiRequest<{ id: string }>,
-): Promise<Reply> => {
+export const cancelPayment = async (deps: MoneyDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.loadVisible(request.params.id);
   if (!payment) throw notFound('payment');
@@ -45,7 +42,12 @@ export const cancelAtProvider = async (
   let outcome = await provider.cancelIntent({ intentId, idempotencyKey: `${payment.id}:cancel` });
   if (outcome.kind === 'refused') outcome = await provider.findPayment(intentId);
   if (outcome.kind !== 'done') {
-    const code = outcome.kind !== 'unknown' ? 'PROVIDER_ERROR' : outcome.reason === 'timeout' ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNAVAILABLE';
+    const code =
+      outcome.kind !== 'unknown'
+        ? 'PROVIDER_ERROR'
+        : outcome.reason === 'timeout'
+          ? 'PROVIDER_TIMEOUT'
+          : 'PROVIDER_UNAVAILABLE';
     throw new DomainError(code, { details: { payment_id: payment.id } });
   }
   const report = outcome.value;

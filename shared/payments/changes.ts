@@ -1,6 +1,13 @@
-import { iso, type Instant } from '../core/time.ts';
+import { type Instant, iso } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/provider.ts';
-import { type ChangeCause, type Draft, type Payment, type PaymentStatus, type VisiblePayment, withDraft } from './payment.ts';
+import {
+  type ChangeCause,
+  type Draft,
+  type Payment,
+  type PaymentStatus,
+  type VisiblePayment,
+  withDraft,
+} from './payment.ts';
 import { reconcileTime } from './transitions.ts';
 
 /** Pure next versions of a payment. Each returns a whole record; the store commits it under the version it came from. */

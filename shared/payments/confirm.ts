@@ -78,7 +78,10 @@ const claimAttempt = async (
   throw new DomainError('VERSION_CONFLICT');
 };
 
-const methodFor = (payment: VisiblePayment, input: ConfirmInput): Pick<VisiblePayment, 'methodRef' | 'paymentMethodId'> => {
+const methodFor = (
+  payment: VisiblePayment,
+  input: ConfirmInput,
+): Pick<VisiblePayment, 'methodRef' | 'paymentMethodId'> => {
   const named = input.payment_method_id ?? undefined;
   if (named === undefined) {
     if (!payment.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');

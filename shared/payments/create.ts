@@ -137,12 +137,7 @@ const claimFound = async (
   return { replayed: false, resumed: true, payment: { ...found, busyUntil } };
 };
 
-const created = async (
-  deps: MoneyDeps,
-  caller: Caller,
-  payment: VisiblePayment,
-  replayed: boolean,
-): Promise<Reply> => {
+const created = async (deps: MoneyDeps, caller: Caller, payment: VisiblePayment, replayed: boolean): Promise<Reply> => {
   const token =
     caller.kind === 'guest' && payment.guestId && payment.guestEmail
       ? await deps.guestTokens.issue({ guestId: payment.guestId, email: payment.guestEmail })

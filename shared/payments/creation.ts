@@ -1,4 +1,4 @@
-import { DomainError } from '../core/errors.ts';
+import { assertNever, DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { created } from './changes.ts';
@@ -65,6 +65,8 @@ const refuse = async (
     case 'refused':
       await store.removeCreating(payment.id);
       throw refusalError(outcome);
+    default:
+      return assertNever(outcome);
   }
 };
 
@@ -75,7 +77,10 @@ const UNKNOWN_CODES = {
 } as const;
 
 /** A refusal for what the caller sent is the caller's to mend; any other is the provider's. */
-export const refusalError = (refusal: { readonly reason: string; readonly parameter?: string | undefined }): DomainError => {
+export const refusalError = (refusal: {
+  readonly reason: string;
+  readonly parameter?: string | undefined;
+}): DomainError => {
   if (refusal.parameter?.startsWith('payment_method')) {
     const problem = { path: 'payment_method_id', rule: refusal.reason, message: 'is not known to the provider' };
     return new DomainError('VALIDATION_ERROR', { details: [problem] });

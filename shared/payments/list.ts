@@ -9,9 +9,9 @@ import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectKey, projectPartition } from '../table/keys.ts';
 import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import type { ReadDeps } from './deps.ts';
+import { type PageFound, pageByCreation } from './page.ts';
 import { isVisible, type VisiblePayment } from './payment.ts';
 import type { ListPaymentsQuery } from './queries.ts';
-import { type PageFound, pageByCreation } from './page.ts';
 import { paymentOf, paymentStore } from './store.ts';
 import { paymentView } from './view.ts';
 
@@ -169,7 +169,9 @@ const sortedPage = async (deps: ReadDeps, list: ListQuery, query: ListPaymentsQu
   const field = FIELD_OF[query.orderBy];
   const sign = query.orderDir === 'desc' ? -1 : 1;
   const rows = await allRows(deps.table, list, MAX_SORTED_ROWS);
-  const sorted = rows.toSorted((one, other) => sign * (compare(one.fields[field], other.fields[field]) || compare(one.sort, other.sort)));
+  const sorted = rows.toSorted(
+    (one, other) => sign * (compare(one.fields[field], other.fields[field]) || compare(one.sort, other.sort)),
+  );
   const page = sorted.slice(list.offset, list.offset + list.limit);
   return {
     rows: page,

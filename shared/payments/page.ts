@@ -1,5 +1,14 @@
 import { DomainError } from '../core/errors.ts';
-import { type Cursor, countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows, type Row } from '../table/listing.ts';
+import {
+  type Cursor,
+  countOf,
+  type DayCount,
+  dayCounts,
+  type Listed,
+  type ListQuery,
+  listRows,
+  type Row,
+} from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 
 /** A page in created_at order, and how many there are in all. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DECLINE_CODES } from '../core/outcome.ts';
-import { DAY, instant, type Instant } from '../core/time.ts';
+import { DAY, type Instant, instant } from '../core/time.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 
 /**
@@ -20,7 +20,17 @@ export const PAYMENT_STATUSES = [
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 /** What brings a version about; kept in its history. */
-export const CAUSES = ['create', 'update', 'claim', 'answer', 'event', 'sync', 'reconciliation', 'cancel', 'expiry'] as const;
+export const CAUSES = [
+  'create',
+  'update',
+  'claim',
+  'answer',
+  'event',
+  'sync',
+  'reconciliation',
+  'cancel',
+  'expiry',
+] as const;
 export type ChangeCause = (typeof CAUSES)[number];
 
 const optional = z.string().optional();

@@ -21,7 +21,10 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
   };
   const day = utcDay(after.createdAt);
   const was = before && isVisible(before) ? before : undefined;
-  return [history, ...scopesOf(was, after).map(({ scope, add }) => ({ update: countKey(scope, day), changes: { add } }))];
+  return [
+    history,
+    ...scopesOf(was, after).map(({ scope, add }) => ({ update: countKey(scope, day), changes: { add } })),
+  ];
 };
 
 const scopesOf = (was: Payment | undefined, now: Payment) => {

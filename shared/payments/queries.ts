@@ -1,9 +1,11 @@
 import * as z from 'zod';
-import { idSchema } from './requests.ts';
 import { PAYMENT_STATUSES } from './payment.ts';
+import { idSchema } from './requests.ts';
 
 /** Query parameters of the payment lists and of get. */
-const flag = z.enum(['true', 'false', '1', '0', '']).transform((value) => value === 'true' || value === '1' || value === '');
+const flag = z
+  .enum(['true', 'false', '1', '0', ''])
+  .transform((value) => value === 'true' || value === '1' || value === '');
 
 const wholeNumber = (min: number, max: number) =>
   z

@@ -27,7 +27,8 @@ export const checkReferences = async (
   caller: Caller,
   named: NamedReferences,
 ): Promise<CheckedReferences> => {
-  const savedMethod = named.paymentMethod && isIdOf('payment_method', named.paymentMethod) ? named.paymentMethod : undefined;
+  const savedMethod =
+    named.paymentMethod && isIdOf('payment_method', named.paymentMethod) ? named.paymentMethod : undefined;
   const organizationId = named.organizationId;
   if (organizationId !== undefined && caller.kind !== 'session') throw new DomainError('GUEST_NOT_ALLOWED');
   const standing =

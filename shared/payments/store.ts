@@ -1,4 +1,4 @@
-import { iso, instant, type Instant, MINUTE } from '../core/time.ts';
+import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 import type { Clause } from '../table/expression.ts';
 import {
@@ -136,22 +136,6 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return typeof paymentId === 'string' ? paymentId : undefined;
   };
 
-  /** Sets the next look at an unclear payment, without a version: nothing of it is visible. */
-  const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
-    const dueAt = appointmentOf({ ...payment, reconcileAt: at }) ?? at;
-    return table.update(
-      paymentKey(payment.id),
-      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },
-      [{ equals: ['version', payment.version] }],
-    );
-  };
-
-  /** Moves the appointment itself; what it is about stays as it is. */
-  const postpone = (payment: Payment, dueAt: string): Promise<Written> =>
-    table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
-      { equals: ['version', payment.version] },
-    ]);
-
   /** Claims the one update that may be under way; its appointment finishes it, should nobody else. */
   const claimDraft = async (payment: VisiblePayment, draft: Draft): Promise<boolean> => {
     const at = iso(now() + FIRST_LOOK_MS);
@@ -175,21 +159,6 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return taken.ok;
   };
 
-  /** Removes the client secret from the item and sets the next appointment, if any is left. */
-  const removeSecret = (payment: Payment): Promise<Written> => {
-    const next = appointmentOf({ ...payment, clientSecret: undefined });
-    return table.update(
-      paymentKey(payment.id),
-      next
-        ? { set: { due_at: next }, remove: ['clientSecret'] }
-        : { remove: ['clientSecret', 'due', 'due_at'] },
-      [{ equals: ['version', payment.version] }],
-    );
-  };
-
-  const dropAppointment = (payment: Payment): Promise<Written> =>
-    table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
-
   return {
     load,
     loadVisible,
@@ -199,14 +168,45 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     putAlias,
     findByAlias,
     findByExternalId,
-    reschedule,
-    postpone,
+    ...appointments(table),
     claimDraft,
     dropDraft,
     takeOver,
-    removeSecret,
-    dropAppointment,
   };
+};
+
+/** Appointments move without a version: nothing of them is visible. */
+const appointments = (table: Table) => {
+  /** Sets the next look at an unclear payment. */
+  const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
+    const dueAt = appointmentOf({ ...payment, reconcileAt: at }) ?? at;
+    return table.update(
+      paymentKey(payment.id),
+      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  /** Moves the appointment itself; what it is about stays as it is. */
+  const postpone = (payment: Payment, dueAt: string): Promise<Written> =>
+    table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
+      { equals: ['version', payment.version] },
+    ]);
+
+  /** Removes the client secret from the item and sets the next appointment, if any is left. */
+  const removeSecret = (payment: Payment): Promise<Written> => {
+    const next = appointmentOf({ ...payment, clientSecret: undefined });
+    return table.update(
+      paymentKey(payment.id),
+      next ? { set: { due_at: next }, remove: ['clientSecret'] } : { remove: ['clientSecret', 'due', 'due_at'] },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  const dropAppointment = (payment: Payment): Promise<Written> =>
+    table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
+
+  return { reschedule, postpone, removeSecret, dropAppointment };
 };
 
 export type CommitResult =

@@ -60,7 +60,10 @@ export const storeRead = async (
     if (anomaly) {
       deps.log.error('payment anomaly', { payment_id: current.id, provider: current.providerId, reason: anomaly });
     }
-    const next = inStatus(current, decision.status, deps.now(), cause, { ...reported(report), ...(anomaly && { anomaly }) });
+    const next = inStatus(current, decision.status, deps.now(), cause, {
+      ...reported(report),
+      ...(anomaly && { anomaly }),
+    });
     const committed = await store.commit(current, next);
     if (committed.ok) return { payment: next, outcome: 'stored' };
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');

@@ -1,5 +1,5 @@
 import { assertNever } from '../core/errors.ts';
-import { epochSeconds, instant, type Instant, MINUTE } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, MINUTE } from '../core/time.ts';
 import type { ReportedStatus } from '../providers/provider.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 
@@ -20,29 +20,30 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
 export type Cause = 'claim' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
 
 /** Every legal change, by its cause; a cause that may do anything is told so. */
-export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record<Cause, readonly PaymentStatus[]>>>>> = {
-  requires_payment_method: {
-    method: ['created'],
-    claim: ['processing'],
-    event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
-    cancel: ['canceled'],
-  },
-  created: {
-    method: ['requires_payment_method'],
-    claim: ['processing'],
-    event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
-    cancel: ['canceled'],
-  },
-  pending: { event: ['processing', 'failed', 'canceled', 'succeeded'], cancel: ['canceled'] },
-  processing: {
-    answer: ['succeeded', 'failed', 'pending', 'processing'],
-    event: ['failed', 'canceled', 'succeeded'],
-  },
-  failed: { claim: ['processing'], event: ['canceled', 'succeeded'] },
-  // Only where the provider, read once more, proves that money moved.
-  canceled: {},
-  succeeded: {},
-};
+export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record<Cause, readonly PaymentStatus[]>>>>> =
+  {
+    requires_payment_method: {
+      method: ['created'],
+      claim: ['processing'],
+      event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
+      cancel: ['canceled'],
+    },
+    created: {
+      method: ['requires_payment_method'],
+      claim: ['processing'],
+      event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
+      cancel: ['canceled'],
+    },
+    pending: { event: ['processing', 'failed', 'canceled', 'succeeded'], cancel: ['canceled'] },
+    processing: {
+      answer: ['succeeded', 'failed', 'pending', 'processing'],
+      event: ['failed', 'canceled', 'succeeded'],
+    },
+    failed: { claim: ['processing'], event: ['canceled', 'succeeded'] },
+    // Only where the provider, read once more, proves that money moved.
+    canceled: {},
+    succeeded: {},
+  };
 
 export const mayChange = (from: PaymentStatus, to: PaymentStatus, cause: Cause): boolean =>
   cause === 'read' || (TRANSITIONS[from][cause]?.includes(to) ?? false);

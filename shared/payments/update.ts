@@ -1,10 +1,10 @@
 import { requireAccess } from '../access/access.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
+import type { Outcome } from '../core/outcome.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
-import type { Outcome } from '../core/outcome.ts';
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -149,7 +149,8 @@ const refuse = async (
     throw new DomainError(outcome.reason === 'timeout' ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNAVAILABLE', { details });
   }
   await store.dropDraft(payment);
-  if (outcome.kind === 'declined') throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+  if (outcome.kind === 'declined')
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
   if (outcome.reason === 'payment_intent_unexpected_state') throw new DomainError('PAYMENT_NOT_UPDATABLE');
   throw refusalError(outcome);
 };

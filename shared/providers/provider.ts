@@ -1,5 +1,4 @@
-import type { Outcome } from '../core/outcome.ts';
-import type { DeclineCode } from '../core/outcome.ts';
+import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderSlot } from '../settings.ts';
 
 /**

@@ -1,18 +1,10 @@
 import { DomainError } from '../core/errors.ts';
 import type { Log } from '../observability/logger.ts';
 import type { AdapterName, ProviderSlot, SlotSettings } from '../settings.ts';
+import type { AdapterOptions } from './adapter.ts';
 import type { PaymentProvider } from './provider.ts';
 
 /** Which provider answers for a slot, opened lazily by its settings. A slot without keys is closed. */
-export interface AdapterOptions {
-  readonly slot: ProviderSlot;
-  /** The slot's settings with its secrets filled in. */
-  readonly settings: SlotSettings;
-  readonly timeoutMs: number;
-  readonly fetch: typeof fetch;
-  readonly log: Log;
-}
-
 export interface RegistryOptions {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
   /** Settings of a slot with its secrets, read anew when they may have changed. */
@@ -32,7 +24,10 @@ const ADAPTER_MODULES: Readonly<Partial<Record<AdapterName, () => Promise<Open>>
 export type Providers = ReturnType<typeof openProviders>;
 
 export const openProviders = (options: RegistryOptions) => {
-  const opened = new Map<ProviderSlot, { readonly from: SlotSettings; readonly provider: PaymentProvider | undefined }>();
+  const opened = new Map<
+    ProviderSlot,
+    { readonly from: SlotSettings; readonly provider: PaymentProvider | undefined }
+  >();
 
   const find = async (slot: ProviderSlot): Promise<PaymentProvider | undefined> => {
     const adapter = options.slots[slot].ADAPTER;

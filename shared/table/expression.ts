@@ -80,7 +80,10 @@ export const expression = (nowSeconds: number) => {
   const update = (changes: Changes): string => {
     const set = Object.entries(changes.set ?? {});
     const assigned = set.filter(([, given]) => given !== undefined);
-    const removed = [...(changes.remove ?? []), ...set.filter(([, given]) => given === undefined).map(([path]) => path)];
+    const removed = [
+      ...(changes.remove ?? []),
+      ...set.filter(([, given]) => given === undefined).map(([path]) => path),
+    ];
     const added = Object.entries(changes.add ?? {});
     const parts = [
       assigned.length > 0 && `SET ${assigned.map(([path, given]) => `${name(path)} = ${value(given)}`).join(', ')}`,
@@ -93,7 +96,9 @@ export const expression = (nowSeconds: number) => {
   /** The placeholders used so far; call it last. */
   const parts = (): ExpressionParts => ({
     ...(names.size > 0 && {
-      ExpressionAttributeNames: Object.fromEntries([...names].map(([attribute, placeholder]) => [placeholder, attribute])),
+      ExpressionAttributeNames: Object.fromEntries(
+        [...names].map(([attribute, placeholder]) => [placeholder, attribute]),
+      ),
     }),
     ...(values.length > 0 && {
       ExpressionAttributeValues: Object.fromEntries(values.map((given, index) => [`:v${index}`, given])),

@@ -1,4 +1,4 @@
-import { type AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { Item } from './table.ts';

@@ -23,8 +23,14 @@ export const historyKey = (paymentId: string, version: number): Key => ({
   sk: `HIST#${String(version).padStart(6, '0')}`,
 });
 /** A provider's id of a payment; many to one. */
-export const aliasKey = (providerId: string, externalId: string): Key => ({ pk: `REF#${providerId}#${externalId}`, sk: 'REF' });
-export const providerEventKey = (providerId: string, eventId: string): Key => ({ pk: `EVT#${providerId}#${eventId}`, sk: 'EVT' });
+export const aliasKey = (providerId: string, externalId: string): Key => ({
+  pk: `REF#${providerId}#${externalId}`,
+  sk: 'REF',
+});
+export const providerEventKey = (providerId: string, eventId: string): Key => ({
+  pk: `EVT#${providerId}#${eventId}`,
+  sk: 'EVT',
+});
 export const logKey = (id: string): Key => single('LOG', id);
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
 export const memberKey = (organizationId: string, userId: string): Key => ({

@@ -80,7 +80,8 @@ export const listRows = async (table: Table, query: ListQuery): Promise<Listed> 
   const page = rows.slice(query.offset, query.offset + query.limit);
   const hasMore = rows.length > query.offset + query.limit || after !== undefined;
   const lastRow = page.at(-1);
-  const position = rows.length > query.offset + query.limit ? lastRow && cursorOf(lastRow) : after && cursorOf(rowOf(after));
+  const position =
+    rows.length > query.offset + query.limit ? lastRow && cursorOf(lastRow) : after && cursorOf(rowOf(after));
   return {
     rows: page,
     hasMore,

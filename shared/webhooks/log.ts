@@ -29,10 +29,21 @@ export const LOG_SHARDS = 4;
 export const logPartition = (scope: string, day: string, shard: number): string => `LOG#${scope}#${day}#${shard}`;
 
 export const logItem = (entry: LogEntry): Item => {
-  const id = derivedId('log', entry.direction, entry.provider, entry.eventId, entry.target ?? '', String(entry.attempt));
+  const id = derivedId(
+    'log',
+    entry.direction,
+    entry.provider,
+    entry.eventId,
+    entry.target ?? '',
+    String(entry.attempt),
+  );
   const day = utcDay(entry.createdAt);
   const shard = Number.parseInt(fingerprint(id).slice(0, 4), 16) % LOG_SHARDS;
-  const scope = entry.organizationId ? `ORG#${entry.organizationId}` : entry.userId ? `USER#${entry.userId}` : undefined;
+  const scope = entry.organizationId
+    ? `ORG#${entry.organizationId}`
+    : entry.userId
+      ? `USER#${entry.userId}`
+      : undefined;
   return {
     ...logKey(id),
     id,

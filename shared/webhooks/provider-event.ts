@@ -18,7 +18,12 @@ const storedEventSchema = z.object({
 });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
-export const storedEventItem = (providerId: ProviderSlot, event: ProviderEvent, raw: Buffer, receivedAt: string): Item => ({
+export const storedEventItem = (
+  providerId: ProviderSlot,
+  event: ProviderEvent,
+  raw: Buffer,
+  receivedAt: string,
+): Item => ({
   ...providerEventKey(providerId, event.id),
   version: 1,
   providerId,

@@ -1,8 +1,8 @@
 import { DomainError, invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso, type Now } from '../core/time.ts';
-import { enforceLimits } from '../http/rate-limit.ts';
 import type { RateLimit } from '../http/endpoint.ts';
+import { enforceLimits } from '../http/rate-limit.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Log } from '../observability/logger.ts';
@@ -29,7 +29,11 @@ const REFUSED_SIGNATURES: RateLimit = {
 };
 
 /** Takes a provider's webhook: verified over the raw bytes, stored in one conditional put, then answered. */
-export const receiveProviderEvent = async (deps: ReceiveDeps, slot: ProviderSlot, request: ApiRequest): Promise<Reply> => {
+export const receiveProviderEvent = async (
+  deps: ReceiveDeps,
+  slot: ProviderSlot,
+  request: ApiRequest,
+): Promise<Reply> => {
   const provider = await deps.providers.find(slot);
   if (!provider?.acceptsWebhooks) throw new DomainError('ROUTE_NOT_FOUND');
   const verdict = await provider.verifyWebhook({ raw: request.rawBody, headers: request.headers, now: deps.now() });

@@ -70,13 +70,15 @@ const KEEPERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<st
 /** Keeps one appointment; a message whose lease is no longer the record's is an old one. */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
   const { pk, sk, due_at: dueAt } = messageSchema.parse(message);
-  const taken = await deps.table.update(
-    { pk, sk },
-    { set: { due_at: iso(deps.now() + RUN_LEASE_MS) } },
-    [{ exists: true }, { equals: ['due_at', dueAt] }],
-  );
+  const taken = await deps.table.update({ pk, sk }, { set: { due_at: iso(deps.now() + RUN_LEASE_MS) } }, [
+    { exists: true },
+    { equals: ['due_at', dueAt] },
+  ]);
   if (!taken.ok) return 'done';
   const outcome = await KEEPERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
-  deps.log.info('appointment kept', { ...(sk === 'PAY' && { payment_id: pk.slice(4) }), outcome: outcome ?? 'unknown kind' });
+  deps.log.info('appointment kept', {
+    ...(sk === 'PAY' && { payment_id: pk.slice(4) }),
+    outcome: outcome ?? 'unknown kind',
+  });
   return 'done';
 };

@@ -15,9 +15,7 @@ const eventSchema = z.looseObject({
       amount: z.int().nullish(),
       currency: z.string().nullish(),
       latest_charge: reference,
-      last_payment_error: z
-        .looseObject({ code: z.string().nullish(), decline_code: z.string().nullish() })
-        .nullish(),
+      last_payment_error: z.looseObject({ code: z.string().nullish(), decline_code: z.string().nullish() }).nullish(),
       metadata: z.record(z.string(), z.unknown()).nullish(),
     }),
   }),

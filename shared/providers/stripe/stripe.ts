@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds } from '../../core/time.ts';
+import type { AdapterOptions } from '../adapter.ts';
 import type {
   Capabilities,
   ConfirmIntent,
@@ -10,7 +11,6 @@ import type {
   UpdateIntent,
   WebhookRequest,
 } from '../provider.ts';
-import type { AdapterOptions } from '../registry.ts';
 import { readStripeEvent } from './events.ts';
 import { outcomeOf } from './outcome.ts';
 
@@ -110,4 +110,3 @@ const verify = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' 
   const timestamp = Number(/(?:^|,)t=(\d+)/.exec(header)?.[1]);
   return timestamp - epochSeconds(now) <= CLOCK_TOLERANCE_SECONDS ? 'valid' : 'invalid';
 };
-
