@@ -5,7 +5,9 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
+import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
+import { standings } from './access/standing.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
 import { MINUTE, type Now } from './core/time.ts';
 import { openBus } from './events/bus.ts';
@@ -130,14 +132,20 @@ const identity = perHost(() =>
   }),
 );
 
+const epoch = perHost(() => cacheEpoch({ table: table(), now }));
+
 /** What the request chain and reading use cases take. */
 export const webDeps = perHost(() => ({
   table: table(),
+  standings: standings({ table: table(), now, epoch: epoch() }),
+  epoch: epoch(),
+  identity: identity(),
   authenticate: authenticator({
     identity: identity(),
     guestTokens: guests(),
     adminUserIds: settings().ADMIN_USER_IDS,
     allowQuerySession: settings().ALLOW_QUERY_SESSION,
+    epoch: epoch(),
     now,
   }).authenticate,
   guestTokens: guests(),

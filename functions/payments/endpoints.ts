@@ -2,9 +2,12 @@ import * as z from 'zod';
 import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
-import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
+import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
 import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
+import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
+import { namedBy, projectNamed } from '../../shared/payments/references.ts';
 import {
   confirmBody,
   createIntentBody,
@@ -52,6 +55,12 @@ export const guestCreateLimits: readonly RateLimit[] = [
 const create = {
   method: 'POST',
   auth: 'session-or-guest',
+  access: {
+    action: 'canManagePayments',
+    organization: 'session by default',
+    references: namedBy,
+    alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
+  },
   params: none,
   query: none,
   body: createIntentBody,
@@ -64,7 +73,7 @@ const create = {
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
-} as const;
+} as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
 export const createIntent = endpoint({
   ...create,
@@ -86,6 +95,7 @@ export const updateIntent = endpoint({
   path: '/payments/intents/{id}',
   summary: 'Update a payment intent before its confirmation',
   auth: 'session',
+  access: { action: 'canManagePayments', record: paymentRecord, references: namedBy },
   params: byId,
   query: none,
   body: updateIntentBody,
@@ -104,6 +114,7 @@ export const cancelIntent = endpoint({
   path: '/payments/intents/{id}/cancel',
   summary: 'Cancel an unconfirmed payment',
   auth: 'session',
+  access: { action: 'canManagePayments', record: paymentRecord },
   params: byId,
   query: none,
   body: none,
@@ -123,6 +134,7 @@ export const confirm = endpoint({
   path: '/payments/confirm/{id}',
   summary: 'Confirm a payment from the server',
   auth: 'session-or-token',
+  access: { action: 'canManagePayments', record: paymentRecord, references: namedBy },
   params: byId,
   query: none,
   body: confirmBody,
@@ -156,6 +168,7 @@ export const sync = endpoint({
   path: '/payments/sync/{provider_payment_id}',
   summary: 'Pull the status of a payment from its provider',
   auth: 'session',
+  access: { action: 'canManagePayments', record: paymentByProviderId },
   params: byProviderPaymentId,
   query: none,
   body: none,
@@ -183,6 +196,7 @@ export const get = endpoint({
   path: '/payments/{id}',
   summary: 'Get a payment',
   auth: 'session-or-token',
+  access: { action: 'read', record: paymentRecord },
   params: byId,
   query: getPaymentQuery,
   body: null,
@@ -199,6 +213,7 @@ export const list = endpoint({
   path: '/payments',
   summary: 'List payments',
   auth: 'session-or-token',
+  access: { action: 'read', organization: 'session by default', references: projectNamed },
   params: none,
   query: listPaymentsQuery,
   body: null,

@@ -1,103 +1,87 @@
 import { DomainError, notFound } from '../core/errors.ts';
-import { memberKey, organizationKey } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
-import type { Caller, SessionCaller } from './caller.ts';
-import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
+import type { Owner } from '../table/keys.ts';
+import type { Caller } from './caller.ts';
+import { PERMISSIONS, type Permission } from './permissions.ts';
+import type { Owned, RecordKind } from './record-kind.ts';
+import type { Standing } from './standing.ts';
 
 /**
  * One rule for every record: its user may read it and, where it is personal, change it; a member of its organization may
  * read it and, with the permission, change it; its guest by token. A role is only ever what the membership record says.
  */
-export interface Owned {
-  readonly userId?: string | undefined;
-  readonly organizationId?: string | undefined;
-  readonly guestId?: string | undefined;
-  readonly guestEmail?: string | undefined;
-}
+export type Action = 'read' | 'owner only' | Permission;
 
-export type Action = 'read' | Permission;
+export type Verdict =
+  | { readonly kind: 'granted'; readonly mayChange: boolean }
+  | { readonly kind: 'refused'; readonly error: DomainError }
+  /** It depends on the caller's standing in this organization. */
+  | { readonly kind: 'ask'; readonly organizationId: string };
 
-/** A caller's standing in one organization, as read from the table. */
-export interface Standing {
-  readonly organizationId: string;
-  readonly exists: boolean;
-  readonly role: Role | undefined;
-}
+const granted = (mayChange: boolean): Verdict => ({ kind: 'granted', mayChange });
+const refused = (error: DomainError): Verdict => ({ kind: 'refused', error });
 
-export const standingKeys = (caller: SessionCaller, organizationId: string) =>
-  [organizationKey(organizationId), memberKey(organizationId, caller.userId)] as const;
-
-export const standingOf = (
-  organizationId: string,
-  organization: Item | undefined,
-  member: Item | undefined,
-): Standing => ({
-  organizationId,
-  exists: organization !== undefined && organization['deletedAt'] === undefined,
-  role: ROLES.find((role) => role === member?.['role']),
-});
-
-/** Reads a standing: consistently where a write depends on it. */
-export const readStanding = async (
-  table: Table,
-  caller: SessionCaller,
-  organizationId: string,
-  options: { readonly consistent: boolean },
-): Promise<Standing> => {
-  const [organization, member] = await table.getMany(standingKeys(caller, organizationId), options);
-  return standingOf(organizationId, organization, member);
-};
-
-/** @throws DomainError RESOURCE_NOT_FOUND, ORGANIZATION_ACCESS_DENIED or INSUFFICIENT_PERMISSIONS. */
-export const requireStanding = (standing: Standing, action: Action): void => {
-  if (!standing.exists) throw notFound('organization');
-  if (standing.role === undefined) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
-  if (action !== 'read' && !PERMISSIONS[standing.role].has(action)) {
-    throw new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, permission: action } });
-  }
-};
-
-/** What was found out while access was granted: whether the caller could change the record too. */
-export interface Granted {
-  readonly mayChange: boolean;
-}
-
-/**
- * May this caller do this to this record? Reads the membership only where the answer depends on it.
- * @throws DomainError RESOURCE_NOT_FOUND, ORGANIZATION_ACCESS_DENIED or INSUFFICIENT_PERMISSIONS.
- */
-export const requireAccess = async (
-  table: Table,
+/** May this caller do this to this record? Pure: asks for the standing where the answer depends on it. */
+export const may = (
   caller: Caller,
   action: Action,
-  resource: string,
+  { resource, rule }: Pick<RecordKind, 'resource' | 'rule'>,
   record: Owned,
-): Promise<Granted> => {
-  if (caller.kind === 'anonymous') throw notFound(resource);
+  standing?: Standing,
+): Verdict => {
+  if (rule === 'open') return granted(false);
+  if (caller.kind === 'anonymous') return refused(notFound(resource));
   if (caller.kind === 'guest') {
+    if (rule === 'project') return granted(false);
     const isTheirs = caller.byToken && record.guestId === caller.guestId && record.guestEmail === caller.email;
-    if (!isTheirs) throw notFound(resource);
-    return { mayChange: true };
+    return isTheirs ? granted(true) : refused(notFound(resource));
   }
   const isOwn = record.userId !== undefined && record.userId === caller.userId;
-  if (record.organizationId === undefined) {
-    if (!isOwn) throw notFound(resource);
-    return { mayChange: true };
-  }
-  const standing = await readStanding(table, caller, record.organizationId, { consistent: action !== 'read' });
+  if (record.organizationId === undefined) return isOwn ? granted(true) : refused(notFound(resource));
+  if (rule === 'project' && isOwn) return granted(true);
+  if (standing?.organizationId !== record.organizationId) return { kind: 'ask', organizationId: record.organizationId };
   if (action === 'read' && (isOwn || (!standing.exists && caller.isAdmin))) {
-    return { mayChange: isOwn && holds(standing, 'canManagePayments') };
+    return granted(holds(standing, 'canManagePayments'));
   }
-  if (!standing.exists) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
-  requireStanding(standing, action);
-  return { mayChange: holds(standing, action === 'read' ? 'canManagePayments' : action) };
+  const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
+  return error ? refused(error) : granted(holds(standing, action === 'read' ? 'canManagePayments' : action));
 };
 
-const holds = (standing: Standing, permission: Permission): boolean =>
-  standing.exists && standing.role !== undefined && PERMISSIONS[standing.role].has(permission);
+const holds = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {
+  if (!standing.exists || standing.role === undefined) return false;
+  return action === 'owner only' ? standing.role === 'owner' : PERMISSIONS[standing.role].has(action);
+};
 
-/** The organization that a request means: the one it names, else the session's; null or empty means personal. */
-export const meantOrganization = (caller: Caller, named: string | null | undefined): string | undefined => {
-  if (named === undefined) return caller.kind === 'session' ? caller.organizationId : undefined;
-  return named || undefined;
+/** Why a standing does not allow an action in its organization; undefined where it does. */
+export const standingRefusal = (standing: Standing, action: Action): DomainError | undefined => {
+  if (!standing.exists) return notFound('organization');
+  if (standing.role === undefined) return new DomainError('ORGANIZATION_ACCESS_DENIED');
+  if (action === 'read' || holds(standing, action)) return undefined;
+  const needed = action === 'owner only' ? { required_role: 'owner' } : { permission: action };
+  return new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, ...needed } });
+};
+
+/**
+ * The organization that a request means: the one it names, else the session's; null or empty means personal.
+ * @param implied false where absent means personal too.
+ */
+export const meantOrganization = (
+  caller: Caller,
+  named: string | null | undefined,
+  implied: boolean,
+): string | undefined => {
+  if (named !== undefined) return named || undefined;
+  return implied && caller.kind === 'session' ? caller.organizationId : undefined;
+};
+
+/** Whose a new record is, and whose list is meant. */
+export const ownerFor = (caller: Caller, organizationId: string | undefined): Owner | undefined => {
+  if (organizationId !== undefined) return { kind: 'organization', organizationId };
+  switch (caller.kind) {
+    case 'session':
+      return { kind: 'user', userId: caller.userId };
+    case 'guest':
+      return { kind: 'guest', email: caller.email, guestId: caller.guestId };
+    case 'anonymous':
+      return undefined;
+  }
 };

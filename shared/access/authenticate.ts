@@ -3,6 +3,7 @@ import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { MINUTE, type Now } from '../core/time.ts';
 import type { Identity, IdentitySession } from '../identity/identity.ts';
+import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
 
@@ -19,6 +20,7 @@ export interface AuthenticateOptions {
   readonly guestTokens: GuestTokens;
   readonly adminUserIds: readonly string[];
   readonly allowQuerySession: boolean;
+  readonly epoch: CacheEpoch;
   readonly now: Now;
 }
 
@@ -31,8 +33,16 @@ export type Authenticate = ReturnType<typeof authenticator>;
 export const authenticator = (options: AuthenticateOptions) => {
   const cache = new LRUCache<string, { session: IdentitySession; until: number }>({ max: SESSION_CACHE_ENTRIES });
 
+  let epoch = '';
+  const clearIfAsked = async (): Promise<void> => {
+    const current = await options.epoch.current('session');
+    if (current !== epoch) cache.clear();
+    epoch = current;
+  };
+
   const find = async (kind: 'session' | 'bearer', value: string): Promise<IdentitySession | undefined> => {
     const key = fingerprint(kind, value);
+    await clearIfAsked();
     const cached = cache.get(key);
     if (cached && cached.until > options.now()) return cached.session;
     const session =
@@ -72,5 +82,5 @@ export const authenticator = (options: AuthenticateOptions) => {
     return { kind: 'guest', ...guest, name: undefined, phone: undefined, byToken: true };
   };
 
-  return { authenticate, clearSessions: () => cache.clear() };
+  return { authenticate };
 };

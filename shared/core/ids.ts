@@ -11,6 +11,7 @@ export const ID_PREFIX = {
   customer: 'cust',
   subscription: 'subs',
   organization: 'org',
+  member: 'mem',
   membership: 'mbr',
   order: 'ord',
   guest: 'gst',

@@ -1,6 +1,9 @@
 import type * as z from 'zod';
+import type { Action } from '../access/access.ts';
+import type { RecordKind, Reference } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Right } from '../core/rights.ts';
+import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -32,10 +35,30 @@ export interface RateLimit {
   readonly by: (request: ApiRequest) => string | undefined;
 }
 
+/**
+ * What the access rule is asked before the use case runs. The chain reads the record of the path, the caller's standing in
+ * the organization meant, and every record that the body names, in one BatchGet; the use case gets what has passed.
+ */
+export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
+  readonly action: Action;
+  /** The record that the path's `id` names. */
+  readonly record?: RecordKind<R>;
+  /**
+   * Whether body or query may name an `organization_id`: where absent, the session's is meant, or none.
+   * It decides whose list is shown and whose the new record is.
+   */
+  readonly organization?: 'session by default' | 'personal by default';
+  /** Other records that the body or the query names. */
+  references?(input: z.output<Body>): readonly Reference[];
+  /** Further items of the owner that the use case needs, read beside the rest. */
+  alongside?(owner: Owner, input: z.output<Body>): readonly Key[];
+}
+
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
+  R = unknown,
 > {
   /** `payments.create-intent` is the entry functions/payments/create-intent.ts, export `handler`. */
   readonly id: string;
@@ -43,6 +66,7 @@ export interface Endpoint<
   readonly path: `/${string}`;
   readonly summary: string;
   readonly auth: Auth;
+  readonly access: AccessRule<Body, R> | undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
@@ -61,12 +85,13 @@ export interface Endpoint<
   readonly memoryMb: 256 | 512;
 }
 
-type Optional = 'idempotent' | 'limits' | 'bodyForm' | 'timeoutSeconds' | 'memoryMb' | 'errors';
+type Optional = 'access' | 'idempotent' | 'limits' | 'bodyForm' | 'timeoutSeconds' | 'memoryMb' | 'errors';
 
 /** Declares one endpoint; every host, the API document and the generated tests read it from the catalogue. */
-export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
-  spec: Omit<Endpoint<P, Q, B>, Optional> & Partial<Pick<Endpoint<P, Q, B>, Optional>>,
-): Endpoint<P, Q, B> => ({
+export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R = undefined>(
+  spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
+): Endpoint<P, Q, B, R> => ({
+  access: undefined,
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
+import type { Standings } from '../access/standing.ts';
 import type { IdKind } from '../core/ids.ts';
 import type { Now } from '../core/time.ts';
 import type { KeptAnswer } from '../idempotency/idempotency.ts';
@@ -14,6 +15,7 @@ import { API_VERSIONS } from './version.ts';
 /** What the chain itself needs; a use case may need more. */
 export interface WebDeps {
   readonly table: Table;
+  readonly standings: Standings;
   readonly authenticate: Authenticate['authenticate'];
   readonly rateLimits: boolean;
   readonly log: Log;

@@ -6,6 +6,7 @@ import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
+import { withAccess } from './access-step.ts';
 import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
@@ -21,10 +22,10 @@ type Step = MiddlewareObj<Exchange, HttpResponse>;
  * The only way from API Gateway to a use case: request id, who calls, what is asked, rate limits, idempotency, use case,
  * form, errors, headers, one summary line.
  */
-export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends WebDeps>(
-  spec: Endpoint<P, Q, B>,
+export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
+  spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
-  useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply>,
+  useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>) => Promise<Reply>,
 ): ((event: APIGatewayProxyEventV2, context: Context) => Promise<HttpResponse>) => {
   const chain = middy<Exchange, HttpResponse>()
     .use(summary)
@@ -34,22 +35,23 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(parsing)
     .use(limiting)
     .use(idempotency)
+    .use(access)
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
-        : await useCase(depsOf(), checked<P, Q, B>(exchange));
+        : await useCase(depsOf(), checked<P, Q, B, R>(exchange));
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
       return render(exchange.reply, spec.status, failed ? 'bare' : exchange.form);
     });
   return (event, context) => chain(openExchange(spec, depsOf(), event, context), context);
 };
 
-const checked = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+const checked = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
   exchange: Exchange,
-): ApiRequest<z.output<P>, z.output<Q>, z.output<B>> => {
+): ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R> => {
   if (!exchange.request) throw new Error('the request was not parsed');
   // Sound: `parsing` has run the very schemas that these types are inferred from.
-  return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>>;
+  return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
 
 const summary: Step = {
@@ -121,6 +123,11 @@ const parsing: Step = {
       requestId: exchange.requestId,
       caller: exchange.caller,
       ...asked,
+      record: undefined,
+      mayChange: false,
+      owner: undefined,
+      named: () => undefined,
+      alongside: [],
       rawBody: exchange.rawBody,
       headers: exchange.headers,
       sourceIp: exchange.event.requestContext.http.sourceIp,
@@ -144,6 +151,13 @@ const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiR
 const limiting: Step = {
   before: async ({ event: { deps, spec, request } }) => {
     if (deps.rateLimits && request && spec.limits.length > 0) await enforceLimits(deps, spec.limits, request);
+  },
+};
+
+const access: Step = {
+  before: async ({ event: exchange }) => {
+    if (!exchange.spec.access || !exchange.request || exchange.kept) return;
+    exchange.request = await withAccess(exchange.deps, exchange.spec.access, exchange.request);
   },
 };
 

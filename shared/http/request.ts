@@ -1,12 +1,25 @@
 import type { Caller } from '../access/caller.ts';
+import type { RecordKind } from '../access/record-kind.ts';
+import type { Owner } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
 
 /** A request as the chain hands it to the use case: who calls, and what is asked, both checked. */
-export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown> {
+export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R = unknown> {
   readonly requestId: string;
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** The record of the path, where the endpoint declares one: read, and allowed to this caller. */
+  readonly record: R;
+  /** Could the caller change that record too? */
+  readonly mayChange: boolean;
+  /** Whose list is meant, and whose a new record is, where the endpoint asks for it. */
+  readonly owner: Owner | undefined;
+  /** A record that the body named: read, and allowed to this caller. */
+  readonly named: <T>(kind: RecordKind<T>) => T | undefined;
+  /** What the endpoint asked for `alongside`, in that order. */
+  readonly alongside: readonly (Item | undefined)[];
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;

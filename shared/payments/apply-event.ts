@@ -2,6 +2,7 @@ import { assertNever } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
+import { findAlias } from '../table/alias.ts';
 import { mismatchOf } from './answer.ts';
 import { inStatus } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -43,7 +44,8 @@ export const applyPaymentEvent = async (
   type: PaymentEventType,
 ): Promise<Applied> => {
   const store = paymentStore(deps.table, deps.now);
-  const paymentId = (await store.findByAlias(slot, event.object.id)) ?? event.object.ourPaymentId;
+  const alias = await findAlias(deps.table, slot, event.object.id);
+  const paymentId = alias?.kind === 'PAY' ? alias.id : event.object.ourPaymentId;
   let payment = paymentId === undefined ? undefined : await store.load(paymentId);
   for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
     if (!payment || !isVisible(payment)) return { kind: 'early' };

@@ -1,5 +1,4 @@
-import { requireAccess } from '../access/access.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
@@ -12,11 +11,12 @@ import { mayChange } from './transitions.ts';
 import { paymentView } from './view.ts';
 
 /** Cancels an unconfirmed payment; here only once the provider has. */
-export const cancelPayment = async (deps: MoneyDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
+export const cancelPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }, unknown, unknown, VisiblePayment>,
+): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.loadVisible(request.params.id);
-  if (!payment) throw notFound('payment');
-  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  const payment = request.record;
   if (payment.status === 'canceled') return { data: paymentView(payment) };
   if (payment.status === 'processing' || payment.draft) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (!mayChange(payment.status, 'canceled', 'cancel')) {

@@ -81,7 +81,7 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
 /** The claim of one attempt to charge: committed before the provider is called. */
 export const claimed = (
   payment: VisiblePayment,
-  method: Pick<Payment, 'methodRef' | 'paymentMethodId'>,
+  method: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>,
   now: Instant,
 ): VisiblePayment => ({
   ...payment,

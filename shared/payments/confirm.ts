@@ -1,12 +1,12 @@
-import { requireAccess } from '../access/access.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { isIdOf } from '../core/ids.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { recordAnswer } from './answer.ts';
 import { claimed } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type VisiblePayment } from './payment.ts';
+import { savedMethod } from './references.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { claimRefusal } from './transitions.ts';
 import { confirmationView, paymentView } from './view.ts';
@@ -25,14 +25,12 @@ export const attemptKey = (payment: Pick<VisiblePayment, 'id' | 'attempt'>): str
 /** Confirms a payment: the attempt is claimed by one conditional write, then the provider is asked, once. */
 export const confirmPayment = async (
   deps: MoneyDeps,
-  request: ApiRequest<{ id: string }, unknown, ConfirmInput>,
+  request: ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>,
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.loadVisible(request.params.id);
-  if (!payment) throw notFound('payment');
-  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  const payment = request.record;
   const provider = await deps.providers.forPayments(payment.providerId);
-  const claim = await claimAttempt(deps, store, payment, request.body);
+  const claim = await claimAttempt(deps, store, payment, methodFor(payment, request));
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
   const outcome = await provider.confirmIntent({
     idempotencyKey: attemptKey(claim.payment),
@@ -41,7 +39,7 @@ export const confirmPayment = async (
     amountCents: claim.payment.totalCents,
     currency: claim.payment.currency,
     method: claim.payment.methodRef,
-    customerId: undefined,
+    customerId: claim.payment.providerCustomerId,
     returnUrl: request.body.return_url ?? claim.payment.returnUrl,
   });
   const answer = await recordAnswer(deps, store, provider, claim.payment, outcome);
@@ -61,7 +59,7 @@ const claimAttempt = async (
   deps: MoneyDeps,
   store: PaymentStore,
   payment: VisiblePayment,
-  input: ConfirmInput,
+  method: ChosenMethod,
 ): Promise<Claim> => {
   let current = payment;
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
@@ -69,7 +67,8 @@ const claimAttempt = async (
     if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
     if (refusal === 'canceled') throw new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
     if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
-    const next = claimed(current, methodFor(current, input), deps.now());
+    if (!method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    const next = claimed(current, method, deps.now());
     const committed = await store.commit(current, next);
     if (committed.ok) return { kind: 'claimed', payment: next };
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
@@ -78,15 +77,16 @@ const claimAttempt = async (
   throw new DomainError('VERSION_CONFLICT');
 };
 
+type ChosenMethod = Pick<VisiblePayment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>;
+
+/** The method that the request names, else the payment's own. */
 const methodFor = (
   payment: VisiblePayment,
-  input: ConfirmInput,
-): Pick<VisiblePayment, 'methodRef' | 'paymentMethodId'> => {
-  const named = input.payment_method_id ?? undefined;
-  if (named === undefined) {
-    if (!payment.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-    return { methodRef: payment.methodRef, paymentMethodId: payment.paymentMethodId };
-  }
-  if (isIdOf('payment_method', named)) throw notFound('payment_method');
-  return { methodRef: named, paymentMethodId: undefined };
+  { body, named }: ApiRequest<unknown, unknown, ConfirmInput>,
+): ChosenMethod => {
+  const saved = named(paymentMethodRecord);
+  if (saved) return savedMethod(payment.providerId, saved);
+  const { methodRef, paymentMethodId, providerCustomerId } = payment;
+  if (!body.payment_method_id) return { methodRef, paymentMethodId, providerCustomerId };
+  return { methodRef: body.payment_method_id, paymentMethodId: undefined, providerCustomerId };
 };

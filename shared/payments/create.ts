@@ -1,17 +1,21 @@
-import { meantOrganization } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
+import { productRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
-import { currencyCode, derivePrices } from '../core/money.ts';
 import { DAY, instant, iso, SECOND } from '../core/time.ts';
+import { customerRecord } from '../customers/customer.ts';
+import { ownerCustomerOf } from '../customers/owner-customer.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { inProgress, reused } from '../idempotency/idempotency.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import type { ProviderSlot } from '../settings.ts';
+import type { Owner } from '../table/keys.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
 import { isVisible } from './payment.ts';
-import { type CheckedReferences, checkReferences } from './references.ts';
+import { priceOf, requireProvider, savedMethod } from './references.ts';
 import type { CreateIntentBody } from './requests.ts';
 import { FIRST_LOOK_MS, type PaymentStore, paymentStore } from './store.ts';
 import { paymentWithSecret } from './view.ts';
@@ -32,40 +36,32 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.forPayments(slot);
-  const draft = draftOf(deps, request);
-  const references = await checkReferences(deps.table, caller, {
-    organizationId: draft.organizationId,
-    projectId: draft.projectId,
-    productId: draft.productId,
-    customerId: draft.customerId,
-    billingAddressId: draft.billingAddressId,
-    paymentMethod: body.payment_method_id ?? undefined,
-  });
+  const draft = draftOf(deps, request, slot);
   const store = paymentStore(deps.table, deps.now);
-  const claim = await claimCreation(deps, store, request, { ...draft, ...references });
+  const claim = await claimCreation(deps, store, request, draft);
   if (claim.replayed) return created(deps, caller, claim.payment, true);
   const payment = await finishCreation(deps, store, provider, claim.payment);
   return created(deps, caller, payment, claim.resumed);
 };
 
-type Draft = Omit<Payment, 'id' | keyof CheckedReferences>;
-
-const draftOf = (deps: MoneyDeps, { body, caller, idempotency }: CreateRequest): Draft => {
+const draftOf = (deps: MoneyDeps, request: CreateRequest, slot: ProviderSlot): Omit<Payment, 'id'> => {
+  const { body, caller, owner, idempotency, named } = request;
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const product = named(productRecord);
   return {
     version: 0,
     status: 'creating',
     createdAt: iso(now),
     updatedAt: iso(now),
-    ...derivePrices(body),
-    currency: currencyCode(body.currency ?? ''),
-    ...ownerFields(caller, body),
-    projectId: text(body.project_id),
-    productId: text(body.product_id),
-    customerId: text(body.customer_id),
+    ...priceOf(body, product),
+    ...ownerFields(caller, owner),
+    projectId: body.project_id ?? product?.project_id ?? undefined,
+    productId: product?.id,
+    ...customerOf(request, slot),
+    ...methodOf(request, slot),
     billingAddressId: text(body.billing_address_id),
-    providerId: body.provider_id ?? 'provider_a',
+    providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
     returnUrl: text(body.return_url),
     description: text(body.description),
@@ -81,8 +77,24 @@ const draftOf = (deps: MoneyDeps, { body, caller, idempotency }: CreateRequest):
   };
 };
 
-const ownerFields = (caller: Caller, body: CreateIntentBody): Partial<Payment> => {
-  const organizationId = meantOrganization(caller, body.organization_id);
+/** The customer named, else the owner's customer at that provider, if there is one. */
+const customerOf = ({ named, alongside }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
+  const customer = named(customerRecord);
+  if (customer) {
+    requireProvider('customer_id', slot, customer.providerId);
+    return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
+  }
+  const detected = ownerCustomerOf(alongside[0]);
+  return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
+};
+
+const methodOf = ({ body, named }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
+  const saved = named(paymentMethodRecord);
+  return saved ? savedMethod(slot, saved) : { methodRef: body.payment_method_id ?? undefined };
+};
+
+const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment> => {
+  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
   switch (caller.kind) {
     case 'session':
       return { userId: caller.userId, userEmail: caller.email, organizationId };
@@ -92,7 +104,6 @@ const ownerFields = (caller: Caller, body: CreateIntentBody): Partial<Payment> =
         guestEmail: caller.email,
         guestName: caller.name,
         guestPhone: caller.phone,
-        organizationId,
       };
     case 'anonymous':
       throw new DomainError('AUTHENTICATION_REQUIRED');

@@ -1,6 +1,7 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import { putAlias } from '../table/alias.ts';
 import { created } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
@@ -15,7 +16,7 @@ export const creationKey = (paymentId: string): string => `${paymentId}:create`;
  * provider's refusal (the record is gone).
  */
 export const finishCreation = async (
-  deps: Pick<MoneyDeps, 'now'>,
+  deps: Pick<MoneyDeps, 'now' | 'table'>,
   store: PaymentStore,
   provider: PaymentProvider,
   payment: Payment,
@@ -27,7 +28,7 @@ export const finishCreation = async (
     currency: payment.currency,
     description: payment.description,
     method: payment.methodRef,
-    customerId: undefined,
+    customerId: payment.providerCustomerId,
     saveMethod: payment.setupFutureUsage === 'off_session',
     returnUrl: payment.returnUrl,
   });
@@ -36,7 +37,7 @@ export const finishCreation = async (
 };
 
 const publish = async (
-  deps: Pick<MoneyDeps, 'now'>,
+  deps: Pick<MoneyDeps, 'now' | 'table'>,
   store: PaymentStore,
   payment: Payment,
   report: ProviderPayment,
@@ -44,7 +45,7 @@ const publish = async (
   if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
     throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
   }
-  await store.putAlias(payment.providerId, report.intentId, payment.id);
+  await putAlias(deps.table, payment.providerId, report.intentId, { kind: 'PAY', id: payment.id });
   const committed = await store.commit(payment, created(payment, report, deps.now()));
   const visible = committed.ok ? committed.payment : committed.found;
   if (!visible || !isVisible(visible)) throw new DomainError('VERSION_CONFLICT');

@@ -1,4 +1,3 @@
-import { requireAccess } from '../access/access.ts';
 import { notFound } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -6,19 +5,16 @@ import type { ReadDeps } from './deps.ts';
 import { includedRecords } from './includes.ts';
 import type { VisiblePayment } from './payment.ts';
 import { type GetPaymentQuery, includesOf } from './queries.ts';
-import { paymentStore } from './store.ts';
 import { paymentView, paymentWithSecret } from './view.ts';
 
 /** One payment, for its user, its guest by token, or a member of its organization; scope guards must match. */
 export const getPayment = async (
   deps: ReadDeps,
-  { params, query, caller }: ApiRequest<{ id: string }, GetPaymentQuery>,
+  { record: payment, mayChange, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
 ): Promise<Reply> => {
-  const payment = await paymentStore(deps.table, deps.now).loadVisible(params.id);
-  if (!payment || !passesGuards(payment, query)) throw notFound('payment');
-  const standing = await requireAccess(deps.table, caller, 'read', 'payment', payment);
-  const includes = await includedRecords(deps, payment, includesOf(query));
-  const view = standing.mayChange ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
+  if (!passesGuards(payment, query)) throw notFound('payment');
+  const includes = await includedRecords(deps, caller, payment, includesOf(query));
+  const view = mayChange ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
   return { data: { ...view, ...includes } };
 };
 

@@ -119,7 +119,7 @@ const resendOrFail = async (
     amountCents: payment.totalCents,
     currency: payment.currency,
     method: payment.methodRef,
-    customerId: undefined,
+    customerId: payment.providerCustomerId,
     returnUrl: payment.returnUrl,
   });
   const answer = await recordAnswer(deps, store, provider, payment, outcome);

@@ -1,12 +1,12 @@
-import { meantOrganization, readStanding, requireStanding } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { includedMethodView, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import type { Clause } from '../table/expression.ts';
-import { guestPartition, ownerPartition, paymentKey, projectKey, projectPartition } from '../table/keys.ts';
+import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import type { ReadDeps } from './deps.ts';
 import { type PageFound, pageByCreation } from './page.ts';
@@ -28,11 +28,9 @@ export interface Scope {
 }
 
 /** Lists a caller's payments: theirs, an organization's or a project's. */
-export const listPayments = async (
-  deps: ReadDeps,
-  { caller, query }: ApiRequest<unknown, ListPaymentsQuery>,
-): Promise<Reply> => {
-  const scope = await scopeOf(deps, caller, query);
+export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, ListPaymentsQuery>): Promise<Reply> => {
+  const { caller, query } = request;
+  const scope = scopeOf(request);
   const found = await find(deps, scope, query);
   const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
   const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isVisible);
@@ -40,7 +38,7 @@ export const listPayments = async (
     query.include_pm || query.include_payment_method || /(^|,)\s*(pm|payment_method)\s*(,|$)/.test(query.include ?? '');
   const { page, limit, orderBy, orderDir } = query;
   return {
-    data: payments.map((payment) => ({ ...paymentView(payment), ...(wantsMethod && { payment_method: null }) })),
+    data: await views(deps, payments, wantsMethod === true),
     meta: {
       page,
       limit,
@@ -56,6 +54,22 @@ export const listPayments = async (
   };
 };
 
+const views = async (deps: ReadDeps, payments: readonly VisiblePayment[], withMethod: boolean) => {
+  if (!withMethod) return payments.map(paymentView);
+  const ids = [...new Set(payments.flatMap(({ paymentMethodId }) => paymentMethodId ?? []))];
+  const items = ids.length === 0 ? [] : await deps.table.getMany(ids.map(paymentMethodRecord.key));
+  const methods = new Map(
+    items.flatMap((item) => {
+      const method = item && paymentMethodRecord.parse(item);
+      return method ? [[method.id, includedMethodView(method)]] : [];
+    }),
+  );
+  return payments.map((payment) => ({
+    ...paymentView(payment),
+    payment_method: methods.get(payment.paymentMethodId ?? '') ?? null,
+  }));
+};
+
 const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
   authenticated: caller.kind === 'session',
   user_id: caller.kind === 'session' ? caller.userId : null,
@@ -64,39 +78,22 @@ const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
   search_method: searchMethod,
 });
 
-const scopeOf = async (deps: ReadDeps, caller: Caller, query: ListPaymentsQuery): Promise<Scope> => {
-  if (caller.kind === 'anonymous') throw new DomainError('AUTHENTICATION_REQUIRED');
+const scopeOf = ({ caller, owner, query }: ApiRequest<unknown, ListPaymentsQuery>): Scope => {
   if (caller.kind === 'guest') return guestScope(caller, query);
-  const organizationId = meantOrganization(caller, query.organization_id);
-  if (organizationId !== undefined) {
-    requireStanding(await readStanding(deps.table, caller, organizationId, { consistent: false }), 'read');
-  }
-  if (query.project_id !== undefined) {
-    const project = await deps.table.get(projectKey(query.project_id), { consistent: false });
-    if (!project) throw notFound('project');
-  }
+  if (caller.kind === 'anonymous' || !owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   if (query.project_id !== undefined) return projectScope(query.project_id, query.organization_id || undefined);
-  if (organizationId !== undefined) {
-    return {
-      index: 'owner',
-      partition: ownerPartition({ kind: 'organization', organizationId }, 'PAY'),
-      clauses: [],
-      searchMethod: 'organization',
-      owns: (payment) => payment.organizationId === organizationId,
-    };
-  }
-  const { userId } = caller;
+  const organizationId = owner.kind === 'organization' ? owner.organizationId : undefined;
   return {
     index: 'owner',
-    partition: ownerPartition({ kind: 'user', userId }, 'PAY'),
+    partition: ownerPartition(owner, 'PAY'),
     clauses: [],
-    searchMethod: 'session',
-    owns: (payment) => payment.userId === userId && payment.organizationId === undefined,
+    searchMethod: organizationId === undefined ? 'session' : 'organization',
+    owns: (payment) =>
+      payment.organizationId === organizationId && (organizationId !== undefined || payment.userId === caller.userId),
   };
 };
 
 const guestScope = (caller: Extract<Caller, { kind: 'guest' }>, query: ListPaymentsQuery): Scope => {
-  if (query.organization_id) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
   const owns = (payment: VisiblePayment) => payment.guestId === caller.guestId && payment.guestEmail === caller.email;
   return {
     index: 'owner',

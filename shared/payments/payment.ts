@@ -50,6 +50,7 @@ const changeable = {
   paymentMethodId: optional,
   /** The provider's own id or one-time token of the method; never shown. */
   methodRef: optional,
+  providerCustomerId: optional,
   setupFutureUsage: z.literal('off_session').optional(),
   returnUrl: optional,
   description: optional,

@@ -1,8 +1,8 @@
 import { utcDay } from '../core/time.ts';
+import { ownerOfRecord } from '../customers/customer.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../table/keys.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { isVisible, type Payment } from './payment.ts';
-import { ownerOf } from './store.ts';
 
 /** History and counters of one change; the absence of its history entry is the condition of all. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
@@ -43,7 +43,7 @@ const scopesOf = (was: Payment | undefined, now: Payment) => {
 };
 
 const scopesOfPayment = (payment: Payment): readonly string[] => {
-  const owner = ownerOf(payment);
+  const owner = ownerOfRecord(payment);
   return [
     ...(owner ? [ownerPartition(owner, 'PAY')] : []),
     ...(payment.projectId ? [projectPartition(payment.projectId, 'PAY')] : []),

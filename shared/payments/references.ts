@@ -1,55 +1,89 @@
-import { requireStanding, standingKeys, standingOf } from '../access/access.ts';
-import type { Caller } from '../access/caller.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import * as z from 'zod';
+import type { Reference } from '../access/record-kind.ts';
+import { addressRecord } from '../addresses/address.ts';
+import { type Product, productRecord, projectRecord } from '../catalog/reference-records.ts';
+import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
-import { type Key, productKey, projectKey, recordKey } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
+import { customerRecord } from '../customers/customer.ts';
+import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import type { ProviderSlot } from '../settings.ts';
+import type { Payment } from './payment.ts';
 
-/** Everything that a request names beside itself, read in one BatchGet and checked before anything is stored. */
-export interface NamedReferences {
-  readonly organizationId: string | undefined;
-  readonly projectId: string | undefined;
-  readonly productId: string | undefined;
-  readonly customerId: string | undefined;
-  readonly billingAddressId: string | undefined;
-  /** Our id of a saved method, or a token of the provider. */
-  readonly paymentMethod: string | undefined;
+/** What a payment request may name beside itself; the chain reads and checks it before the use case runs. */
+interface Naming {
+  readonly project_id?: string | null | undefined;
+  readonly product_id?: string | null | undefined;
+  readonly customer_id?: string | null | undefined;
+  readonly billing_address_id?: string | null | undefined;
+  readonly payment_method_id?: string | null | undefined;
 }
 
-export interface CheckedReferences {
-  readonly paymentMethodId: string | undefined;
-  readonly methodRef: string | undefined;
-}
-
-/** @throws DomainError RESOURCE_NOT_FOUND or one of the organization's refusals. */
-export const checkReferences = async (
-  table: Table,
-  caller: Caller,
-  named: NamedReferences,
-): Promise<CheckedReferences> => {
-  const savedMethod =
-    named.paymentMethod && isIdOf('payment_method', named.paymentMethod) ? named.paymentMethod : undefined;
-  const organizationId = named.organizationId;
-  if (organizationId !== undefined && caller.kind !== 'session') throw new DomainError('GUEST_NOT_ALLOWED');
-  const standing =
-    organizationId !== undefined && caller.kind === 'session' ? standingKeys(caller, organizationId) : [];
-  const records = recordsOf(named, savedMethod);
-  const keys: readonly Key[] = [...standing, ...records.map(({ key }) => key)];
-  const items: readonly (Item | undefined)[] = keys.length === 0 ? [] : await table.getMany(keys, { consistent: true });
-  if (organizationId !== undefined) {
-    requireStanding(standingOf(organizationId, items[0], items[1]), 'canManagePayments');
-  }
-  for (const [index, { resource }] of records.entries()) {
-    if (items[standing.length + index] === undefined) throw notFound(resource);
-  }
-  return { paymentMethodId: savedMethod, methodRef: savedMethod ? undefined : named.paymentMethod };
+export const namedBy = (body: Naming): readonly Reference[] => {
+  const method = body.payment_method_id;
+  return [
+    ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
+    ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
+    ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
+    ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
+    // Anything else is the provider's own id or one-time token of a method.
+    ...(method && isIdOf('payment_method', method) ? [{ kind: paymentMethodRecord, id: method }] : []),
+  ];
 };
 
-const recordsOf = (named: NamedReferences, savedMethod: string | undefined) =>
-  [
-    { resource: 'project', key: named.projectId && projectKey(named.projectId) },
-    { resource: 'product', key: named.productId && productKey(named.productId) },
-    { resource: 'customer', key: named.customerId && recordKey('CUS', named.customerId) },
-    { resource: 'address', key: named.billingAddressId && recordKey('ADDR', named.billingAddressId) },
-    { resource: 'payment_method', key: savedMethod && recordKey('PM', savedMethod) },
-  ].flatMap(({ resource, key }) => (key ? [{ resource, key }] : []));
+/** A list's project. */
+export const projectNamed = (query: unknown): readonly Reference[] => {
+  const parsed = projectQuery.safeParse(query);
+  return parsed.success ? [{ kind: projectRecord, id: parsed.data.project_id }] : [];
+};
+const projectQuery = z.looseObject({ project_id: z.string() });
+
+/** @throws DomainError PROVIDER_MISMATCH where the method is of another provider. */
+export const savedMethod = (
+  slot: ProviderSlot,
+  method: PaymentMethod,
+): Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'> => {
+  requireProvider('payment_method_id', slot, method.providerId);
+  return {
+    paymentMethodId: method.id,
+    methodRef: method.providerMethodId,
+    providerCustomerId: method.providerCustomerId,
+  };
+};
+
+export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
+  if (expected === given) return;
+  throw new DomainError('PROVIDER_MISMATCH', {
+    message: `${path} belongs to ${given}, not ${expected}`,
+    details: { path, expected, given },
+  });
+};
+
+const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'amount_cents'] as const;
+
+/** The price of what is bought: the product's, where one is named; the client never sets it. */
+export const priceOf = (
+  body: GivenPrices & { readonly currency?: string | undefined },
+  product: Product | undefined,
+): Prices & { readonly currency: string } => {
+  if (!product) return { ...derivePrices(body), currency: currencyCode(body.currency ?? '') };
+  if (!product.is_active) throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: product.id } });
+  const prices = {
+    subtotalCents: product.subtotal_cents,
+    taxCents: product.tax_cents,
+    discountCents: product.discount_cents,
+    totalCents: product.total_cents,
+  };
+  const sent = PRICE_FIELDS.find((field) => body[field] !== undefined);
+  if (sent) {
+    throw new DomainError('PRICING_MISMATCH', {
+      message: `The product's price is ${prices.totalCents}: send product_id without prices`,
+      details: { path: sent, expected: prices.totalCents },
+    });
+  }
+  if (body.currency && body.currency.toUpperCase() !== product.currency) {
+    throw new DomainError('PRICING_MISMATCH', { message: `The product is priced in ${product.currency}` });
+  }
+  if (prices.totalCents < 1) throw new DomainError('AMOUNT_TOO_SMALL');
+  return { ...prices, currency: product.currency };
+};

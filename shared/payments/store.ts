@@ -1,15 +1,7 @@
 import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
-import { PROVIDER_SLOTS } from '../settings.ts';
+import { ownerOfRecord } from '../customers/customer.ts';
 import type { Clause } from '../table/expression.ts';
-import {
-  aliasKey,
-  dueShard,
-  listSort,
-  type Owner,
-  ownerPartition,
-  paymentKey,
-  projectPartition,
-} from '../table/keys.ts';
+import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import type { Item, Table, Written } from '../table/table.ts';
 import {
   CLIENT_SECRET_LIFETIME_MS,
@@ -27,16 +19,6 @@ const DESCRIPTION_IN_INDEX = 200;
 
 export const paymentOf = (item: Item): Payment => paymentSchema.parse(item);
 
-/** Whose list it stands in. */
-export const ownerOf = (payment: Payment): Owner | undefined => {
-  if (payment.organizationId) return { kind: 'organization', organizationId: payment.organizationId };
-  if (payment.userId) return { kind: 'user', userId: payment.userId };
-  if (payment.guestId && payment.guestEmail) {
-    return { kind: 'guest', guestId: payment.guestId, email: payment.guestEmail };
-  }
-  return undefined;
-};
-
 /** What lists filter and order by, beside `sort`; short names, because it is written with every change. */
 const listFields = (payment: Payment) => ({
   s: payment.status,
@@ -47,6 +29,7 @@ const listFields = (payment: Payment) => ({
   j: payment.projectId,
   d: payment.productId,
   g: payment.guestId,
+  c: payment.customerId,
   e: (payment.guestEmail ?? payment.userEmail)?.toLowerCase(),
   t: payment.description?.slice(0, DESCRIPTION_IN_INDEX).toLowerCase(),
 });
@@ -66,7 +49,7 @@ export const appointmentOf = (payment: Payment): string | undefined => {
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {
   const kept: Payment = { ...payment, clientSecret: liveSecret(payment, now) };
-  const owner = ownerOf(payment);
+  const owner = ownerOfRecord(payment);
   const dueAt = appointmentOf(kept);
   const listed = isVisible(payment) && owner !== undefined;
   return {
@@ -119,23 +102,6 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
 
-  const putAlias = (providerId: string, externalId: string, paymentId: string): Promise<Written> =>
-    table.put({ ...aliasKey(providerId, externalId), paymentId });
-
-  const findByAlias = async (providerId: string, externalId: string): Promise<string | undefined> => {
-    const item = await table.get(aliasKey(providerId, externalId));
-    const paymentId = item?.['paymentId'];
-    return typeof paymentId === 'string' ? paymentId : undefined;
-  };
-
-  /** By an id at any provider; one read, whichever slot it belongs to. */
-  const findByExternalId = async (externalId: string): Promise<string | undefined> => {
-    const keys = PROVIDER_SLOTS.map((slot) => aliasKey(slot, externalId));
-    const found = (await table.getMany(keys, { consistent: true })).find((item) => item !== undefined);
-    const paymentId = found?.['paymentId'];
-    return typeof paymentId === 'string' ? paymentId : undefined;
-  };
-
   /** Claims the one update that may be under way; its appointment finishes it, should nobody else. */
   const claimDraft = async (payment: VisiblePayment, draft: Draft): Promise<boolean> => {
     const at = iso(now() + FIRST_LOOK_MS);
@@ -165,9 +131,6 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     insertOrFind,
     commit,
     removeCreating,
-    putAlias,
-    findByAlias,
-    findByExternalId,
     ...appointments(table),
     claimDraft,
     dropDraft,

@@ -1,4 +1,3 @@
-import { requireAccess } from '../access/access.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -16,13 +15,10 @@ const STORE_TRIES = 5;
 /** Pulls a payment's status from its provider: an authoritative read, stored as it is. */
 export const syncPayment = async (
   deps: MoneyDeps,
-  request: ApiRequest<{ provider_payment_id: string }>,
+  request: ApiRequest<{ provider_payment_id: string }, unknown, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const paymentId = await store.findByExternalId(request.params.provider_payment_id);
-  const payment = paymentId === undefined ? undefined : await store.loadVisible(paymentId);
-  if (!payment) throw notFound('payment');
-  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  const payment = request.record;
   const provider = await deps.providers.forPayments(payment.providerId);
   const found = await provider.findPayment(payment.providerIntentId ?? '');
   if (found.kind === 'unknown') {

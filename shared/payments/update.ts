@@ -1,15 +1,17 @@
-import { requireAccess } from '../access/access.ts';
+import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
-import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
+import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { customerRecord } from '../customers/customer.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import { type Draft, isVisible, type VisiblePayment, withDraft } from './payment.ts';
-import { checkReferences } from './references.ts';
+import { priceOf, requireProvider, savedMethod } from './references.ts';
 import type { UpdateIntentBody } from './requests.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { paymentWithSecret } from './view.ts';
@@ -17,15 +19,13 @@ import { paymentWithSecret } from './view.ts';
 /** Changes an intent before its confirmation: kept as a draft, taken by the provider, then in force. */
 export const updatePayment = async (
   deps: MoneyDeps,
-  request: ApiRequest<{ id: string }, unknown, UpdateIntentBody>,
+  request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.loadVisible(request.params.id);
-  if (!payment) throw notFound('payment');
-  await requireAccess(deps.table, request.caller, 'canManagePayments', 'payment', payment);
+  const payment = request.record;
   refuseFixedFields(payment, request.body);
   requireUpdatable(payment);
-  const draft = await draftOf(deps, request, payment);
+  const draft = draftOf(request, payment);
   if (!concernsProvider(payment, draft)) {
     return { data: paymentWithSecret(await apply(deps, store, payment, draft), deps.now()) };
   }
@@ -54,31 +54,16 @@ const requireUpdatable = (payment: VisiblePayment): void => {
   }
 };
 
-const draftOf = async (
-  deps: MoneyDeps,
-  { body, caller }: ApiRequest<unknown, unknown, UpdateIntentBody>,
-  payment: VisiblePayment,
-): Promise<Draft> => {
+const draftOf = ({ body, named }: ApiRequest<unknown, unknown, UpdateIntentBody>, payment: VisiblePayment): Draft => {
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
     sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
-  const references = await checkReferences(deps.table, caller, {
-    organizationId: undefined,
-    projectId: body.project_id ?? undefined,
-    productId: body.product_id ?? undefined,
-    customerId: body.customer_id ?? undefined,
-    billingAddressId: body.billing_address_id ?? undefined,
-    paymentMethod: body.payment_method_id ?? undefined,
-  });
-  const method = body.payment_method_id === undefined ? payment : references;
   return {
-    ...pricesOf(body, payment),
-    currency: body.currency === undefined ? payment.currency : currencyCode(body.currency),
+    ...pricesOf(body, payment, named(productRecord)),
     projectId: pick(body.project_id, payment.projectId),
     productId: pick(body.product_id, payment.productId),
-    customerId: pick(body.customer_id, payment.customerId),
+    ...customerOf(body, named, payment),
     billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
-    paymentMethodId: method.paymentMethodId,
-    methodRef: method.methodRef,
+    ...methodOf(body, named, payment),
     setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
     returnUrl: pick(body.return_url, payment.returnUrl),
     description: pick(body.description, payment.description),
@@ -90,18 +75,49 @@ const draftOf = async (
   };
 };
 
+type Named = ApiRequest['named'];
+
+const customerOf = (body: UpdateIntentBody, named: Named, payment: VisiblePayment): Partial<Draft> => {
+  const { customerId, providerCustomerId } = payment;
+  if (body.customer_id === undefined) return { customerId, providerCustomerId };
+  const customer = named(customerRecord);
+  if (!customer) return {};
+  requireProvider('customer_id', payment.providerId, customer.providerId);
+  return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
+};
+
+const methodOf = (body: UpdateIntentBody, named: Named, payment: VisiblePayment): Partial<Draft> => {
+  if (body.payment_method_id === undefined) {
+    return { paymentMethodId: payment.paymentMethodId, methodRef: payment.methodRef };
+  }
+  const saved = named(paymentMethodRecord);
+  return saved ? savedMethod(payment.providerId, saved) : { methodRef: body.payment_method_id ?? undefined };
+};
+
 /** When any price is sent, those not sent are derived again; subtotal stays the base when only tax or discount change. */
-const pricesOf = (body: GivenPrices, payment: VisiblePayment): Prices => {
-  const { subtotalCents, taxCents, discountCents, totalCents } = payment;
+const pricesOf = (
+  body: UpdateIntentBody,
+  payment: VisiblePayment,
+  product: Product | undefined,
+): Prices & { readonly currency: string } => {
+  if (product) return priceOf(body, product);
+  const { subtotalCents, taxCents, discountCents, totalCents, currency } = payment;
   const sent = [body.subtotal_cents, body.tax_cents, body.discount_cents, body.total_cents, body.amount_cents];
-  if (sent.every((price) => price === undefined)) return { subtotalCents, taxCents, discountCents, totalCents };
+  const unchanged = sent.every((price) => price === undefined);
+  const keepsProduct = payment.productId !== undefined && body.product_id === undefined;
+  if (keepsProduct && !(unchanged && (body.currency === undefined || body.currency.toUpperCase() === currency))) {
+    throw new DomainError('PRICING_MISMATCH', { message: `The product's price is ${totalCents} ${currency}` });
+  }
+  const nextCurrency = body.currency === undefined ? currency : currencyCode(body.currency);
+  if (unchanged) return { subtotalCents, taxCents, discountCents, totalCents, currency: nextCurrency };
   const hasBase = (body.subtotal_cents ?? body.total_cents ?? body.amount_cents) !== undefined;
-  return derivePrices({
+  const prices = derivePrices({
     ...body,
     subtotal_cents: body.subtotal_cents ?? (hasBase ? undefined : subtotalCents),
     tax_cents: body.tax_cents ?? taxCents,
     discount_cents: body.discount_cents ?? discountCents,
   });
+  return { ...prices, currency: nextCurrency };
 };
 
 const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
@@ -131,7 +147,7 @@ export const finishUpdate = async (
     currency: next.currency,
     description: next.description,
     method: next.methodRef === payment.methodRef ? undefined : next.methodRef,
-    customerId: undefined,
+    customerId: next.providerCustomerId,
     saveMethod: next.setupFutureUsage === 'off_session',
   });
   if (outcome.kind !== 'done') return refuse(store, payment, outcome);

@@ -1,4 +1,4 @@
-import { fingerprint } from '../core/ids.ts';
+import { derivedId, fingerprint } from '../core/ids.ts';
 
 /** The keys of every item, in one place. The table's page in docs/ explains each. */
 export interface Key {
@@ -33,12 +33,26 @@ export const providerEventKey = (providerId: string, eventId: string): Key => ({
 });
 export const logKey = (id: string): Key => single('LOG', id);
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
-export const memberKey = (organizationId: string, userId: string): Key => ({
+/** A member's id follows from organization and user: one membership each. */
+export const memberIdOf = (organizationId: string, userId: string): string =>
+  derivedId('member', organizationId, userId);
+export const memberKeyById = (organizationId: string, memberId: string): Key => ({
   pk: `ORG#${organizationId}`,
-  sk: `MEMBER#${fingerprint(organizationId, userId).slice(0, 24)}`,
+  sk: `MEMBER#${memberId}`,
 });
-export const productKey = (id: string): Key => single('PRODUCT', id);
-export const projectKey = (id: string): Key => single('PROJECT', id);
+export const memberKey = (organizationId: string, userId: string): Key =>
+  memberKeyById(organizationId, memberIdOf(organizationId, userId));
+export const REFERENCE_KINDS = ['products', 'projects', 'tiers', 'invites'] as const;
+export type ReferenceKind = (typeof REFERENCE_KINDS)[number];
+const REFERENCE_PREFIX = { products: 'PRODUCT', projects: 'PROJECT', tiers: 'TIER', invites: 'INVITE' } as const;
+export const referenceKey = (kind: ReferenceKind, id: string): Key => single(REFERENCE_PREFIX[kind], id);
+/** All records of a reference kind, in the `owner` index. */
+export const referencePartition = (kind: ReferenceKind): string => `KIND#${REFERENCE_PREFIX[kind]}`;
+/** An owner's customer at a provider. */
+export const ownerCustomerKey = (ownerKey: string, providerId: string): Key => ({
+  pk: `OWNER#${ownerKey}`,
+  sk: `CUSTOMER#${providerId}`,
+});
 export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
 export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
 export const rateKey = (name: string, subject: string, window: number): Key => ({

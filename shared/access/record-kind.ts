@@ -1,0 +1,33 @@
+import type { Key } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/** Whose a record is. An organization's addresses and methods carry no user: when the membership ends, so does access. */
+export interface Owned {
+  readonly userId?: string | undefined;
+  readonly organizationId?: string | undefined;
+  readonly guestId?: string | undefined;
+  readonly guestEmail?: string | undefined;
+}
+
+/** How the chain finds a record by its id, and whose it is: what an endpoint declares to be given a checked record. */
+export interface RecordKind<T = unknown> {
+  /** As errors name it: `payment`, `payment_method` … */
+  readonly resource: string;
+  key(id: string): Key;
+  /** Our id of it, where the path holds another's. */
+  resolve?(table: Table, externalId: string): Promise<string | undefined>;
+  /** undefined: it does not exist for its readers. */
+  parse(item: Item): T | undefined;
+  ownedBy(record: T): Owned;
+  /**
+   * `owned`: the access rule. `project`: its owner may change it too, whatever the role. `open`: anyone may name it.
+   * `organization`: the record is an organization, and its members have it.
+   */
+  readonly rule: 'owned' | 'project' | 'organization' | 'open';
+}
+
+/** Another record that a request names. */
+export interface Reference {
+  readonly kind: RecordKind;
+  readonly id: string;
+}

@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache';
+import { MINUTE, type Now } from '../core/time.ts';
+import { type Key, memberKey, organizationKey } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+import type { CacheEpoch } from './cache-epoch.ts';
+import type { SessionCaller } from './caller.ts';
+import { ROLES, type Role } from './permissions.ts';
+
+/** A caller's standing in one organization. A write decides on a consistent read; a read may be five minutes behind. */
+export interface Standing {
+  readonly organizationId: string;
+  readonly exists: boolean;
+  readonly role: Role | undefined;
+}
+
+const CACHE_MS = 5 * MINUTE;
+const CACHE_ENTRIES = 50_000;
+
+export const standingKeys = (userId: string, organizationId: string): readonly [Key, Key] => [
+  organizationKey(organizationId),
+  memberKey(organizationId, userId),
+];
+
+export const standingOf = (
+  organizationId: string,
+  organization: Item | undefined,
+  member: Item | undefined,
+): Standing => ({
+  organizationId,
+  exists: organization !== undefined && organization['deletedAt'] === undefined,
+  role: ROLES.find((role) => role === member?.['role']),
+});
+
+export type Standings = ReturnType<typeof standings>;
+
+export const standings = (deps: { readonly table: Table; readonly now: Now; readonly epoch: CacheEpoch }) => {
+  const cache = new LRUCache<string, { readonly standing: Standing; readonly until: number }>({ max: CACHE_ENTRIES });
+  let epoch = '';
+
+  /** For reads only. */
+  const cached = async (caller: SessionCaller, organizationId: string): Promise<Standing> => {
+    const current = await deps.epoch.current('organization_membership');
+    if (current !== epoch) cache.clear();
+    epoch = current;
+    const name = `${caller.userId}\n${organizationId}`;
+    const known = cache.get(name);
+    if (known && known.until > deps.now()) return known.standing;
+    const standing = await read(caller, organizationId, false);
+    cache.set(name, { standing, until: deps.now() + CACHE_MS });
+    return standing;
+  };
+
+  const read = async (caller: SessionCaller, organizationId: string, consistent: boolean): Promise<Standing> => {
+    const keys = standingKeys(caller.userId, organizationId);
+    const [organization, member] = await deps.table.getMany(keys, { consistent });
+    return standingOf(organizationId, organization, member);
+  };
+
+  return {
+    cached,
+    consistent: (caller: SessionCaller, organizationId: string) => read(caller, organizationId, true),
+  };
+};

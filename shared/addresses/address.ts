@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import type { RecordKind } from '../access/record-kind.ts';
+import { ownerOfRecord } from '../customers/customer.ts';
+import { recordKey } from '../table/keys.ts';
+import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+
+/** A billing or shipping address: partial (a country), full, or a business's. The tax id is kept raw. */
+export const TAX_ID_TYPES = [
+  'vat',
+  'ein',
+  'rfc',
+  'rnc',
+  'cnpj',
+  'cpf',
+  'gst',
+  'nit',
+  'cuit',
+  'nif',
+  'siren',
+  'kvk',
+  'other',
+] as const;
+export const ADDRESS_TYPES = ['billing', 'shipping'] as const;
+
+const optional = z.string().optional();
+
+export const addressSchema = z.object({
+  ...storedRecordFields,
+  country: z.string(),
+  line1: optional,
+  line2: optional,
+  city: optional,
+  state: optional,
+  postalCode: optional,
+  name: optional,
+  isPartial: z.boolean(),
+  isBusiness: z.boolean(),
+  businessName: optional,
+  taxId: optional,
+  taxIdType: z.enum(TAX_ID_TYPES).optional(),
+  type: z.enum(ADDRESS_TYPES),
+  alias: optional,
+  userId: optional,
+  guestId: optional,
+  guestEmail: optional,
+  organizationId: optional,
+});
+export type Address = z.infer<typeof addressSchema>;
+
+export const addressShape: RecordShape<Address> = {
+  kind: 'ADDR',
+  schema: addressSchema,
+  ownerOf: ownerOfRecord,
+  listFields: ({ type, isPartial }) => ({ t: type, c: isPartial ? 'partial' : 'full' }),
+};
+
+export const addressRecord: RecordKind<Address> = {
+  resource: 'address',
+  key: (id) => recordKey('ADDR', id),
+  parse: (item) => parseRecord(addressShape, item),
+  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  rule: 'owned',
+};

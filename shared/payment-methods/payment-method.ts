@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import type { RecordKind } from '../access/record-kind.ts';
+import { ownerOfRecord } from '../customers/customer.ts';
+import { PROVIDER_SLOTS } from '../settings.ts';
+import { recordKey } from '../table/keys.ts';
+import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+
+/**
+ * A saved payment method: a card or bank account that a provider holds for a payer. Always holds: no card number or token
+ * is stored, only the provider's own id of the method, attached to a customer there.
+ */
+const optional = z.string().optional();
+
+export const paymentMethodSchema = z.object({
+  ...storedRecordFields,
+  providerId: z.enum(PROVIDER_SLOTS),
+  providerMethodId: z.string(),
+  customerId: optional,
+  providerCustomerId: optional,
+  type: z.enum(['card', 'bank_account']),
+  walletType: optional,
+  cardBrand: optional,
+  lastFour: optional,
+  /** MM */
+  expiryMonth: optional,
+  /** YYYY */
+  expiryYear: optional,
+  billingAddressId: optional,
+  alias: optional,
+  /** Of an organization's method there is no user: when a membership ends, so does access. */
+  userId: optional,
+  guestId: optional,
+  guestEmail: optional,
+  organizationId: optional,
+});
+export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
+
+export const paymentMethodShape: RecordShape<PaymentMethod> = {
+  kind: 'PM',
+  schema: paymentMethodSchema,
+  ownerOf: ownerOfRecord,
+  listFields: (method) => ({
+    y: method.type,
+    b: method.cardBrand?.toLowerCase(),
+    l: method.lastFour,
+    a: method.alias,
+    s: method.alias?.toLowerCase(),
+    c: method.customerId,
+  }),
+};
+
+export const paymentMethodRecord: RecordKind<PaymentMethod> = {
+  resource: 'payment_method',
+  key: (id) => recordKey('PM', id),
+  parse: (item) => parseRecord(paymentMethodShape, item),
+  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  rule: 'owned',
+};
+
+/** The eight fields beside a payment. */
+export const includedMethodView = (method: PaymentMethod) => ({
+  id: method.id,
+  payment_type: method.type,
+  wallet_type: method.walletType ?? null,
+  card_brand: method.cardBrand ?? null,
+  last_four: method.lastFour ?? null,
+  expiry_month: method.expiryMonth ?? null,
+  expiry_year: method.expiryYear ?? null,
+  alias: method.alias ?? null,
+});

@@ -1,0 +1,65 @@
+import { type Key, type Owner, ownerPartition, type RecordKind } from './keys.ts';
+import type { Item, Table } from './table.ts';
+
+/**
+ * An owner's default of a kind is a pointer alone: one update, the last wins, and `is_default` is computed. A pointer that
+ * leads nowhere is repaired, when read, to the newest remaining record.
+ */
+export const ownerKeyOf = (owner: Owner): string => {
+  switch (owner.kind) {
+    case 'user':
+      return `USER#${owner.userId}`;
+    case 'organization':
+      return `ORG#${owner.organizationId}`;
+    case 'guest':
+      return `GUEST#${owner.guestId}`;
+  }
+};
+
+export interface DefaultSlot {
+  readonly owner: Owner;
+  readonly kind: RecordKind;
+  /** Where an owner has one default a variant (an address's type). */
+  readonly variant?: string | undefined;
+}
+
+export const defaultKey = ({ owner, kind, variant }: DefaultSlot): Key => ({
+  pk: `OWNER#${ownerKeyOf(owner)}`,
+  sk: `DEFAULT#${kind}${variant ? `#${variant}` : ''}`,
+});
+
+export const defaultIdOf = (item: Item | undefined): string | undefined => {
+  const id = item?.['recordId'];
+  return typeof id === 'string' ? id : undefined;
+};
+
+export const setDefault = async (table: Table, slot: DefaultSlot, recordId: string): Promise<void> => {
+  await table.put({ ...defaultKey(slot), recordId });
+};
+
+export const readDefault = async (table: Table, slot: DefaultSlot): Promise<string | undefined> =>
+  defaultIdOf(await table.get(defaultKey(slot)));
+
+/** After `goneId` is no more: the newest remaining record takes over, where there is one. */
+export const promoteNewest = async (table: Table, slot: DefaultSlot, goneId: string): Promise<string | undefined> => {
+  const newest = await newestOf(table, slot, goneId);
+  const guard = [{ equals: ['recordId', goneId] }] as const;
+  const written = newest
+    ? await table.update(defaultKey(slot), { set: { recordId: newest } }, guard)
+    : await table.remove(defaultKey(slot), guard);
+  if (written.ok) return newest;
+  return written.found && defaultIdOf(written.found);
+};
+
+const newestOf = async (table: Table, slot: DefaultSlot, exceptId: string): Promise<string | undefined> => {
+  const page = await table.queryIndex({
+    index: 'owner',
+    partition: ownerPartition(slot.owner, slot.kind),
+    descending: true,
+    filter: [
+      ...(slot.variant ? [{ equals: ['f.t', slot.variant] as const }] : []),
+      ...(slot.owner.kind === 'guest' ? [{ equals: ['f.g', slot.owner.guestId] as const }] : []),
+    ],
+  });
+  return page.items.map((item) => String(item['pk']).split('#')[1]).find((id) => id !== exceptId);
+};

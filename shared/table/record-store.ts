@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import { DAY, epochSeconds, instant, type Now } from '../core/time.ts';
+import type { Clause } from './expression.ts';
+import {
+  type Key,
+  listSort,
+  type Owner,
+  ownerPartition,
+  projectPartition,
+  type RecordKind,
+  recordKey,
+} from './keys.ts';
+import type { Item, Table, Written } from './table.ts';
+
+/**
+ * The store of an owned record (customer, address, payment method): its item, its list keys, versions. A deleted record
+ * that came with an Idempotency-Key leaves a tombstone for as long as the key lives.
+ */
+export type StoredRecord = Readonly<Record<string, unknown>> & {
+  readonly id: string;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Hash of the request that made it, where it came with an Idempotency-Key. */
+  readonly requestHash?: string | undefined;
+};
+
+export const storedRecordFields = {
+  id: z.string(),
+  version: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  requestHash: z.string().optional(),
+};
+
+export interface RecordShape<T extends StoredRecord> {
+  readonly kind: RecordKind;
+  readonly schema: z.ZodType<T>;
+  ownerOf(record: T): Owner | undefined;
+  projectOf?(record: T): string | undefined;
+  /** What lists filter and order by, under short names. */
+  listFields(record: T): Readonly<Record<string, string | number | boolean | undefined>>;
+}
+
+const TOMBSTONE_MS = DAY;
+
+export type Found<T> =
+  | { readonly kind: 'record'; readonly record: T }
+  | { readonly kind: 'tombstone'; readonly requestHash: string | undefined; readonly createdAt: string };
+
+/** @returns undefined for an item that stands for a deleted record. */
+export const parseRecord = <T extends StoredRecord>(shape: RecordShape<T>, item: Item): T | undefined =>
+  item['tombstone'] === true ? undefined : shape.schema.parse(item);
+
+export const recordItem = <T extends StoredRecord>(shape: RecordShape<T>, record: T): Item => {
+  const owner = shape.ownerOf(record);
+  const project = shape.projectOf?.(record);
+  return {
+    ...recordKey(shape.kind, record.id),
+    ...record,
+    ...(owner && {
+      owner: ownerPartition(owner, shape.kind),
+      sort: listSort(record.createdAt, record.id),
+      f: { ...shape.listFields(record), ...(owner.kind === 'guest' && { g: owner.guestId }) },
+    }),
+    ...(project && { project: projectPartition(project, shape.kind) }),
+  };
+};
+
+export type RecordStore<T extends StoredRecord> = ReturnType<typeof recordStore<T>>;
+
+export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shape: RecordShape<T>) => {
+  const key = (id: string): Key => recordKey(shape.kind, id);
+  const parse = (item: Item | undefined): T | undefined => item && parseRecord(shape, item);
+
+  const find = async (id: string): Promise<Found<T> | undefined> => foundOf(await table.get(key(id)));
+
+  const foundOf = (item: Item | undefined): Found<T> | undefined => {
+    if (!item) return undefined;
+    const record = parse(item);
+    if (record) return { kind: 'record', record };
+    const { requestHash, createdAt } = tombstoneSchema.parse(item);
+    return { kind: 'tombstone', requestHash, createdAt };
+  };
+
+  const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
+
+  const loadMany = async (ids: readonly string[]): Promise<readonly T[]> => {
+    const items = await table.getMany(ids.map(key));
+    return items.flatMap((item) => parse(item) ?? []);
+  };
+
+  /** Stores a new record, or answers what stands under its id. */
+  const insertOrFind = async (record: T): Promise<Found<T> | undefined> => {
+    const written = await table.put(recordItem(shape, record), [{ absent: true }]);
+    return written.ok ? undefined : foundOf(written.found);
+  };
+
+  /** Replaces version `was` by the next. @returns undefined where another commit came first. */
+  const commit = async (was: T, next: T): Promise<T | undefined> => {
+    const guard: Clause[] = [{ exists: true }, { equals: ['version', was.version] }];
+    const written = await table.put(recordItem(shape, next), guard);
+    return written.ok ? next : undefined;
+  };
+
+  const remove = (record: T): Promise<Written> => {
+    const keyEndsAt = instant(record.createdAt) + TOMBSTONE_MS;
+    if (record.requestHash === undefined || keyEndsAt <= now()) return table.remove(key(record.id));
+    const { requestHash, createdAt } = record;
+    return table.put({ ...key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) });
+  };
+
+  return { find, load, loadMany, insertOrFind, commit, remove };
+};
+
+const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });
