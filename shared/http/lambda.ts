@@ -41,7 +41,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
         : await useCase(depsOf(), checked<P, Q, B, R>(exchange));
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
-      return render(exchange.reply, spec.status, failed ? 'bare' : exchange.form);
+      return render(withLink(exchange, exchange.reply), spec.status, failed ? 'bare' : exchange.form);
     });
   return (event, context) => chain(openExchange(spec, depsOf(), event, context), context);
 };
@@ -52,6 +52,16 @@ const checked = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, 
   if (!exchange.request) throw new Error('the request was not parsed');
   // Sound: `parsing` has run the very schemas that these types are inferred from.
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
+};
+
+/** Credentials in the query are not repeated in a link. */
+const CREDENTIALS = new Set(['session_id', 'token']);
+
+const withLink = ({ event, query }: Exchange, reply: Reply): Reply => {
+  if (!reply.next) return reply;
+  const kept = Object.entries(query).filter(([name]) => !CREDENTIALS.has(name));
+  const next = new URLSearchParams(Object.entries({ ...Object.fromEntries(kept), ...reply.next }));
+  return { ...reply, headers: { ...reply.headers, link: `<${event.rawPath}?${next}>; rel="next"` } };
 };
 
 const summary: Step = {

@@ -9,6 +9,8 @@ export interface Reply {
   /** Further members of the envelope, beside `data` (`user_context`). */
   readonly beside?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Query parameters of the next page: becomes a Link header. */
+  readonly next?: Readonly<Record<string, string>>;
 }
 
 export interface HttpResponse {

@@ -50,6 +50,7 @@ export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, 
       ...(found.next && { next_cursor: encodeCursor(found.next) }),
     },
     beside: { user_context: userContext(caller, scope.searchMethod) },
+    ...(found.hasMore && { next: nextPage(query, found) }),
     ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
   };
 };
@@ -69,6 +70,11 @@ const views = async (deps: ReadDeps, payments: readonly VisiblePayment[], withMe
     payment_method: methods.get(payment.paymentMethodId ?? '') ?? null,
   }));
 };
+
+const nextPage = (query: ListPaymentsQuery, found: PageFound): Record<string, string> =>
+  query.cursor !== undefined && found.next
+    ? { cursor: encodeCursor(found.next) }
+    : { page: String(query.page + 1), limit: String(query.limit) };
 
 const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
   authenticated: caller.kind === 'session',

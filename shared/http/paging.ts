@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import type { Clause } from '../table/expression.ts';
+import { type Owner, ownerPartition, type RecordKind } from '../table/keys.ts';
+import { type Listed, listRows } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
+import type { Reply } from './reply.ts';
+
+/** Lists by limit and offset, newest first: bare arrays, with the total and the next page in headers. */
+export const MAX_OFFSET = 10_000;
+export const PAGE_LIMIT = 100;
+
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number);
+
+/** A limit above 100 is taken as 100. */
+export const offsetQuery = {
+  limit: wholeNumber
+    .pipe(z.int().min(1))
+    .transform((limit) => Math.min(limit, PAGE_LIMIT))
+    .default(PAGE_LIMIT),
+  offset: wholeNumber.pipe(z.int().max(MAX_OFFSET)).default(0),
+};
+
+export interface OffsetPage {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One page of an owner's records of a kind; of a guest only those of its guest_id. */
+export const listOwned = (
+  table: Table,
+  kind: RecordKind,
+  owner: Owner,
+  page: OffsetPage,
+  filter: readonly Clause[] = [],
+): Promise<Listed> =>
+  listRows(table, {
+    index: 'owner',
+    partition: ownerPartition(owner, kind),
+    descending: true,
+    filter: owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] }, ...filter] : filter,
+    offset: page.offset,
+    limit: page.limit,
+  });
+
+export const offsetReply = (data: readonly unknown[], listed: Listed, page: OffsetPage): Reply => ({
+  data,
+  ...(listed.hasMore && { next: { limit: String(page.limit), offset: String(page.offset + page.limit) } }),
+  ...(listed.reachedEnd && { headers: { 'x-total-count': String(listed.seen) } }),
+});
