@@ -4,7 +4,8 @@
  */
 export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'declined'; readonly value: T | undefined; readonly code: DeclineCode }
+  /** `attemptRef` names the attempt at the provider. */
+  | { readonly kind: 'declined'; readonly code: DeclineCode; readonly attemptRef: string | undefined }
   | { readonly kind: 'refused'; readonly reason: string; readonly parameter?: string | undefined }
   | { readonly kind: 'unknown'; readonly reason: 'timeout' | 'unreachable' | 'error' };
 

@@ -31,8 +31,8 @@ export const recordAnswer = async (
     case 'unknown':
       return { payment };
     case 'declined': {
-      const facts = outcome.value ? reported(outcome.value) : {};
-      const failed = await settle(deps, store, payment, 'failed', { ...facts, failureCode: outcome.code });
+      const { code: failureCode, attemptRef } = outcome;
+      const failed = await settle(deps, store, payment, 'failed', { failureCode, ...(attemptRef && { attemptRef }) });
       return { payment: failed, declined: outcome.code };
     }
     case 'done':

@@ -8,6 +8,12 @@ import type { ProviderSlot } from '../settings.ts';
 export interface Capabilities {
   readonly payments: boolean;
   readonly customers: boolean;
+  /** Saves methods; else only one-time payments. */
+  readonly methods: boolean;
+  /** Takes raw card data (development only). */
+  readonly rawCards: boolean;
+  /** Takes billing details of a saved method. */
+  readonly billingDetails: boolean;
   /** The payer's browser confirms with the client secret; else only the server can charge. */
   readonly clientConfirmation: boolean;
   readonly subscriptions: 'native' | 'service';
@@ -86,6 +92,61 @@ export interface ConfirmIntent extends CallOptions {
   readonly returnUrl: string | undefined;
 }
 
+export interface CustomerDetails {
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+  readonly phone: string | undefined;
+}
+
+export interface CreateCustomer extends CustomerDetails, CallOptions {
+  readonly ourCustomerId: string;
+}
+
+export interface UpdateCustomer extends CustomerDetails, CallOptions {
+  readonly customerId: string;
+}
+
+export interface ProviderCustomer {
+  readonly customerId: string;
+}
+
+/** A saved method as the provider has it. */
+export interface ProviderMethod {
+  readonly methodId: string;
+  readonly customerId: string | undefined;
+  readonly type: 'card' | 'bank_account';
+  readonly walletType: string | undefined;
+  readonly cardBrand: string | undefined;
+  readonly lastFour: string | undefined;
+  /** MM */
+  readonly expiryMonth: string | undefined;
+  /** YYYY */
+  readonly expiryYear: string | undefined;
+}
+
+export interface AttachMethod extends CallOptions {
+  readonly token: string;
+  readonly customerId: string;
+}
+
+/** Card data on its way to the provider: never stored, logged or queued. */
+export interface RawCard {
+  readonly number: string;
+  readonly expiryMonth: string;
+  readonly expiryYear: string;
+  readonly cvc: string | undefined;
+}
+
+export interface BillingDetails {
+  readonly name: string | undefined;
+  readonly line1: string | undefined;
+  readonly line2: string | undefined;
+  readonly city: string | undefined;
+  readonly state: string | undefined;
+  readonly postalCode: string | undefined;
+  readonly country: string;
+}
+
 /** The event types of the interface; whatever a provider calls them. */
 export const INBOUND_EVENTS = [
   'payment_intent.succeeded',
@@ -123,6 +184,10 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly ourPaymentId: string | undefined;
+    /** Of payment_method events: what the provider says of the method. */
+    readonly method: Omit<ProviderMethod, 'methodId' | 'customerId'> | undefined;
+    /** Of customer events. */
+    readonly customer: CustomerDetails | undefined;
   };
 }
 
@@ -144,6 +209,19 @@ export interface PaymentProvider {
   cancelIntent(input: CallOptions & { readonly intentId: string }): Promise<Outcome<ProviderPayment>>;
   /** An authoritative read. */
   findPayment(intentId: string): Promise<Outcome<ProviderPayment>>;
+  createCustomer(input: CreateCustomer): Promise<Outcome<ProviderCustomer>>;
+  updateCustomer(input: UpdateCustomer): Promise<Outcome<ProviderCustomer>>;
+  /** Done, too, where the provider no longer has it. */
+  deleteCustomer(customerId: string): Promise<Outcome<ProviderCustomer>>;
+  /** Turns raw card data into a token to attach. */
+  tokenizeCard(input: RawCard & CallOptions): Promise<Outcome<{ readonly token: string }>>;
+  attachMethod(input: AttachMethod): Promise<Outcome<ProviderMethod>>;
+  findMethod(methodId: string): Promise<Outcome<ProviderMethod>>;
+  /** Done, too, where the provider no longer has it. */
+  detachMethod(methodId: string): Promise<Outcome<{ readonly methodId: string }>>;
+  updateBilling(
+    input: { readonly methodId: string; readonly billing: BillingDetails } & CallOptions,
+  ): Promise<Outcome<ProviderMethod>>;
   /** `unavailable`: nobody can tell now, the provider shall send it again. */
   verifyWebhook(request: WebhookRequest): Promise<'valid' | 'invalid' | 'unavailable'>;
   /** Reads an event in the provider's own vocabulary or the interface's; undefined where it is neither. */

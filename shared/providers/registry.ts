@@ -54,5 +54,15 @@ export const openProviders = (options: RegistryOptions) => {
     return provider;
   };
 
-  return { find, forPayments };
+  /** @throws DomainError UNSUPPORTED_PROVIDER where the slot is closed or cannot do this. */
+  const having = async (slot: ProviderSlot, capability: 'customers' | 'methods'): Promise<PaymentProvider> => {
+    const provider = await find(slot);
+    if (provider?.can[capability]) return provider;
+    throw new DomainError('UNSUPPORTED_PROVIDER', {
+      message: `${slot} does not take ${capability === 'methods' ? 'payment methods' : capability} here`,
+      details: { provider_id: slot },
+    });
+  };
+
+  return { find, forPayments, having };
 };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from '../provider.ts';
+import { methodFacts } from './methods.ts';
 import { declineCode, idOf } from './report.ts';
 
 /** Both vocabularies: Stripe's own event, and the interface's payload, whose shape is a part of Stripe's. */
@@ -16,6 +17,19 @@ const eventSchema = z.looseObject({
       currency: z.string().nullish(),
       latest_charge: reference,
       last_payment_error: z.looseObject({ code: z.string().nullish(), decline_code: z.string().nullish() }).nullish(),
+      type: z.string().nullish(),
+      card: z
+        .looseObject({
+          brand: z.string().nullish(),
+          last4: z.string().nullish(),
+          exp_month: z.int().nullish(),
+          exp_year: z.int().nullish(),
+          wallet: z.looseObject({ type: z.string().nullish() }).nullish(),
+        })
+        .nullish(),
+      email: z.string().nullish(),
+      name: z.string().nullish(),
+      phone: z.string().nullish(),
       metadata: z.record(z.string(), z.unknown()).nullish(),
     }),
   }),
@@ -53,6 +67,12 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
       attemptRef: idOf(object.latest_charge),
       failureCode: object.last_payment_error ? declineCode(object.last_payment_error) : undefined,
       ourPaymentId: typeof paymentId === 'string' ? paymentId : undefined,
+      method: object.card ? methodFacts(object) : undefined,
+      customer: {
+        email: object.email ?? undefined,
+        name: object.name ?? undefined,
+        phone: object.phone ?? undefined,
+      },
     },
   };
 };

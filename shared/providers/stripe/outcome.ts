@@ -2,33 +2,30 @@ import Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { ProviderSlot } from '../../settings.ts';
-import type { ProviderPayment } from '../provider.ts';
-import { declineCode, reportedPayment } from './report.ts';
+import { declineCode, idOf } from './report.ts';
 
 /** Runs one call and says what it came to: only an answer that certainly did nothing is a refusal. */
-export const outcomeOf = async (
-  call: () => Promise<Stripe.PaymentIntent>,
-  context: { readonly slot: ProviderSlot; readonly log: Log },
-): Promise<Outcome<ProviderPayment>> => {
-  const startedAt = Date.now();
-  const outcome = await attempt(call);
-  context.log.info('provider called', {
-    provider: context.slot,
-    outcome: outcome.kind,
-    duration_ms: Date.now() - startedAt,
-    ...(outcome.kind === 'unknown' && { reason: outcome.reason }),
-  });
-  return outcome;
-};
+export type Call = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
 
-const attempt = async (call: () => Promise<Stripe.PaymentIntent>): Promise<Outcome<ProviderPayment>> => {
+export const stripeCalls =
+  (context: { readonly slot: ProviderSlot; readonly log: Log }): Call =>
+  async (call, read) => {
+    const startedAt = Date.now();
+    const outcome = await attempt(call, read);
+    context.log.info('provider called', {
+      provider: context.slot,
+      outcome: outcome.kind,
+      duration_ms: Date.now() - startedAt,
+      ...(outcome.kind === 'unknown' && { reason: outcome.reason }),
+    });
+    return outcome;
+  };
+
+const attempt = async <A, T>(call: () => Promise<A>, read: (answer: A) => T): Promise<Outcome<T>> => {
   try {
-    return { kind: 'done', value: reportedPayment(await call()) };
+    return { kind: 'done', value: read(await call()) };
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeCardError) {
-      const intent = error.payment_intent;
-      return { kind: 'declined', code: declineCode(error), value: intent && reportedPayment(intent) };
-    }
+    if (error instanceof Stripe.errors.StripeCardError) return declined(error);
     if (saysNo(error)) return { kind: 'refused', reason: error.code ?? error.type, parameter: error.param };
     if (error instanceof Stripe.errors.StripeConnectionError) {
       return { kind: 'unknown', reason: /timeout|timed out/i.test(error.message) ? 'timeout' : 'unreachable' };
@@ -36,6 +33,12 @@ const attempt = async (call: () => Promise<Stripe.PaymentIntent>): Promise<Outco
     return { kind: 'unknown', reason: 'error' };
   }
 };
+
+const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>, { kind: 'declined' }> => ({
+  kind: 'declined',
+  code: declineCode(error),
+  attemptRef: idOf(error.payment_intent?.latest_charge),
+});
 
 const saysNo = (error: unknown): error is Stripe.errors.StripeError =>
   error instanceof Stripe.errors.StripeInvalidRequestError ||

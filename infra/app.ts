@@ -1,0 +1,31 @@
+import { join, resolve } from 'node:path';
+import { exit, stderr } from 'node:process';
+import { App } from 'aws-cdk-lib';
+import { endpoints, triggers } from '../functions/catalogue.ts';
+import { SettingsError } from '../shared/settings.ts';
+import { build, DEFAULT_ID } from './build.ts';
+import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
+import { addService } from './stacks/service.ts';
+
+/** Bundles every function once and writes the stacks to cdk.out: offline, without credentials or look-ups. */
+const root = resolve(import.meta.dirname, '..');
+
+const settingsOrExit = (): DeploymentSettings => {
+  try {
+    return readDeploymentSettings();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    stderr.write(`${error.message}\n`);
+    return exit(1);
+  }
+};
+
+const settings = settingsOrExit();
+for (const name of settings.secretsLeftOut) {
+  stderr.write(`${name} is not deployed: it belongs in its secret in Secrets Manager\n`);
+}
+const codeDir = join(root, 'dist');
+await build(codeDir);
+const app = new App({ analyticsReporting: false, outdir: join(root, 'cdk.out') });
+addService(app, { settings, codeDir, endpoints, triggers, defaultId: DEFAULT_ID });
+app.synth();

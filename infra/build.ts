@@ -1,0 +1,113 @@
+import { existsSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { argv, stdout } from 'node:process';
+import { build as esbuild, type Metafile, type Plugin } from 'esbuild';
+import { endpoints, triggers } from '../functions/catalogue.ts';
+
+/** The function that answers what no route matches: the one entry that the catalogue does not name. */
+export const DEFAULT_ID = 'default';
+
+export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+export interface Bundle {
+  readonly id: string;
+  readonly bytes: number;
+  /** What is in it, in bytes: `shared/payments` (a folder of ours), `stripe` (a package), largest first. */
+  readonly parts: ReadonlyMap<string, number>;
+}
+
+/**
+ * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. What lay in `outDir` is removed.
+ * @throws where an entry of the catalogue has no file, or does not build.
+ */
+export const build = async (outDir: string): Promise<readonly Bundle[]> => {
+  const missing = entryIds.filter((id) => !existsSync(join(ROOT, entryFile(id))));
+  if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
+  rmSync(outDir, { recursive: true, force: true });
+  const { metafile } = await esbuild({
+    absWorkingDir: ROOT,
+    entryPoints: Object.fromEntries(entryIds.map((id) => [`${id}/index`, entryFile(id)])),
+    outdir: resolve(outDir),
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    minify: true,
+    metafile: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    // The packages' ES modules: a third of the time to load of what esbuild takes for Node by default.
+    mainFields: ['module', 'main'],
+    conditions: ['module'],
+    sourcemap: 'external',
+    plugins: [environmentCredentials],
+    // CommonJS packages in an ES module still call require for Node's own modules.
+    banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
+    logLevel: 'warning',
+  });
+  return bundlesOf(metafile);
+};
+
+/**
+ * On Lambda credentials stand in the environment, where the SDK's default chain looks first. The rest of the chain
+ * (profiles, SSO, containers) is a fifth of a bundle that never runs.
+ */
+const environmentCredentials: Plugin = {
+  name: 'environment-credentials',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ path, resolveDir }) => ({
+      path,
+      namespace: 'environment-credentials',
+      sideEffects: false,
+      pluginData: resolveDir,
+    }));
+    onLoad({ filter: /.*/, namespace: 'environment-credentials' }, ({ pluginData }) => ({
+      contents: `export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';`,
+      resolveDir: String(pluginData),
+    }));
+  },
+};
+
+const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
+
+const bundlesOf = ({ outputs }: Metafile): readonly Bundle[] =>
+  Object.entries(outputs)
+    .filter(([file]) => file.endsWith('.mjs'))
+    .map(([file, { bytes, inputs }]) => ({
+      id: dirname(file).split('/').at(-1) ?? '',
+      bytes,
+      parts: partsOf(Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
+    }))
+    .sort((one, other) => other.bytes - one.bytes);
+
+const partsOf = (inputs: readonly (readonly [path: string, bytes: number])[]): ReadonlyMap<string, number> => {
+  const parts = new Map<string, number>();
+  for (const [path, bytes] of inputs.filter(([, size]) => size > 0)) {
+    const part = partName(path);
+    parts.set(part, (parts.get(part) ?? 0) + bytes);
+  }
+  return new Map([...parts].sort(([, one], [, other]) => other - one));
+};
+
+/** The package's name, or the first two folders. */
+const partName = (path: string): string => {
+  const [, inPackage] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
+  return inPackage ?? dirname(path).split('/').slice(0, 2).join('/');
+};
+
+const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`;
+
+const printSizes = (bundles: readonly Bundle[]): void => {
+  for (const { id, bytes, parts } of bundles) {
+    const largest = [...parts].slice(0, 4).map(([part, size]) => `${part} ${kilobytes(size)}`);
+    stdout.write(`${kilobytes(bytes).padStart(10)}  ${id.padEnd(34)} ${largest.join(', ')}\n`);
+  }
+};
+
+if (import.meta.filename === resolve(argv[1] ?? '')) {
+  const startedAt = performance.now();
+  const bundles = await build(join(ROOT, 'dist'));
+  printSizes(bundles);
+  stdout.write(`${bundles.length} functions in dist/ after ${Math.round(performance.now() - startedAt)} ms\n`);
+}

@@ -1,0 +1,26 @@
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { QueueName } from '../../shared/core/rights.ts';
+import type { ProviderSlot } from '../../shared/settings.ts';
+
+/** CDK's classes, not its interfaces: those do not fit exactOptionalPropertyTypes. What is kept: everything that outlives a change of the functions. */
+export interface KeptResources {
+  readonly table: Table;
+  readonly bus: EventBus;
+  readonly providerSecrets: Readonly<Record<ProviderSlot, Secret>>;
+  readonly guestTokenSecret: Secret;
+  readonly alarms: Topic;
+}
+
+/** What a function of the service may be granted or told. */
+export interface ServiceContext extends KeptResources {
+  /** The folder of the bundles, one folder an id. */
+  readonly codeDir: string;
+  readonly production: boolean;
+  /** Settings of the operator, and the base URL. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly queues: ReadonlyMap<QueueName, Queue>;
+}

@@ -1,0 +1,33 @@
+import { CfnOutput } from 'aws-cdk-lib';
+import { HttpMethod, HttpRoute, HttpRouteKey, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { ServiceContext } from './context.ts';
+import { constructId, ServiceFunction } from './service-function.ts';
+
+export interface EndpointFunctionProps {
+  readonly context: ServiceContext;
+  readonly api: IHttpApi;
+  readonly endpoint: Endpoint;
+  readonly logGroup: ILogGroup;
+}
+
+/** An endpoint: its function, its route, and for a provider's webhook a URL that no other caller's throttle touches. */
+export class EndpointFunction extends Construct {
+  constructor(scope: Construct, id: string, { context, api, endpoint, logGroup }: EndpointFunctionProps) {
+    super(scope, id);
+    const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup });
+    new HttpRoute(this, 'Route', {
+      httpApi: api,
+      routeKey: HttpRouteKey.with(endpoint.path, HttpMethod[endpoint.method]),
+      integration: new HttpLambdaIntegration('Integration', lambda),
+    });
+    if (endpoint.auth === 'provider-signature') {
+      const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+      new CfnOutput(this, 'Url', { key: `${constructId(endpoint.id)}Url`, value: url, description: endpoint.summary });
+    }
+  }
+}

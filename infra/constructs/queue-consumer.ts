@@ -1,0 +1,113 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnRule, type EventBus } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { QueueTrigger } from '../../shared/workers/trigger.ts';
+import { serviceAlarm } from './alarm.ts';
+import type { KeptResources, ServiceContext } from './context.ts';
+import { allow, queueEnvironment } from './rights.ts';
+import { constructId, ServiceFunction } from './service-function.ts';
+
+/** AWS's own advice: a message stays hidden for six times as long as the function may run. */
+const VISIBILITY_PER_TIMEOUT = 6;
+const RETENTION = Duration.days(4);
+/** Longer than the queue's own: a dead letter's age counts from when it was first sent. */
+const DEAD_LETTER_RETENTION = Duration.days(14);
+
+export interface ConsumedQueueProps {
+  readonly trigger: QueueTrigger;
+  readonly kept: Pick<KeptResources, 'bus' | 'alarms'>;
+}
+
+/** A queue, its dead-letter queue, the alarm that tells of it, and the bus rules that feed it. */
+export class ConsumedQueue extends Construct {
+  readonly queue: Queue;
+  readonly alarm: Alarm;
+
+  constructor(scope: Construct, id: string, { trigger, kept }: ConsumedQueueProps) {
+    super(scope, id);
+    const secured = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
+    const deadLetters = new Queue(this, 'DeadLetters', { ...secured, retentionPeriod: DEAD_LETTER_RETENTION });
+    this.queue = new Queue(this, 'Queue', {
+      ...secured,
+      retentionPeriod: RETENTION,
+      visibilityTimeout: Duration.seconds(
+        Math.max(trigger.visibilitySeconds, VISIBILITY_PER_TIMEOUT * trigger.timeoutSeconds),
+      ),
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount: trigger.maxReceives },
+    });
+    this.alarm = serviceAlarm(this, 'Alarm', {
+      topic: kept.alarms,
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({
+        statistic: 'Maximum',
+        period: Duration.minutes(1),
+      }),
+      threshold: 1,
+      description: `Messages of ${trigger.queue} lie in its dead-letter queue. ${trigger.impact}`,
+    });
+    for (const rule of trigger.rules) feed(this, { bus: kept.bus, queue: this.queue, deadLetters, rule });
+  }
+}
+
+interface Feed {
+  readonly bus: EventBus;
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+  readonly rule: QueueTrigger['rules'][number];
+}
+
+/** What the bus cannot deliver goes where the consumer's own failures go: it is the same message. */
+const feed = (scope: Construct, { bus, queue, deadLetters, rule }: Feed): void => {
+  const { attrArn } = new CfnRule(scope, `Rule${constructId(rule.name)}`, {
+    eventBusName: bus.eventBusName,
+    eventPattern: rule.pattern,
+    targets: [{ id: 'Queue', arn: queue.queueArn, deadLetterConfig: { arn: deadLetters.queueArn } }],
+  });
+  for (const target of [queue, deadLetters]) {
+    target.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        actions: ['sqs:SendMessage'],
+        resources: [target.queueArn],
+        conditions: { ArnEquals: { 'aws:SourceArn': attrArn } },
+      }),
+    );
+  }
+};
+
+export interface QueueConsumerProps {
+  readonly context: ServiceContext;
+  readonly trigger: QueueTrigger;
+  readonly logGroup: ILogGroup;
+  readonly queue: Queue;
+}
+
+/** The function that takes a queue's messages: a failed message comes back alone, then goes to the dead letters. */
+export class QueueConsumer extends Construct {
+  constructor(scope: Construct, id: string, { context, trigger, logGroup, queue }: QueueConsumerProps) {
+    super(scope, id);
+    const { lambda } = new ServiceFunction(this, 'Consumer', {
+      context,
+      spec: trigger,
+      logGroup,
+      environment: queueEnvironment(trigger.queue, queue.queueUrl),
+      statements: [
+        allow(
+          ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'],
+          [queue.queueArn],
+        ),
+      ],
+    });
+    new EventSourceMapping(this, 'Source', {
+      target: lambda,
+      eventSourceArn: queue.queueArn,
+      batchSize: trigger.batchSize,
+      maxConcurrency: trigger.maxConcurrency,
+      reportBatchItemFailures: true,
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Right } from '../../shared/core/rights.ts';
+import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import { TABLE } from '../../shared/table/schema.ts';
+import type { ServiceContext } from './context.ts';
+
+/** Exactly what each right allows. Nothing may scan; a transaction is authorised by the actions of its items. */
+const TABLE_READ = ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+const TABLE_WRITE = ['dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'];
+
+export const statementOf = (right: Right, context: ServiceContext): PolicyStatement => {
+  switch (right) {
+    case 'table:read':
+      return allow(TABLE_READ, [
+        context.table.tableArn,
+        ...TABLE.indexes.map(({ name }) => `${context.table.tableArn}/index/${name}`),
+      ]);
+    case 'table:write':
+      return allow(TABLE_WRITE, [context.table.tableArn]);
+    case 'events:put':
+      return allow(['events:PutEvents'], [context.bus.eventBusArn]);
+    case 'secrets:providers':
+      return allow(
+        ['secretsmanager:GetSecretValue'],
+        PROVIDER_SLOTS.map((slot) => context.providerSecrets[slot].secretArn),
+      );
+    case 'secrets:guest-tokens':
+      return allow(['secretsmanager:GetSecretValue'], [context.guestTokenSecret.secretArn]);
+    default:
+      return allow(['sqs:SendMessage'], [queueOf(right, context).queueArn]);
+  }
+};
+
+/** What a function with this right has to be told to use it. */
+export const environmentOf = (right: Right, context: ServiceContext): Readonly<Record<string, string>> => {
+  switch (right) {
+    case 'table:read':
+    case 'table:write':
+      return { TABLE_NAME: context.table.tableName };
+    case 'events:put':
+      return { EVENT_BUS_NAME: context.bus.eventBusName };
+    case 'secrets:providers':
+      return Object.fromEntries(
+        PROVIDER_SLOTS.map((slot) => [`${slot.toUpperCase()}_SECRET_ARN`, context.providerSecrets[slot].secretArn]),
+      );
+    case 'secrets:guest-tokens':
+      return { GUEST_TOKEN_SECRET_ARN: context.guestTokenSecret.secretArn };
+    default:
+      return queueEnvironment(queueNameOf(right), queueOf(right, context).queueUrl);
+  }
+};
+
+export const queueEnvironment = (queue: string, url: string): Readonly<Record<string, string>> => ({
+  [`QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`]: url,
+});
+
+type SendRight = Extract<Right, `queue:send:${string}`>;
+
+const queueNameOf = (right: SendRight): string => right.slice('queue:send:'.length);
+
+const queueOf = (right: SendRight, { queues }: ServiceContext) => {
+  const queue = [...queues].find(([name]) => name === queueNameOf(right));
+  if (!queue) throw new Error(`${right}: no trigger declares this queue`);
+  return queue[1];
+};
+
+export const allow = (actions: readonly string[], resources: readonly string[]): PolicyStatement =>
+  new PolicyStatement({ actions: [...actions], resources: [...resources] });

@@ -1,0 +1,44 @@
+import { Duration } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { ScheduleTrigger } from '../../shared/workers/trigger.ts';
+import { serviceAlarm } from './alarm.ts';
+import type { ServiceContext } from './context.ts';
+import { ServiceFunction } from './service-function.ts';
+
+/** The next run does what a failed one left: only several in a row are news. */
+const RUNS_UNTIL_ALARM = 3;
+
+export interface ScheduledJobProps {
+  readonly context: ServiceContext;
+  readonly trigger: ScheduleTrigger;
+  readonly logGroup: ILogGroup;
+}
+
+/** A function that runs regularly, and the alarms for when it fails and for when it does not run. */
+export class ScheduledJob extends Construct {
+  constructor(scope: Construct, id: string, { context, trigger, logGroup }: ScheduledJobProps) {
+    super(scope, id);
+    const every = Duration.minutes(trigger.everyMinutes);
+    const { lambda } = new ServiceFunction(this, 'Job', { context, spec: trigger, logGroup });
+    new Rule(this, 'Schedule', {
+      schedule: Schedule.rate(every),
+      targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
+    });
+    lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every });
+    const alarm = { topic: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM };
+    serviceAlarm(this, 'FailureAlarm', {
+      ...alarm,
+      metric: lambda.metricErrors({ period: every, statistic: 'Sum' }),
+      description: `${trigger.id} fails. ${trigger.impact}`,
+    });
+    serviceAlarm(this, 'SilenceAlarm', {
+      ...alarm,
+      metric: lambda.metricInvocations({ period: every, statistic: 'Sum' }),
+      alarmsOn: 'silence',
+      description: `${trigger.id} does not run. ${trigger.impact}`,
+    });
+  }
+}

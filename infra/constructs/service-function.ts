@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { Duration } from 'aws-cdk-lib';
+import { type IRole, PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Right } from '../../shared/core/rights.ts';
+import type { ServiceContext } from './context.ts';
+import { allow, environmentOf, statementOf } from './rights.ts';
+
+export interface FunctionSpec {
+  readonly id: string;
+  readonly summary: string;
+  readonly uses: readonly Right[];
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+export interface ServiceFunctionProps {
+  readonly context: ServiceContext;
+  readonly spec: FunctionSpec;
+  /** One a stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
+  readonly logGroup: ILogGroup;
+  /** What its source of events asks for, beside the declared rights. */
+  readonly statements?: readonly PolicyStatement[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** `payments.create-intent` → `PaymentsCreateIntent`. */
+export const constructId = (id: string): string =>
+  id
+    .split(/[^a-zA-Z0-9]+/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+
+/** One function with a role of its own, which holds exactly the declared rights. */
+export class ServiceFunction extends Construct {
+  readonly lambda: LambdaFunction;
+
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    super(scope, id);
+    const { context, spec, logGroup } = props;
+    this.lambda = new LambdaFunction(this, 'Function', {
+      description: `${spec.id}: ${spec.summary}`,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      code: Code.fromAsset(join(context.codeDir, spec.id), { exclude: ['*.map'] }),
+      handler: 'index.handler',
+      timeout: Duration.seconds(spec.timeoutSeconds),
+      memorySize: spec.memoryMb,
+      role: roleOf(this, props),
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      environment: {
+        ...context.environment,
+        ...Object.assign({}, ...spec.uses.map((right) => environmentOf(right, context))),
+        ...props.environment,
+      },
+    });
+  }
+}
+
+/** The rights stand in the role itself: one resource less a function, and they are there before any event is. */
+const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: ServiceFunctionProps): IRole =>
+  new Role(scope, 'Role', {
+    description: `What ${spec.id} may do`,
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    inlinePolicies: {
+      rights: new PolicyDocument({
+        statements: [
+          // The group's ARN ends in `:*` by itself, and so covers its streams and nothing else.
+          allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
+          ...spec.uses.map((right) => statementOf(right, context)),
+          ...statements,
+        ],
+      }),
+    },
+  });

@@ -1,0 +1,87 @@
+import { Duration } from 'aws-cdk-lib';
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { EventSourceMapping, FilterCriteria, FilterRule, MetricType, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import type { StreamTrigger } from '../../shared/workers/trigger.ts';
+import { serviceAlarm } from './alarm.ts';
+import type { ServiceContext } from './context.ts';
+import { allow } from './rights.ts';
+import { ServiceFunction } from './service-function.ts';
+
+const TRIES = 10;
+
+export interface StreamConsumerProps {
+  readonly context: ServiceContext;
+  readonly trigger: StreamTrigger;
+  readonly logGroup: ILogGroup;
+  /** Where records go, whole, that could not be done. */
+  readonly failures: Bucket;
+}
+
+/** A function that reads the table's stream in order; what fails ten times is kept in a bucket, with an alarm. */
+export class StreamConsumer extends Construct {
+  constructor(scope: Construct, id: string, { context, trigger, logGroup, failures }: StreamConsumerProps) {
+    super(scope, id);
+    const streamArn = streamOf(context);
+    const { lambda } = new ServiceFunction(this, 'Consumer', {
+      context,
+      spec: trigger,
+      logGroup,
+      statements: [
+        allow(
+          ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+          [streamArn],
+        ),
+        allow(['s3:ListBucket'], [failures.bucketArn]),
+        allow(['s3:PutObject'], [failures.arnForObjects('*')]),
+      ],
+    });
+    const source = new EventSourceMapping(this, 'Source', {
+      target: lambda,
+      eventSourceArn: streamArn,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: trigger.batchSize,
+      bisectBatchOnError: true,
+      retryAttempts: TRIES,
+      reportBatchItemFailures: true,
+      onFailure: { bind: () => ({ destination: failures.bucketArn }) },
+      filters: [filterOf(trigger)],
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+    });
+    serviceAlarm(this, 'Alarm', {
+      topic: context.alarms,
+      metric: givenUp(source.eventSourceMappingId),
+      threshold: 1,
+      description: `${trigger.id} gave up on changes; they lie in the failure bucket. ${trigger.impact}`,
+    });
+  }
+}
+
+const streamOf = ({ table }: ServiceContext): string => {
+  if (!table.tableStreamArn) throw new Error('the table has no stream');
+  return table.tableStreamArn;
+};
+
+/** Expiry and deletion are no news; other items than records have none to tell. */
+const filterOf = ({ sortKeys }: StreamTrigger) =>
+  FilterCriteria.filter({
+    eventName: FilterRule.or('INSERT', 'MODIFY'),
+    dynamodb: { Keys: { sk: { S: FilterRule.or(...sortKeys) } } },
+  });
+
+const givenUp = (sourceId: string): MathExpression => {
+  const count = (metricName: string) =>
+    new Metric({
+      namespace: 'AWS/Lambda',
+      metricName,
+      dimensionsMap: { EventSourceMappingUUID: sourceId },
+      statistic: 'Sum',
+    });
+  return new MathExpression({
+    expression: 'FILL(kept, 0) + FILL(dropped, 0)',
+    usingMetrics: { kept: count('OnFailureDestinationDeliveredEventCount'), dropped: count('DroppedEventCount') },
+    period: Duration.minutes(1),
+  });
+};

@@ -1,0 +1,181 @@
+import { join } from 'node:path';
+import * as z from 'zod';
+import { hostedBy } from '../../shared/runtime.ts';
+import { PROVIDER_SLOTS, type ProviderSlot, type Settings } from '../../shared/settings.ts';
+import type { Trigger } from '../../shared/workers/trigger.ts';
+import type { Answer, Ask } from './answer.ts';
+import { createBus, type Envelope } from './bus.ts';
+import { createClock, type HostClock } from './clock.ts';
+import { createCors } from './cors.ts';
+import type { Database } from './database.ts';
+import type { Engine } from './engine.ts';
+import { queueUrl } from './environment.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import { createIdentity } from './identity.ts';
+import { createFunctions, type Functions, type LoadHandler } from './invoke.ts';
+import { createLocal } from './local.ts';
+import type { Place } from './place.ts';
+import { openQueueStore } from './queue-store.ts';
+import { createQueues } from './queues.ts';
+import type { Route } from './routes.ts';
+import { createSchedules } from './schedules.ts';
+import type { Simulator, SimulatorOptions, SlotOptions } from './simulator/options.ts';
+import { createSimulator } from './simulator/simulator.ts';
+import { createSink } from './sink.ts';
+import { sqsOperations } from './sqs.ts';
+import { StartError } from './start-error.ts';
+import { createStreams } from './stream.ts';
+
+/** The functions that a host hosts. */
+export interface Catalogue {
+  readonly endpoints: readonly Route[];
+  readonly triggers: readonly Trigger[];
+  readonly load: LoadHandler;
+}
+
+export interface Site {
+  readonly place: Place;
+  readonly baseUrl: string;
+  readonly basePath: string;
+  readonly catalogue: Catalogue;
+  readonly database: Database;
+  /** Of the DynamoDB engine. */
+  readonly endpoint: string;
+  readonly engine: Engine | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly settings: Settings;
+  readonly log: (line: string) => void;
+  /** What is to be closed, first opened last closed. */
+  readonly onClose: (step: () => unknown) => void;
+}
+
+export interface Parts {
+  readonly clock: HostClock;
+  readonly gateway: Gateway;
+  readonly local: (ask: Ask) => Promise<Answer | undefined>;
+  busEvents(): readonly Envelope[];
+  invoke(id: string, event: unknown): Promise<unknown>;
+  replayStream(triggerId: string): Promise<void>;
+  warm(): Promise<void>;
+}
+
+/** The schedule whose work is known: ticks at which no record has an appointment are skipped. */
+const SWEEP = 'workers.sweep-due';
+const DIRECT_TIMEOUT_SECONDS = 60;
+
+export const triggersOf = <Kind extends Trigger['kind']>(
+  { triggers }: Pick<Catalogue, 'triggers'>,
+  kind: Kind,
+): Extract<Trigger, { kind: Kind }>[] =>
+  triggers.filter((trigger): trigger is Extract<Trigger, { kind: Kind }> => trigger.kind === kind);
+
+/** Puts the parts together and sets them to work. */
+export const assemble = (site: Site): Parts => {
+  const { catalogue, settings, onClose } = site;
+  const clock = openClock(site);
+  hostedBy({ env: site.env, now: clock.now });
+  let afterEach = (): void => undefined;
+  const functions = createFunctions({ load: catalogue.load, afterEach: () => afterEach() });
+  const { local, bus, streams, start } = backstage(site, clock, functions);
+  onClose(functions.stop);
+  afterEach = () => {
+    streams.poke();
+    clock.wake();
+  };
+  const gateway = createGateway({
+    routes: catalogue.endpoints,
+    basePath: site.basePath,
+    cors: createCors(settings.ALLOWED_ORIGINS),
+    clock,
+    invoke: functions.invoke,
+    log: site.log,
+  });
+  start();
+  clock.start();
+  onClose(clock.stop);
+  return {
+    clock,
+    gateway,
+    local,
+    busEvents: bus.events,
+    invoke: (id, event) => functions.invoke(id, event, DIRECT_TIMEOUT_SECONDS),
+    replayStream: streams.replay,
+    warm: () => functions.warm([...catalogue.endpoints, ...catalogue.triggers].map(({ id }) => id)),
+  };
+};
+
+const keptTimeSchema = z.object({ offsetMs: z.number(), reached: z.number(), frozenAt: z.number().nullable() });
+
+const openClock = ({ place, log }: Site): HostClock =>
+  createClock({
+    kept: place.state.get('clock', keptTimeSchema),
+    keep: (time) => place.state.set('clock', time),
+    log,
+  });
+
+/** Everything behind the gateway. */
+const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
+  const { catalogue, database, place, baseUrl, log, onClose } = site;
+  const store = openQueueStore(place.state);
+  const triggers = triggersOf(catalogue, 'queue');
+  const queues = createQueues({ triggers, store, clock, invoke, log });
+  const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock });
+  const streams = createStreams({
+    endpoint: site.endpoint,
+    writeMark: site.engine?.writeMark,
+    streamArn: database.streamArn,
+    triggers: triggersOf(catalogue, 'stream'),
+    state: place.state,
+    clock,
+    invoke,
+    failuresFolder: join(place.folder, 'failures'),
+    log,
+  });
+  const schedules = createSchedules({
+    triggers: triggersOf(catalogue, 'schedule'),
+    clock,
+    invoke,
+    earliestWork: { [SWEEP]: database.earliestAppointment },
+    log,
+  });
+  const simulator = openSimulator(site, clock);
+  onClose(simulator.close);
+  const identity = createIdentity({ state: place.state, clock, issuer: site.settings.IDENTITY_ISSUER });
+  identity.seed();
+  const operations = {
+    ...bus.operations,
+    ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name) }),
+  };
+  const sink = createSink(place.state, clock);
+  for (const work of [simulator, streams, queues, schedules]) clock.register(work);
+  return {
+    bus,
+    streams,
+    local: createLocal({ clock, queues, identity, sink, operations, simulator }),
+    start: (): void => {
+      for (const consumers of [streams, queues]) consumers.start();
+      onClose(() => Promise.all([streams.stop(), queues.stop(), schedules.stop()]));
+    },
+  };
+};
+
+const openSimulator = ({ settings, baseUrl, basePath, place }: Site, clock: HostClock): Simulator => {
+  const slotOf = (slot: ProviderSlot): SlotOptions => ({
+    adapter: settings.slots[slot].ADAPTER,
+    webhookUrl: `${baseUrl}${basePath}/webhooks/${slot}`,
+    webhookSecret: settings.slots[slot].WEBHOOK_SECRET,
+    apiKey: settings.slots[slot].API_KEY,
+  });
+  const [a, b, c, d] = PROVIDER_SLOTS;
+  const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
+  try {
+    return createSimulator({ clock, file: place.file('simulator.db'), slots, deliver });
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error), error);
+  }
+};
+
+const deliver: SimulatorOptions['deliver'] = async (url, init) => {
+  const response = await fetch(url, { method: 'POST', ...init });
+  return { status: response.status, body: await response.text() };
+};

@@ -1,0 +1,57 @@
+import * as z from 'zod';
+
+/**
+ * EventBridge's event patterns: every field of the pattern has to match; within a field one of its values. A value is
+ * exact, or one of the operators below; a nested object is a pattern of that field. An array in the event matches
+ * where one of its elements does.
+ */
+const operatorSchema = z.union([
+  z.strictObject({ prefix: z.string() }),
+  z.strictObject({ suffix: z.string() }),
+  z.strictObject({ exists: z.boolean() }),
+  z.strictObject({
+    'anything-but': z.union([
+      z.string(),
+      z.number(),
+      z.array(z.union([z.string(), z.number()])),
+      z.strictObject({ prefix: z.string() }),
+      z.strictObject({ suffix: z.string() }),
+    ]),
+  }),
+]);
+type Operator = z.infer<typeof operatorSchema>;
+
+const valuesSchema = z.array(z.union([z.string(), z.number(), z.boolean(), z.null(), operatorSchema]));
+const objectSchema = z.record(z.string(), z.unknown());
+
+/** @throws where the pattern is none of EventBridge's, or uses an operator that is not known here. */
+export const matches = (pattern: unknown, event: unknown): boolean => {
+  const fields = Object.entries(objectSchema.parse(pattern));
+  const values = objectSchema.safeParse(event).data ?? {};
+  return fields.every(([name, expected]) =>
+    Array.isArray(expected)
+      ? valuesSchema.parse(expected).some((one) => matchesField(one, values[name]))
+      : matches(expected, values[name]),
+  );
+};
+
+const matchesField = (expected: z.infer<typeof valuesSchema>[number], found: unknown): boolean => {
+  if (typeof expected === 'object' && expected !== null && 'exists' in expected) {
+    return (found !== undefined) === expected.exists;
+  }
+  const elements: readonly unknown[] = Array.isArray(found) ? found : [found];
+  return elements.some((element) =>
+    typeof expected === 'object' && expected !== null ? matchesOperator(expected, element) : element === expected,
+  );
+};
+
+const matchesOperator = (operator: Operator, found: unknown): boolean => {
+  if ('prefix' in operator) return typeof found === 'string' && found.startsWith(operator.prefix);
+  if ('suffix' in operator) return typeof found === 'string' && found.endsWith(operator.suffix);
+  if ('exists' in operator) return (found !== undefined) === operator.exists;
+  if (found === undefined) return false;
+  const but = operator['anything-but'];
+  if (Array.isArray(but)) return !but.some((one) => one === found);
+  if (typeof but === 'object') return !matchesOperator(but, found);
+  return but !== found;
+};

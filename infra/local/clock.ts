@@ -1,0 +1,281 @@
+/**
+ * The one clock of the local host. It runs with real time, unless frozen, and can be moved forward; whatever falls due
+ * on the way is run in time order, each step only once everything before it is quiet. It never goes backward, not even
+ * over a restart.
+ */
+export interface TimedWork {
+  readonly name: string;
+  /** Epoch ms of the earliest thing that will fall due, or undefined. */
+  nextDueAt(): Promise<number | undefined> | number | undefined;
+  /** Starts whatever is due by now (may return before it is finished; `idle` tells). */
+  runDue(): Promise<void>;
+  /** Nothing in flight and nothing due now. */
+  idle(): boolean | Promise<boolean>;
+}
+
+export interface Clock {
+  /** Epoch ms; runs with real time unless frozen. */
+  now(): number;
+  frozen(): boolean;
+  freeze(frozen: boolean): void;
+  register(work: TimedWork): void;
+  /**
+   * Moves forward to `target`, running all registered work that falls due, in time order; resolves when all is quiet.
+   * @throws RangeError for a target in the past, NotQuietError where something does not come to rest.
+   */
+  moveTo(target: number): Promise<void>;
+  settle(timeoutMs: number): Promise<{ quiet: boolean; waitedMs: number }>;
+  /** Tells the clock that new work may be due (wakes the real-time loop). */
+  wake(): void;
+}
+
+/** What the host, beside its sources, may do with the clock. */
+export interface HostClock extends Clock {
+  /** As `moveTo`, from wherever the clock stands when earlier moves are done. */
+  moveBy(ms: number): Promise<void>;
+  /** Time is being moved: sources may spend effort to name the exact next moment. */
+  moving(): boolean;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface KeptTime {
+  /** The clock minus real time. */
+  readonly offsetMs: number;
+  /** The latest time the clock is known to have shown. */
+  readonly reached: number;
+  readonly frozenAt: number | null;
+}
+
+export interface ClockOptions {
+  readonly kept: KeptTime | undefined;
+  readonly keep: (time: KeptTime) => void;
+  readonly log: (line: string) => void;
+}
+
+/** Something did not come to rest in time. */
+export class NotQuietError extends Error {
+  constructor(names: readonly string[]) {
+    super(`not quiet after ${QUIET_TIMEOUT_MS / 1000} s: ${names.join(', ')}`);
+    this.name = 'NotQuietError';
+  }
+}
+
+const QUIET_TIMEOUT_MS = 30_000;
+/** However little is known to be due, the sources are asked again after this time. */
+const HEARTBEAT_MS = 1_000;
+const SAME_MOMENT_LIMIT = 100;
+
+export const createClock = (options: ClockOptions): HostClock => {
+  const time = keepTime(options);
+  const works: TimedWork[] = [];
+  const quiet = watchQuiet(works);
+  const loop = runInRealTime({ works, now: time.now, log: options.log });
+  let moves: Promise<unknown> = Promise.resolve();
+
+  const travel = async (targetFrom: (now: number) => number): Promise<void> => {
+    await loop.pause();
+    time.pin();
+    try {
+      const target = targetFrom(time.now());
+      if (target < time.now()) throw new RangeError('the clock moves forward only');
+      await quiet.reach(QUIET_TIMEOUT_MS);
+      for (let repeats = 0; ; ) {
+        const due = await earliestOf(works);
+        if (due === undefined || due > target) break;
+        repeats = due <= time.now() ? repeats + 1 : 0;
+        if (repeats > SAME_MOMENT_LIMIT) throw new NotQuietError(works.map((work) => work.name));
+        time.stepTo(due);
+        await quiet.reach(QUIET_TIMEOUT_MS);
+      }
+      time.stepTo(target);
+      await quiet.reach(QUIET_TIMEOUT_MS);
+    } finally {
+      time.unpin();
+      loop.resume();
+    }
+  };
+
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const move = moves.then(work);
+    moves = move.catch(() => undefined);
+    return move;
+  };
+
+  return {
+    now: time.now,
+    frozen: time.frozen,
+    moving: time.pinned,
+    freeze: (frozen) => {
+      time.freeze(frozen);
+      loop.wake();
+    },
+    register: (work) => {
+      works.push(work);
+      loop.wake();
+    },
+    moveTo: (target) => inTurn(() => travel(() => target)),
+    moveBy: (ms) => inTurn(() => travel((now) => now + ms)),
+    settle: async (timeoutMs) => {
+      const startedAt = performance.now();
+      const noisy = await quiet.wait(timeoutMs);
+      return { quiet: noisy.length === 0, waitedMs: Math.round(performance.now() - startedAt) };
+    },
+    wake: () => {
+      quiet.stir();
+      loop.wake();
+    },
+    start: loop.resume,
+    stop: loop.pause,
+  };
+};
+
+const earliestOf = async (works: readonly TimedWork[]): Promise<number | undefined> => {
+  const dues = await Promise.all(works.map((work) => work.nextDueAt()));
+  const known = dues.filter((due) => due !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+/** Real time plus an offset; or a fixed moment, while frozen or being moved. */
+const keepTime = ({ kept, keep }: ClockOptions) => {
+  let offsetMs = kept ? Math.max(kept.offsetMs, kept.reached - Date.now()) : 0;
+  let frozenAt = kept?.frozenAt ?? undefined;
+  let pinnedAt: number | undefined;
+  let latest = kept?.reached ?? 0;
+
+  const now = (): number => {
+    latest = Math.max(latest, pinnedAt ?? frozenAt ?? Date.now() + offsetMs);
+    return latest;
+  };
+  const save = (): void => keep({ offsetMs, reached: now(), frozenAt: frozenAt ?? null });
+
+  return {
+    now,
+    frozen: () => frozenAt !== undefined,
+    pinned: () => pinnedAt !== undefined,
+    freeze: (frozen: boolean): void => {
+      const at = now();
+      if (!frozen && frozenAt !== undefined) offsetMs = at - Date.now();
+      frozenAt = frozen ? at : undefined;
+      save();
+    },
+    pin: (): void => {
+      pinnedAt = now();
+    },
+    stepTo: (at: number): void => {
+      pinnedAt = Math.max(at, now());
+      save();
+    },
+    unpin: (): void => {
+      const at = now();
+      pinnedAt = undefined;
+      if (frozenAt === undefined) offsetMs = at - Date.now();
+      else frozenAt = at;
+      save();
+    },
+  };
+};
+
+/**
+ * Quiet means: in one whole pass every source is idle, and nobody stirred meanwhile. One pass alone could miss work
+ * that a later source has just handed to one already asked.
+ */
+const watchQuiet = (works: readonly TimedWork[]) => {
+  let stirs = 0;
+  let waiting: (() => void)[] = [];
+
+  const stir = (): void => {
+    stirs += 1;
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
+  };
+  const nextStir = (atMostMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, atMostMs);
+      waiting.push(() => {
+        clearTimeout(timer);
+        setImmediate(resolve);
+      });
+    });
+  /** The names of sources that did not come to rest; empty when all is quiet. */
+  const wait = async (timeoutMs: number): Promise<readonly string[]> => {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const before = stirs;
+      const noisy: string[] = [];
+      for (const work of works) await work.runDue();
+      for (const work of works) if (!(await work.idle())) noisy.push(work.name);
+      if (noisy.length === 0 && stirs === before) return noisy;
+      if (performance.now() > deadline) return noisy.length > 0 ? noisy : ['new work keeps coming'];
+      if (stirs === before) await nextStir(5);
+    }
+  };
+  const reach = async (timeoutMs: number): Promise<void> => {
+    const noisy = await wait(timeoutMs);
+    if (noisy.length > 0) throw new NotQuietError(noisy);
+  };
+  return { stir, wait, reach };
+};
+
+/** Runs what is due while time passes by itself: asks all sources when woken, and when the earliest falls due. */
+const runInRealTime = (options: {
+  readonly works: readonly TimedWork[];
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}) => {
+  let paused = true;
+  let again = false;
+  let round: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const runOnce = async (): Promise<number> => {
+    let delayMs = HEARTBEAT_MS;
+    for (const work of options.works) {
+      let due = await work.nextDueAt();
+      if (due !== undefined && due <= options.now()) {
+        await work.runDue();
+        due = await work.nextDueAt();
+      }
+      // What is still due now has been started: its end is announced by a wake-up.
+      const inMs = due === undefined ? 0 : due - options.now();
+      if (inMs > 0) delayMs = Math.min(delayMs, inMs);
+    }
+    return delayMs;
+  };
+  const rounds = async (): Promise<void> => {
+    let delayMs = HEARTBEAT_MS;
+    do {
+      again = false;
+      try {
+        delayMs = await runOnce();
+      } catch (error) {
+        options.log(`the clock's loop failed, and goes on: ${String(error)}`);
+      }
+    } while (again && !paused);
+    if (!paused) timer = setTimeout(wake, delayMs);
+  };
+  const wake = (): void => {
+    if (paused) return;
+    again = true;
+    if (round) return;
+    clearTimeout(timer);
+    // A turn later, so that a burst of wake-ups costs one round.
+    round = new Promise((resolve) => setImmediate(resolve)).then(rounds).finally(() => {
+      round = undefined;
+      if (again) wake();
+    });
+  };
+  return {
+    wake,
+    resume: (): void => {
+      paused = false;
+      wake();
+    },
+    pause: async (): Promise<void> => {
+      paused = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+};

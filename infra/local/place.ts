@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { StartError } from './start-error.ts';
+import { openState, type State } from './state.ts';
+
+/** Where a host keeps its data. */
+export interface Place {
+  /** Nothing is kept: the folder goes with the process. */
+  readonly temporary: boolean;
+  readonly folder: string;
+  readonly state: State;
+  /** The path of a SQLite file of that name, or `:memory:`. */
+  file(name: string): string;
+}
+
+const MEMORY = ':memory:';
+
+/** @throws StartError where the folder cannot be made, or another host uses it. */
+export const openPlace = (dataDir: string, onClose: (step: () => unknown) => void): Place => {
+  const temporary = dataDir === MEMORY;
+  const folder = temporary ? mkdtempSync(join(tmpdir(), 'payments-')) : madeFolder(resolve(dataDir));
+  if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
+  const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
+  const state = openState(file('host.db'));
+  onClose(state.close);
+  return { temporary, folder, state, file };
+};
+
+const madeFolder = (folder: string): string => {
+  try {
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  } catch (error) {
+    throw new StartError(`DATA_DIR ${folder} cannot be made: ${error instanceof Error ? error.message : error}`, error);
+  }
+};

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+
+/**
+ * What a test payment method does when it is charged. The vendors' test values (`pm_card_…`, `cnon:…`, `SIM-…`) are
+ * names of these; no vendor adds a behaviour of its own.
+ */
+export const DECLINE_REASONS = [
+  'generic_decline',
+  'do_not_honor',
+  'insufficient_funds',
+  'lost_card',
+  'stolen_card',
+  'fraudulent',
+  'expired_card',
+  'incorrect_cvc',
+  'processing_error',
+  'card_velocity_exceeded',
+  'authentication_required',
+  'authentication_failed',
+] as const;
+export type DeclineReason = (typeof DECLINE_REASONS)[number];
+
+export const behaviourSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('succeeds') }),
+  /** `attaches`: can be stored, and fails only when it is charged. */
+  z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
+  /** Asks the customer always, or until it was once authenticated for later use. */
+  z.object({ kind: z.literal('asks_customer'), until: z.enum(['never', 'set_up']) }),
+  z.object({ kind: z.literal('settles_later'), outcome: z.enum(['succeeded', 'failed']) }),
+  z.object({ kind: z.literal('succeeds_then_declines'), times: z.int().positive() }),
+  /** The first attempt to charge it gets no answer; `committed` says whether it was carried out. */
+  z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
+]);
+export type Behaviour = z.infer<typeof behaviourSchema>;
+
+export const succeeds: Behaviour = { kind: 'succeeds' };
+export const declines = (reason: DeclineReason): Behaviour => ({ kind: 'declines', reason, attaches: false });

@@ -1,0 +1,249 @@
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/settings.ts';
+import type { Store } from '../store.ts';
+import { behaviourSchema, DECLINE_REASONS } from './behaviours.ts';
+
+/**
+ * The ledger: what the providers hold to be true, in no vendor's words. `wire` keeps fields that only one vendor's
+ * protocol knows. Times are epoch ms, currencies upper-case ISO codes, amounts minor units.
+ */
+const metadata = z.record(z.string(), z.string());
+const wire = z.record(z.string(), z.unknown());
+const postal = z.record(z.string(), z.string().nullable()).nullable();
+
+const common = {
+  id: z.string(),
+  provider: z.enum(PROVIDER_SLOTS),
+  metadata,
+  wire,
+  createdAt: z.int(),
+};
+
+export const customerSchema = z.object({
+  ...common,
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  phone: z.string().nullable(),
+  description: z.string().nullable(),
+  address: postal,
+  defaultMethodId: z.string().nullable(),
+  deleted: z.boolean(),
+});
+export type Customer = z.infer<typeof customerSchema>;
+
+const card = z.object({
+  brand: z.string(),
+  last4: z.string(),
+  expMonth: z.int(),
+  expYear: z.int(),
+  country: z.string(),
+  funding: z.string(),
+  fingerprint: z.string(),
+});
+
+export const methodSchema = z.object({
+  ...common,
+  card,
+  /** The test value it was made from. */
+  token: z.string(),
+  behaviour: behaviourSchema,
+  billing: z.object({
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    phone: z.string().nullable(),
+    address: postal,
+  }),
+  customerId: z.string().nullable(),
+  /** Used or detached without a customer: cannot be used again. */
+  spent: z.boolean(),
+  /** Once authenticated for later use. */
+  setUp: z.boolean(),
+});
+export type Method = z.infer<typeof methodSchema>;
+
+const failure = z.object({
+  reason: z.enum(DECLINE_REASONS),
+  chargeId: z.string().nullable(),
+  methodId: z.string().nullable(),
+});
+export type Failure = z.infer<typeof failure>;
+
+const PAYMENT_STATUSES = [
+  'requires_payment_method',
+  'requires_confirmation',
+  'requires_action',
+  'processing',
+  'requires_capture',
+  'succeeded',
+  'canceled',
+] as const;
+
+export const paymentSchema = z.object({
+  ...common,
+  amount: z.int(),
+  currency: z.string(),
+  status: z.enum(PAYMENT_STATUSES),
+  captures: z.enum(['at_once', 'later']),
+  description: z.string().nullable(),
+  customerId: z.string().nullable(),
+  methodId: z.string().nullable(),
+  saveMethod: z.enum(['off_session', 'on_session']).nullable(),
+  amountReceived: z.int(),
+  latestChargeId: z.string().nullable(),
+  failure: failure.nullable(),
+  returnUrl: z.string().nullable(),
+  canceledAt: z.int().nullable(),
+  cancellationReason: z.string().nullable(),
+});
+export type Payment = z.infer<typeof paymentSchema>;
+
+export const chargeSchema = z.object({
+  ...common,
+  paymentId: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  status: z.enum(['succeeded', 'failed', 'pending', 'canceled', 'refunded']),
+  /** Pending because it is only reserved: it waits for the merchant, not for the bank. */
+  reserved: z.boolean(),
+  captured: z.boolean(),
+  amountCaptured: z.int(),
+  amountRefunded: z.int(),
+  customerId: z.string().nullable(),
+  methodId: z.string(),
+  description: z.string().nullable(),
+  failure: failure.nullable(),
+  authenticated: z.boolean(),
+});
+export type Charge = z.infer<typeof chargeSchema>;
+
+export const refundSchema = z.object({
+  ...common,
+  chargeId: z.string(),
+  paymentId: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  reason: z.string().nullable(),
+});
+export type Refund = z.infer<typeof refundSchema>;
+
+export const setupSchema = z.object({
+  ...common,
+  status: z.enum(['requires_payment_method', 'requires_confirmation', 'requires_action', 'succeeded', 'canceled']),
+  usage: z.enum(['off_session', 'on_session']),
+  description: z.string().nullable(),
+  customerId: z.string().nullable(),
+  methodId: z.string().nullable(),
+  failure: failure.nullable(),
+  returnUrl: z.string().nullable(),
+  cancellationReason: z.string().nullable(),
+});
+export type Setup = z.infer<typeof setupSchema>;
+
+/** A vendor's own event as it was sent, envelope included. */
+export const eventSchema = z.object({ ...common, body: z.string(), type: z.string() });
+export type LedgerEvent = z.infer<typeof eventSchema>;
+
+export interface Listing {
+  readonly limit: number;
+  readonly holder?: string | undefined;
+  readonly reference?: string | undefined;
+  /** Ids of the page's neighbours, newest first. */
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+export interface Collection<T> {
+  get(slot: ProviderSlot, id: string): T | undefined;
+  put(document: T): T;
+  /** Newest first. */
+  list(slot: ProviderSlot, listing: Listing): T[];
+  /** Of every slot, oldest first; of one of our payments where `reference` is given. */
+  all(reference?: string): T[];
+}
+
+export interface Documents {
+  readonly customers: Collection<Customer>;
+  readonly methods: Collection<Method>;
+  readonly payments: Collection<Payment>;
+  readonly charges: Collection<Charge>;
+  readonly refunds: Collection<Refund>;
+  readonly setups: Collection<Setup>;
+  readonly events: Collection<LedgerEvent>;
+}
+
+/** Our own payment's id, which the adapters send along with whatever they create. */
+export const referenceOf = (document: { readonly metadata: Readonly<Record<string, string>> }): string | null =>
+  document.metadata['payment_id'] ?? null;
+
+export const openDocuments = (store: Store): Documents => ({
+  customers: collection(store, 'customer', customerSchema, () => null),
+  methods: collection(store, 'method', methodSchema, (method) => method.customerId),
+  payments: collection(store, 'payment', paymentSchema, (payment) => payment.customerId),
+  charges: collection(store, 'charge', chargeSchema, (charge) => charge.paymentId),
+  refunds: collection(store, 'refund', refundSchema, (refund) => refund.paymentId),
+  setups: collection(store, 'setup', setupSchema, (setup) => setup.customerId),
+  events: collection(store, 'event', eventSchema, (event) => event.type),
+});
+
+const bodyRow = z.object({ body: z.string() });
+
+const collection = <T extends { id: string; provider: ProviderSlot; metadata: Record<string, string> }>(
+  store: Store,
+  kind: string,
+  schema: z.ZodType<T>,
+  holderOf: (document: T) => string | null,
+): Collection<T> => {
+  const parse = (row: unknown): T => schema.parse(JSON.parse(bodyRow.parse(row).body));
+  return {
+    get: (slot, id) => {
+      const row = store.row('SELECT body FROM document WHERE kind = ? AND id = ? AND slot = ?', kind, id, slot);
+      return row === undefined ? undefined : parse(row);
+    },
+    put: (document) => {
+      store.run(
+        `INSERT INTO document (kind, id, slot, holder, reference, body) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (kind, id) DO UPDATE
+         SET holder = excluded.holder, reference = excluded.reference, body = excluded.body`,
+        kind,
+        document.id,
+        document.provider,
+        holderOf(document),
+        referenceOf(document),
+        JSON.stringify(document),
+      );
+      return document;
+    },
+    list: (slot, listing) => {
+      const { where, values } = listingClause(kind, listing);
+      const order = listing.before === undefined ? 'DESC' : 'ASC';
+      const rows = store.rows(
+        `SELECT body FROM document WHERE kind = ? AND slot = ?${where} ORDER BY seq ${order} LIMIT ?`,
+        kind,
+        slot,
+        ...values,
+        listing.limit,
+      );
+      const found = rows.map(parse);
+      return listing.before === undefined ? found : found.reverse();
+    },
+    all: (reference) =>
+      (reference === undefined
+        ? store.rows('SELECT body FROM document WHERE kind = ? ORDER BY seq', kind)
+        : store.rows('SELECT body FROM document WHERE kind = ? AND reference = ? ORDER BY seq', kind, reference)
+      ).map(parse),
+  };
+};
+
+const listingClause = (kind: string, listing: Listing): { where: string; values: string[] } => {
+  const clauses: readonly [sql: string, values: readonly (string | undefined)[]][] = [
+    [' AND holder = ?', [listing.holder]],
+    [' AND reference = ?', [listing.reference]],
+    [' AND seq < (SELECT seq FROM document WHERE kind = ? AND id = ?)', [listing.after && kind, listing.after]],
+    [' AND seq > (SELECT seq FROM document WHERE kind = ? AND id = ?)', [listing.before && kind, listing.before]],
+  ];
+  const used = clauses.filter(([, values]) => values.every((value) => value !== undefined));
+  return {
+    where: used.map(([sql]) => sql).join(''),
+    values: used.flatMap(([, values]) => values.filter((value) => value !== undefined)),
+  };
+};

@@ -1,0 +1,225 @@
+import type { Behaviour, DeclineReason } from './behaviours.ts';
+import type { Charge, Method, Payment } from './documents.ts';
+import { attachMethod } from './methods.ts';
+import { NeverArrived, type Unit } from './unit.ts';
+
+/**
+ * The state machine of a payment at a provider. `succeeded` and `canceled` are never left, and a payment has at most
+ * one charge that is succeeded or pending.
+ */
+const SETTLEMENT_MS = 60_000;
+
+export interface Terms {
+  /** The customer is not there to be asked. */
+  readonly offSession: boolean;
+  /** Names this attempt, so that a lost connection is lost once only; undefined: every time. */
+  readonly attempt: string | undefined;
+}
+
+export interface Attempted {
+  readonly payment: Payment;
+  readonly declined?: { readonly charge: Charge | undefined; readonly method: Method; readonly reason: DeclineReason };
+}
+
+/** Tries to charge the method. The payment is requires_payment_method, requires_confirmation or requires_action. */
+export const attemptPayment = (unit: Unit, payment: Payment, method: Method, terms: Terms): Attempted => {
+  const started: Payment = { ...payment, methodId: method.id, failure: null };
+  const behaviour = method.behaviour;
+  switch (behaviour.kind) {
+    case 'succeeds':
+      return complete(unit, started, method);
+    case 'declines':
+      return decline(unit, started, method, behaviour.reason);
+    case 'asks_customer':
+      return ask(unit, started, method, { behaviour, terms });
+    case 'settles_later':
+      return begin(unit, started, method);
+    case 'succeeds_then_declines':
+      return unit.count(`charges:${purse(payment, method)}`) > behaviour.times
+        ? decline(unit, started, method, 'generic_decline')
+        : complete(unit, started, method);
+    case 'loses_connection':
+      if (terms.attempt === undefined || !unit.lostBefore(terms.attempt)) {
+        if (!behaviour.committed) throw new NeverArrived(terms.attempt);
+        unit.loseAnswer(terms.attempt);
+      }
+      return complete(unit, started, method);
+  }
+};
+
+/** The customer's own step: 3-D Secure, or an approval. */
+export const authenticate = (unit: Unit, payment: Payment, method: Method, passed: boolean): Payment => {
+  if (!passed) return decline(unit, payment, method, 'authentication_failed').payment;
+  const known = payment.saveMethod === null ? method : unit.documents.methods.put({ ...method, setUp: true });
+  return complete(unit, payment, known, true).payment;
+};
+
+/** What became of a payment that was processing; anything else is left as it is. */
+export const settle = (unit: Unit, paymentId: string): void => {
+  const payment = unit.documents.payments.get(unit.slot, paymentId);
+  if (payment?.status !== 'processing' || payment.methodId === null || payment.latestChargeId === null) return;
+  const method = unit.documents.methods.get(unit.slot, payment.methodId);
+  const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId);
+  if (!method || !charge) return;
+  if (method.behaviour.kind === 'settles_later' && method.behaviour.outcome === 'failed') {
+    fail(unit, payment, { method, reason: 'generic_decline', charge });
+    return;
+  }
+  const paid = unit.documents.charges.put({
+    ...charge,
+    status: 'succeeded',
+    captured: true,
+    amountCaptured: charge.amount,
+  });
+  unit.announce({ kind: 'charge.succeeded', charge: paid });
+  succeed(unit, payment, method, charge.amount);
+};
+
+/** Takes money that was reserved; the rest is released. */
+export const capture = (unit: Unit, payment: Payment, amount: number): Payment => {
+  const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
+  const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
+  if (!charge || !method) throw new Error(`Payment ${payment.id} is reserved without a charge`);
+  const captured = unit.documents.charges.put({
+    ...charge,
+    status: 'succeeded',
+    reserved: false,
+    captured: true,
+    amountCaptured: amount,
+    amountRefunded: charge.amount - amount,
+  });
+  unit.announce({ kind: 'charge.captured', charge: captured });
+  return succeed(unit, payment, method, amount);
+};
+
+export const cancel = (unit: Unit, payment: Payment, reason: string | null): Payment => {
+  const charge = payment.status === 'requires_capture' && payment.latestChargeId;
+  const reserved = charge ? unit.documents.charges.get(unit.slot, charge) : undefined;
+  if (reserved) {
+    const released = unit.documents.charges.put({ ...reserved, status: 'canceled', amountRefunded: reserved.amount });
+    unit.announce({ kind: 'charge.refunded', charge: released });
+  }
+  const canceled = unit.documents.payments.put({
+    ...payment,
+    status: 'canceled',
+    canceledAt: unit.at,
+    cancellationReason: reason,
+  });
+  unit.announce({ kind: 'payment.canceled', payment: canceled });
+  return canceled;
+};
+
+/** A method that is used without being stored counts per customer, as the caller has no other name for it. */
+const purse = (payment: Payment, method: Method): string =>
+  method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
+    ? method.id
+    : `${method.token}:${payment.customerId ?? ''}`;
+
+interface Asking {
+  readonly behaviour: Extract<Behaviour, { kind: 'asks_customer' }>;
+  readonly terms: Terms;
+}
+
+const ask = (unit: Unit, payment: Payment, method: Method, { behaviour, terms }: Asking): Attempted => {
+  if (behaviour.until === 'set_up' && method.setUp) return complete(unit, payment, method);
+  if (terms.offSession) return decline(unit, payment, method, 'authentication_required');
+  const asked = unit.documents.payments.put({ ...payment, status: 'requires_action' });
+  unit.announce({ kind: 'payment.requires_action', payment: asked });
+  return { payment: asked };
+};
+
+const begin = (unit: Unit, payment: Payment, method: Method): Attempted => {
+  const charge = addCharge(unit, payment, method, { status: 'pending' });
+  unit.announce({ kind: 'charge.pending', charge });
+  const processing = unit.documents.payments.put({ ...payment, status: 'processing', latestChargeId: charge.id });
+  unit.announce({ kind: 'payment.processing', payment: processing });
+  unit.schedule(unit.at + SETTLEMENT_MS, 'settle_payment', payment.id);
+  return { payment: processing };
+};
+
+const complete = (unit: Unit, payment: Payment, method: Method, authenticated = false): Attempted => {
+  if (payment.captures === 'later') {
+    const reserved = addCharge(unit, payment, method, { status: 'pending', reserved: true, authenticated });
+    unit.announce({ kind: 'charge.succeeded', charge: reserved });
+    const holding = unit.documents.payments.put({
+      ...payment,
+      status: 'requires_capture',
+      latestChargeId: reserved.id,
+    });
+    unit.announce({ kind: 'payment.authorized', payment: holding });
+    return { payment: holding };
+  }
+  const charge = addCharge(unit, payment, method, { status: 'succeeded', authenticated });
+  unit.announce({ kind: 'charge.succeeded', charge });
+  return { payment: succeed(unit, { ...payment, latestChargeId: charge.id }, method, charge.amount) };
+};
+
+const succeed = (unit: Unit, payment: Payment, method: Method, amountReceived: number): Payment => {
+  const succeeded = unit.documents.payments.put({ ...payment, status: 'succeeded', amountReceived });
+  unit.announce({ kind: 'payment.succeeded', payment: succeeded });
+  if (method.customerId === null) {
+    if (payment.saveMethod !== null && payment.customerId !== null) attachMethod(unit, method, payment.customerId);
+    else unit.documents.methods.put({ ...method, spent: true });
+  }
+  return succeeded;
+};
+
+const decline = (unit: Unit, payment: Payment, method: Method, reason: DeclineReason): Attempted => {
+  // A customer who fails to authenticate never gets as far as a charge.
+  const charge =
+    reason === 'authentication_failed' ? undefined : addCharge(unit, payment, method, { status: 'failed' });
+  const failed = fail(unit, payment, { method, reason, charge });
+  const stored = charge && unit.documents.charges.get(unit.slot, charge.id);
+  return { payment: failed, declined: { charge: stored, method, reason } };
+};
+
+interface Failing {
+  readonly method: Method;
+  readonly reason: DeclineReason;
+  readonly charge: Charge | undefined;
+}
+
+const fail = (unit: Unit, payment: Payment, { method, reason, charge }: Failing): Payment => {
+  const failure = { reason, chargeId: charge?.id ?? null, methodId: method.id };
+  if (charge) {
+    const failedCharge = unit.documents.charges.put({ ...charge, status: 'failed', failure });
+    unit.announce({ kind: 'charge.failed', charge: failedCharge });
+  }
+  const failed = unit.documents.payments.put({
+    ...payment,
+    status: 'requires_payment_method',
+    methodId: null,
+    latestChargeId: charge?.id ?? payment.latestChargeId,
+    failure,
+  });
+  unit.announce({ kind: 'payment.failed', payment: failed });
+  return failed;
+};
+
+interface Charging {
+  readonly status: Charge['status'];
+  readonly reserved?: boolean;
+  readonly authenticated?: boolean;
+}
+
+const addCharge = (unit: Unit, payment: Payment, method: Method, charging: Charging): Charge =>
+  unit.documents.charges.put({
+    id: unit.newId('charge'),
+    provider: unit.slot,
+    metadata: payment.metadata,
+    wire: payment.wire,
+    createdAt: unit.at,
+    paymentId: payment.id,
+    amount: payment.amount,
+    currency: payment.currency,
+    status: charging.status,
+    reserved: charging.reserved ?? false,
+    captured: charging.status === 'succeeded',
+    amountCaptured: charging.status === 'succeeded' ? payment.amount : 0,
+    amountRefunded: 0,
+    customerId: payment.customerId,
+    methodId: method.id,
+    description: payment.description,
+    failure: null,
+    authenticated: charging.authenticated ?? false,
+  });

@@ -1,0 +1,49 @@
+import type { DeclineReason } from './behaviours.ts';
+import type { Method, Setup } from './documents.ts';
+import { attachMethod } from './methods.ts';
+import type { Unit } from './unit.ts';
+
+/** Stores a method for later use without charging it. */
+export interface SetUp {
+  readonly setup: Setup;
+  readonly declined?: { readonly method: Method; readonly reason: DeclineReason };
+}
+
+export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp => {
+  const started: Setup = { ...setup, methodId: method.id, failure: null };
+  const behaviour = method.behaviour;
+  if (behaviour.kind === 'declines' && !behaviour.attaches) {
+    return {
+      setup: failSetup(unit, started, method, behaviour.reason),
+      declined: { method, reason: behaviour.reason },
+    };
+  }
+  if (behaviour.kind === 'asks_customer') {
+    const asked = unit.documents.setups.put({ ...started, status: 'requires_action' });
+    unit.announce({ kind: 'setup.requires_action', setup: asked });
+    return { setup: asked };
+  }
+  return { setup: succeedSetup(unit, started, method) };
+};
+
+export const authenticateSetup = (unit: Unit, setup: Setup, method: Method, passed: boolean): Setup =>
+  passed ? succeedSetup(unit, setup, method) : failSetup(unit, setup, method, 'authentication_failed');
+
+const succeedSetup = (unit: Unit, setup: Setup, method: Method): Setup => {
+  const known = unit.documents.methods.put({ ...method, setUp: true });
+  if (known.customerId === null && setup.customerId !== null) attachMethod(unit, known, setup.customerId);
+  const succeeded = unit.documents.setups.put({ ...setup, status: 'succeeded' });
+  unit.announce({ kind: 'setup.succeeded', setup: succeeded });
+  return succeeded;
+};
+
+const failSetup = (unit: Unit, setup: Setup, method: Method, reason: DeclineReason): Setup => {
+  const failed = unit.documents.setups.put({
+    ...setup,
+    status: 'requires_payment_method',
+    methodId: null,
+    failure: { reason, chargeId: null, methodId: method.id },
+  });
+  unit.announce({ kind: 'setup.failed', setup: failed });
+  return failed;
+};

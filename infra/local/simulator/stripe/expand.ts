@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import type { Unit } from '../ledger/unit.ts';
+import { chargeView } from './charge-views.ts';
+import { invalidRequest } from './errors.ts';
+import { paymentView } from './intent-views.ts';
+import { customerView, methodView, type StripeObject } from './views.ts';
+
+/** `expand[]=latest_charge.payment_intent`: puts objects in the place of their ids, up to four levels deep. */
+const MAX_DEPTH = 4;
+
+type Kind = 'payment_intent' | 'charge' | 'customer' | 'payment_method';
+
+const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  payment_intent: { customer: 'customer', latest_charge: 'charge', payment_method: 'payment_method' },
+  setup_intent: { customer: 'customer', payment_method: 'payment_method' },
+  charge: { customer: 'customer', payment_intent: 'payment_intent' },
+  payment_method: { customer: 'customer' },
+  refund: { charge: 'charge', payment_intent: 'payment_intent' },
+  customer: {},
+};
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+export const expanded = (object: StripeObject, paths: readonly string[], unit: Unit): StripeObject =>
+  paths.reduce((whole, path) => expandPath(whole, path.split('.'), { path, unit }), object);
+
+interface Expansion {
+  readonly path: string;
+  readonly unit: Unit;
+}
+
+const expandPath = (object: StripeObject, keys: readonly string[], expansion: Expansion): StripeObject => {
+  const [key = '', ...rest] = keys;
+  if (keys.length === 0) return object;
+  if (keys.length > MAX_DEPTH + 1) throw notExpandable(expansion.path);
+  const kind = String(object['object']);
+  const value = object[key];
+  if ((kind === 'list' || kind === 'search_result') && key === 'data' && Array.isArray(value) && rest.length > 0) {
+    return { ...object, data: value.map((item) => expandPath(objectSchema.parse(item), rest, expansion)) };
+  }
+  const target = EXPANDABLE[kind]?.[key];
+  if (target === undefined) throw notExpandable(expansion.path);
+  const inner = typeof value === 'string' ? load(target, value, expansion.unit) : value;
+  if (inner === null || inner === undefined) return object;
+  return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, expansion) };
+};
+
+const notExpandable = (path: string) =>
+  invalidRequest({ message: `This property cannot be expanded (${path}).`, param: 'expand' });
+
+const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
+  const { documents, slot } = unit;
+  switch (kind) {
+    case 'customer': {
+      const customer = documents.customers.get(slot, id);
+      return customer && customerView(customer);
+    }
+    case 'payment_method': {
+      const method = documents.methods.get(slot, id);
+      return method && methodView(method);
+    }
+    case 'charge': {
+      const charge = documents.charges.get(slot, id);
+      return charge && chargeView(charge, unit);
+    }
+    case 'payment_intent': {
+      const payment = documents.payments.get(slot, id);
+      return payment && paymentView(payment, unit);
+    }
+  }
+};

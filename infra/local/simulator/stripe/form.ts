@@ -1,0 +1,54 @@
+/**
+ * Stripe's request form: `a[b][c]=v`, `a[]=v`, `a[0]=v`, in a body or a query. Every value is a string; what has only
+ * numbers (or nothing) for keys is a list.
+ */
+export type FormValue = string | readonly FormValue[] | Form;
+export interface Form {
+  readonly [key: string]: FormValue;
+}
+
+const MAX_DEPTH = 6;
+const MAX_PAIRS = 500;
+/** Keys that would reach an object's own machinery instead of a field. */
+const UNSAFE = new Set(['__proto__', 'constructor', 'prototype']);
+
+type Branch = Map<string, string | Branch>;
+
+export const parseForm = (parameters: URLSearchParams): Form => {
+  const root: Branch = new Map();
+  for (const [name, value] of [...parameters].slice(0, MAX_PAIRS)) {
+    const keys = keysOf(name);
+    if (keys.length <= MAX_DEPTH && !keys.some((key) => UNSAFE.has(key))) grow(root, keys, value);
+  }
+  return formOf(root);
+};
+
+const keysOf = (name: string): string[] => {
+  const head = name.indexOf('[');
+  if (head <= 0) return [name];
+  return [name.slice(0, head), ...[...name.slice(head).matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '')];
+};
+
+const grow = (branch: Branch, keys: readonly string[], value: string): void => {
+  const [first = '', ...rest] = keys;
+  const key = first === '' ? String(branch.size) : first;
+  if (rest.length === 0) {
+    branch.set(key, value);
+    return;
+  }
+  const known = branch.get(key);
+  const next: Branch = known instanceof Map ? known : new Map();
+  branch.set(key, next);
+  grow(next, rest, value);
+};
+
+const formOf = (branch: Branch): Form =>
+  Object.fromEntries([...branch].map(([key, value]) => [key, typeof value === 'string' ? value : branchValue(value)]));
+
+const branchValue = (branch: Branch): FormValue => {
+  const keys = [...branch.keys()];
+  if (!keys.every((key) => /^\d+$/.test(key))) return formOf(branch);
+  return [...branch]
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([, value]) => (typeof value === 'string' ? value : branchValue(value)));
+};

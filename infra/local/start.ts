@@ -1,0 +1,70 @@
+import { SettingsError } from '../../shared/settings.ts';
+import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './environment.ts';
+import { type Host, startHost } from './host.ts';
+import { DEMO_SESSIONS } from './identity.ts';
+import { StartError } from './start-error.ts';
+
+/** `npm start`: the local host as a command. */
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const main = async (): Promise<void> => {
+  const { port, dataDir, basePath } = readHostSettings(operatorEnvironment());
+  const onLoss = (line: string): never => {
+    complain(line);
+    process.exit(1);
+  };
+  const host = await startHost({ port, dataDir, log: complain, onLoss });
+  stopOnSignal(host);
+  introduce(host, `${host.baseUrl}${basePath}`);
+  await host.warm();
+};
+
+const introduce = (host: Host, serviceUrl: string): void => {
+  const payment = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
+  const now = new Date(host.clock.now()).toISOString();
+  print(`
+The service listens on ${serviceUrl}
+Reference              ${serviceUrl}/docs
+Data                   ${host.folder}
+Clock                  ${now}${host.clock.frozen() ? ', frozen' : ''}
+
+Demo sessions, sent as X-Session-ID`);
+  for (const { session_id, user_id, email, is_admin } of DEMO_SESSIONS) {
+    print(`  ${session_id.padEnd(20)} ${user_id}, ${email}${is_admin ? ', platform admin' : ''}`);
+  }
+  print(`
+Local secrets, good for nothing but this machine
+  provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
+  guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
+  outbound webhook 1   ${LOCAL_SECRETS.WEBHOOK_1_SECRET}
+
+Create a payment:
+curl -s -X POST ${serviceUrl}/payments/intents -H 'X-Session-ID: demo-owner' -H 'Content-Type: application/json' -d '${JSON.stringify(payment)}'
+`);
+};
+
+const stopOnSignal = (host: Host): void => {
+  let stopping = false;
+  const stop = (): void => {
+    // The second signal does not wait.
+    if (stopping) process.exit(1);
+    stopping = true;
+    void host.stop().then(() => process.exit(0));
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+};
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof SettingsError) return error.mistakes.join('\n');
+  if (error instanceof StartError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+};
+
+try {
+  await main();
+} catch (error) {
+  complain(reasonOf(error));
+  process.exit(1);
+}

@@ -1,0 +1,84 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import * as z from 'zod';
+import { StartError } from './start-error.ts';
+
+/**
+ * What the host keeps between runs beside the table: queued messages, stream positions, sessions, the clock. One SQLite
+ * file, written through at once, so that it outlives `kill -9`.
+ */
+export interface Rows<Row> {
+  all(...values: SQLInputValue[]): Row[];
+  first(...values: SQLInputValue[]): Row | undefined;
+}
+
+export interface State {
+  /** A statement without rows; prepared once. @returns a function that runs it and tells how many rows changed. */
+  write(sql: string): (...values: SQLInputValue[]) => number;
+  read<Row>(sql: string, row: z.ZodType<Row>): Rows<Row>;
+  /** All of `work` or, where it throws, nothing of it. */
+  together<Result>(work: () => Result): Result;
+  define(schema: string): void;
+  /** A single JSON value by its name. */
+  get<Value>(name: string, schema: z.ZodType<Value>): Value | undefined;
+  set(name: string, value: unknown): void;
+  close(): void;
+}
+
+/** @throws StartError where another host holds the file, or it cannot be opened. */
+export const openState = (file: string): State => {
+  const database = openExclusively(file);
+  const read = <Row>(sql: string, row: z.ZodType<Row>): Rows<Row> => {
+    const statement = database.prepare(sql);
+    return {
+      all: (...values) => statement.all(...values).map((found) => row.parse(found)),
+      first: (...values) => {
+        const found = statement.get(...values);
+        return found === undefined ? undefined : row.parse(found);
+      },
+    };
+  };
+  const write = (sql: string) => {
+    const statement = database.prepare(sql);
+    return (...values: SQLInputValue[]): number => Number(statement.run(...values).changes);
+  };
+  database.exec('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
+  const find = read('SELECT value FROM kept WHERE name = ?', z.object({ value: z.string() }));
+  const put = write('INSERT INTO kept (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value');
+  return {
+    read,
+    write,
+    define: (schema) => database.exec(schema),
+    together: (work) => {
+      database.exec('BEGIN');
+      try {
+        const result = work();
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    get: (name, schema) => {
+      const found = find.first(name);
+      return found && schema.parse(JSON.parse(found.value));
+    },
+    set: (name, value) => {
+      put(name, JSON.stringify(value));
+    },
+    close: () => database.close(),
+  };
+};
+
+const openExclusively = (file: string): DatabaseSync => {
+  try {
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec('BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    const locked = error instanceof Error && error.message.includes('locked');
+    const reason = locked ? 'another local host uses this DATA_DIR' : `${file} cannot be opened`;
+    throw new StartError(`${reason}: stop that host, or set another DATA_DIR`, error);
+  }
+};

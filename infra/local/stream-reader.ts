@@ -1,0 +1,117 @@
+import {
+  DescribeStreamCommand,
+  type DynamoDBStreamsClient,
+  ExpiredIteratorException,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  type _Record as StreamRecord,
+  TrimmedDataAccessException,
+} from '@aws-sdk/client-dynamodb-streams';
+import * as z from 'zod';
+
+/** Reads one table's stream in order, from where it was left off. Local engines have one open shard at a time. */
+export interface StreamPosition {
+  readonly shard: string;
+  /** The last record that is done with; undefined: none of this shard yet. */
+  readonly sequence?: string | undefined;
+}
+export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
+  shard: z.string(),
+  sequence: z.string().optional(),
+});
+
+export interface StreamReader {
+  /** The records after the position, oldest first; empty when there is none. Reads the same again until `advance`. */
+  read(): Promise<readonly StreamRecord[]>;
+  /** What lies up to here is done with. */
+  advance(sequence: string): void;
+  /** Goes back to the oldest record there is. */
+  rewind(): void;
+}
+
+export interface StreamReaderOptions {
+  readonly client: DynamoDBStreamsClient;
+  readonly streamArn: string;
+  readonly load: () => StreamPosition | undefined;
+  readonly save: (position: StreamPosition | undefined) => void;
+}
+
+const READ_LIMIT = 200;
+
+export const createStreamReader = ({ client, streamArn, load, save }: StreamReaderOptions): StreamReader => {
+  let position = load();
+  let iterator: string | undefined;
+  /** The iterator behind the records read last; good once all of them are done with. */
+  let following: { readonly iterator: string | undefined; readonly last: string } | undefined;
+
+  const go = (to: StreamPosition | undefined): void => {
+    position = to;
+    iterator = undefined;
+    save(to);
+  };
+  const openShard = async (): Promise<StreamPosition | undefined> => {
+    const shards = await shardsOf(client, streamArn);
+    if (position && shards.includes(position.shard)) return position;
+    return shards[0] === undefined ? undefined : { shard: shards[0] };
+  };
+  const openIterator = async (): Promise<string | undefined> => {
+    position = await openShard();
+    if (!position) return undefined;
+    const { shard, sequence } = position;
+    const from =
+      sequence === undefined
+        ? ({ ShardIteratorType: 'TRIM_HORIZON' } as const)
+        : ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: sequence } as const);
+    const answer = await client.send(new GetShardIteratorCommand({ StreamArn: streamArn, ShardId: shard, ...from }));
+    return answer.ShardIterator;
+  };
+  /** A closed shard that is read to its end is followed by the next one, if there is one yet. */
+  const nextShard = async (): Promise<void> => {
+    const shards = await shardsOf(client, streamArn);
+    const next = shards[shards.indexOf(position?.shard ?? '') + 1];
+    if (next !== undefined) go({ shard: next });
+  };
+  const readOnce = async (): Promise<readonly StreamRecord[]> => {
+    iterator ??= await openIterator();
+    if (iterator === undefined) return [];
+    const answer = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: READ_LIMIT }));
+    const records = answer.Records ?? [];
+    const last = records.at(-1)?.dynamodb?.SequenceNumber;
+    if (last !== undefined) following = { iterator: answer.NextShardIterator, last };
+    else if (answer.NextShardIterator === undefined) await nextShard();
+    else iterator = answer.NextShardIterator;
+    return records;
+  };
+
+  return {
+    read: async () => {
+      try {
+        return await readOnce();
+      } catch (error) {
+        if (error instanceof ExpiredIteratorException) go(position);
+        else if (error instanceof TrimmedDataAccessException) go(undefined);
+        else throw error;
+        return await readOnce();
+      }
+    },
+    advance: (sequence) => {
+      if (!position) return;
+      go({ shard: position.shard, sequence });
+      if (following?.last === sequence) iterator = following.iterator;
+    },
+    rewind: () => go(undefined),
+  };
+};
+
+const shardsOf = async (client: DynamoDBStreamsClient, streamArn: string): Promise<readonly string[]> => {
+  const shards: string[] = [];
+  let after: string | undefined;
+  do {
+    const { StreamDescription } = await client.send(
+      new DescribeStreamCommand({ StreamArn: streamArn, ...(after && { ExclusiveStartShardId: after }) }),
+    );
+    for (const { ShardId } of StreamDescription?.Shards ?? []) if (ShardId) shards.push(ShardId);
+    after = StreamDescription?.LastEvaluatedShardId;
+  } while (after);
+  return shards;
+};

@@ -1,0 +1,117 @@
+import { CfnOutput, Duration, Validations } from 'aws-cdk-lib';
+import { CorsHttpMethod, HttpApi, HttpRoute, HttpRouteKey, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { Construct } from 'constructs';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { ServiceContext } from '../constructs/context.ts';
+import { EndpointFunction } from '../constructs/endpoint-function.ts';
+import { constructId, ServiceFunction } from '../constructs/service-function.ts';
+import type { DeploymentSettings, Stage } from '../settings.ts';
+import { ServiceStack } from './service-stack.ts';
+
+const REQUEST_HEADERS = [
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'x-api-version',
+  'x-guest-token',
+  'x-response-form',
+  'x-session-id',
+];
+const RESPONSE_HEADERS = [
+  'idempotent-replayed',
+  'link',
+  'retry-after',
+  'x-api-version',
+  'x-request-id',
+  'x-total-count',
+];
+const METHODS = [
+  CorsHttpMethod.GET,
+  CorsHttpMethod.POST,
+  CorsHttpMethod.PUT,
+  CorsHttpMethod.PATCH,
+  CorsHttpMethod.DELETE,
+  CorsHttpMethod.OPTIONS,
+];
+/** Why no route has an authorizer of the gateway's. */
+const OWN_AUTHORIZATION = {
+  id: 'AwsSolutions-APIG4',
+  reason:
+    'Each endpoint declares who may call it, and the request chain checks that before anything else: sessions, bearer ' +
+    'tokens, guest tokens and signatures over the raw body are kinds of callers that no gateway authorizer covers.',
+};
+const PREFLIGHT_KEPT = Duration.minutes(10);
+
+/** The HTTP API itself: no route but the one that answers what no route matches, and no stage. */
+export class ApiStack extends ServiceStack {
+  readonly api: IHttpApi;
+  readonly baseUrl: string;
+
+  constructor(scope: Construct, { stage, allowedOrigins, customDomain, publicBaseUrl }: DeploymentSettings) {
+    super(scope, { stage, part: 'api', description: 'Payments: HTTP API' });
+    const { apiId, apiEndpoint } = new HttpApi(this, 'Api', {
+      apiName: `payments-${stage}`,
+      createDefaultStage: false,
+      ...(allowedOrigins.length > 0 && {
+        corsPreflight: {
+          allowOrigins: [...allowedOrigins],
+          allowMethods: METHODS,
+          allowHeaders: REQUEST_HEADERS,
+          exposeHeaders: RESPONSE_HEADERS,
+          maxAge: PREFLIGHT_KEPT,
+        },
+      }),
+    });
+    this.api = HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: apiId, apiEndpoint });
+    this.baseUrl = publicBaseUrl || (customDomain && `https://${customDomain}`) || apiEndpoint;
+    new CfnOutput(this, 'BaseUrl', { value: this.baseUrl });
+  }
+
+  /** The `$default` route. */
+  answerTheRest(context: ServiceContext, id: string): void {
+    const { lambda } = new ServiceFunction(this, 'NoRoute', {
+      context,
+      spec: { id, summary: 'Answers what no route matches', uses: [], timeoutSeconds: 5, memoryMb: 256 },
+      logGroup: this.logGroup('Logs'),
+    });
+    new HttpRoute(this, 'NoRouteMatch', {
+      httpApi: this.api,
+      routeKey: HttpRouteKey.DEFAULT,
+      integration: new HttpLambdaIntegration('Integration', lambda),
+    });
+    Validations.of(this).acknowledge(OWN_AUTHORIZATION);
+  }
+}
+
+export interface RoutesStackProps {
+  readonly stage: Stage;
+  /** First segment of the paths. */
+  readonly group: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly api: IHttpApi;
+  readonly context: ServiceContext;
+}
+
+/** The endpoints of one group of resources: CloudFormation holds 500 resources a stack. */
+export class RoutesStack extends ServiceStack {
+  constructor(scope: Construct, { stage, group, endpoints, api, context }: RoutesStackProps) {
+    super(scope, { stage, part: `api-${group}`, description: `Payments: routes under /${group}` });
+    const logGroup = this.logGroup('Logs');
+    for (const endpoint of endpoints) {
+      new EndpointFunction(this, constructId(endpoint.id), { context, api, endpoint, logGroup });
+    }
+    Validations.of(this).acknowledge(OWN_AUTHORIZATION);
+  }
+}
+
+/** Endpoints by the first segment of their paths, `/payments/{id}` under `payments`. */
+export const byGroup = (endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> =>
+  Map.groupBy(
+    endpoints,
+    ({ path }) =>
+      path
+        .split('/')[1]
+        ?.replaceAll(/[^a-zA-Z0-9]+/g, '-')
+        .replaceAll(/^-|-$/g, '') || 'root',
+  );

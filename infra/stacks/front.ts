@@ -1,0 +1,70 @@
+import { CfnOutput } from 'aws-cdk-lib';
+import { ApiMapping, CfnStage, DomainName, HttpStage, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
+import type { Construct } from 'constructs';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { DeploymentSettings } from '../settings.ts';
+import { ServiceStack } from './service-stack.ts';
+import { STAGE_THROTTLE, type Throttle, throttleOf } from './throttling.ts';
+
+/** The route's key, never the path or the query: those hold ids, e-mail addresses and tokens. */
+const ACCESS_LOG = {
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  routeKey: '$context.routeKey',
+  status: '$context.status',
+  bytes: '$context.responseLength',
+  latencyMs: '$context.responseLatency',
+  integrationStatus: '$context.integrationStatus',
+  integrationLatencyMs: '$context.integrationLatency',
+  integrationError: '$context.integrationErrorMessage',
+};
+
+const limitsOf = ({ rate, burst }: Throttle) => ({ throttlingRateLimit: rate, throttlingBurstLimit: burst });
+
+export interface FrontStackProps {
+  readonly settings: DeploymentSettings;
+  readonly api: IHttpApi;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** What callers reach. It is deployed last: a stage's limits may only name routes that exist. */
+export class FrontStack extends ServiceStack {
+  constructor(scope: Construct, { settings, api, endpoints }: FrontStackProps) {
+    super(scope, { stage: settings.stage, part: 'front', description: 'Payments: stage, limits, domain' });
+    const stage = new CfnStage(this, 'Stage', {
+      apiId: api.apiId,
+      stageName: '$default',
+      autoDeploy: true,
+      accessLogSettings: {
+        destinationArn: this.logGroup('AccessLogs').logGroupArn,
+        format: JSON.stringify(ACCESS_LOG),
+      },
+      defaultRouteSettings: limitsOf(STAGE_THROTTLE),
+      // CloudFormation passes this map on as it stands.
+      routeSettings: Object.fromEntries(
+        endpoints.map((endpoint) => {
+          const { rate, burst } = throttleOf(endpoint);
+          return [`${endpoint.method} ${endpoint.path}`, { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }];
+        }),
+      ),
+    });
+    if (settings.customDomain !== '') this.#domain(settings.customDomain, api, stage);
+  }
+
+  #domain(domainName: string, api: IHttpApi, stage: CfnStage): void {
+    // Deployment waits until the operator has put the certificate's record into the domain's DNS.
+    const certificate = new Certificate(this, 'Certificate', {
+      domainName,
+      validation: CertificateValidation.fromDns(),
+    });
+    const domain = new DomainName(this, 'Domain', { domainName, certificate });
+    const mapping = new ApiMapping(this, 'Mapping', {
+      api,
+      domainName: domain,
+      stage: HttpStage.fromHttpStageAttributes(this, 'MappedStage', { api, stageName: stage.stageName }),
+    });
+    mapping.node.addDependency(stage);
+    new CfnOutput(this, 'DomainTarget', { value: domain.regionalDomainName, description: `CNAME of ${domainName}` });
+  }
+}

@@ -1,0 +1,35 @@
+import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Stage } from '../settings.ts';
+
+export interface ServiceStackProps {
+  readonly stage: Stage;
+  /** Its name after `payments-<stage>-`. */
+  readonly part: string;
+  readonly description: string;
+}
+
+/** What every stack of the service has in common. */
+export class ServiceStack extends Stack {
+  readonly production: boolean;
+
+  constructor(scope: Construct, { stage, part, description }: ServiceStackProps) {
+    const name = `payments-${stage}-${part}`;
+    const properties: StackProps = { stackName: name, description, terminationProtection: stage === 'prod' };
+    super(scope, name, { ...properties, tags: { service: 'payments', stage } });
+    this.production = stage === 'prod';
+  }
+
+  /** What holds data is kept where it matters, and cleared away elsewhere. */
+  get removalPolicy(): RemovalPolicy {
+    return this.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+  }
+
+  logGroup(id: string): LogGroup {
+    return new LogGroup(this, id, {
+      retention: this.production ? RetentionDays.THREE_MONTHS : RetentionDays.TWO_WEEKS,
+      removalPolicy: this.removalPolicy,
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+
+export interface Throttle {
+  /** Requests a second. */
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** For every route that says nothing else: signed-in readers. */
+export const STAGE_THROTTLE: Throttle = { rate: 1_000, burst: 2_000 };
+
+/**
+ * What the gateway lets through to a route, over all its callers: a bound on cost and on the load that providers and
+ * the table see. Limits by caller are the service's own.
+ */
+export const throttleOf = ({ auth, method }: Pick<Endpoint, 'auth' | 'method'>): Throttle => {
+  if (auth === 'provider-signature') return { rate: 500, burst: 1_000 };
+  if (auth === 'public') return { rate: 50, burst: 100 };
+  if (auth === 'platform-admin') return { rate: 20, burst: 40 };
+  return method === 'GET' ? STAGE_THROTTLE : { rate: 300, burst: 600 };
+};

@@ -1,0 +1,95 @@
+import type Stripe from 'stripe';
+import type { AttachMethod, BillingDetails, CallOptions, ProviderMethod, RawCard } from '../provider.ts';
+import type { Call } from './outcome.ts';
+import { idOf } from './report.ts';
+
+/** What the service keeps of a Stripe method. */
+export const methodFacts = (method: {
+  readonly type?: string | null | undefined;
+  readonly card?:
+    | {
+        readonly brand?: string | null | undefined;
+        readonly last4?: string | null | undefined;
+        readonly exp_month?: number | null | undefined;
+        readonly exp_year?: number | null | undefined;
+        readonly wallet?: { readonly type?: string | null | undefined } | null | undefined;
+      }
+    | null
+    | undefined;
+}): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
+  type: method.type === 'card' || method.card ? 'card' : 'bank_account',
+  walletType: method.card?.wallet?.type ?? undefined,
+  cardBrand: method.card?.brand ?? undefined,
+  lastFour: method.card?.last4 ?? undefined,
+  expiryMonth: method.card?.exp_month ? String(method.card.exp_month).padStart(2, '0') : undefined,
+  expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
+});
+
+const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
+  methodId: method.id,
+  customerId: idOf(method.customer),
+  ...methodFacts(method),
+});
+
+export const stripeMethods = (stripe: Stripe, call: Call) => ({
+  tokenizeCard: ({ number, expiryMonth, expiryYear, cvc, idempotencyKey }: RawCard & CallOptions) =>
+    call(
+      () =>
+        stripe.paymentMethods.create(
+          {
+            type: 'card',
+            card: { number, exp_month: Number(expiryMonth), exp_year: Number(expiryYear), ...(cvc && { cvc }) },
+          },
+          { idempotencyKey },
+        ),
+      ({ id }) => ({ token: id }),
+    ),
+
+  attachMethod: ({ token, customerId, idempotencyKey }: AttachMethod) =>
+    call(async () => {
+      const method = token.startsWith('tok_') ? await ofToken(stripe, token, idempotencyKey) : token;
+      return stripe.paymentMethods.attach(method, { customer: customerId }, { idempotencyKey });
+    }, reported),
+
+  findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), reported),
+
+  detachMethod: async (methodId: string) => {
+    const outcome = await call(
+      () => stripe.paymentMethods.detach(methodId),
+      ({ id }) => ({ methodId: id }),
+    );
+    // Stripe refuses to detach what is not attached, or is not there: either way it is off.
+    return outcome.kind === 'refused' ? { kind: 'done' as const, value: { methodId } } : outcome;
+  },
+
+  updateBilling: ({
+    methodId,
+    billing,
+    idempotencyKey,
+  }: { readonly methodId: string; readonly billing: BillingDetails } & CallOptions) =>
+    call(
+      () => stripe.paymentMethods.update(methodId, { billing_details: billingDetails(billing) }, { idempotencyKey }),
+      reported,
+    ),
+});
+
+/** A one-time token becomes a method first, under a key of its own. */
+const ofToken = async (stripe: Stripe, token: string, idempotencyKey: string): Promise<string> => {
+  const { id } = await stripe.paymentMethods.create(
+    { type: 'card', card: { token } },
+    { idempotencyKey: `${idempotencyKey}:method` },
+  );
+  return id;
+};
+
+const billingDetails = ({ name, line1, line2, city, state, postalCode, country }: BillingDetails) => ({
+  ...(name && { name }),
+  address: {
+    country,
+    ...(line1 && { line1 }),
+    ...(line2 && { line2 }),
+    ...(city && { city }),
+    ...(state && { state }),
+    ...(postalCode && { postal_code: postalCode }),
+  },
+});

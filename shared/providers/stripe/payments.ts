@@ -1,0 +1,57 @@
+import type Stripe from 'stripe';
+import type { ConfirmIntent, CreateIntent, UpdateIntent } from '../provider.ts';
+import type { Call } from './outcome.ts';
+import { reportedPayment } from './report.ts';
+
+export const stripePayments = (stripe: Stripe, callFor: Call) => {
+  const call = (send: () => Promise<Stripe.PaymentIntent>) => callFor(send, reportedPayment);
+  return {
+    createIntent: (input: CreateIntent) =>
+      call(() =>
+        stripe.paymentIntents.create(
+          {
+            ...common(input),
+            metadata: { payment_id: input.paymentId },
+            automatic_payment_methods: {
+              enabled: true,
+              ...(input.returnUrl === undefined && { allow_redirects: 'never' as const }),
+            },
+          },
+          { idempotencyKey: input.idempotencyKey },
+        ),
+      ),
+
+    updateIntent: (input: UpdateIntent) =>
+      call(() => stripe.paymentIntents.update(input.intentId, common(input), { idempotencyKey: input.idempotencyKey })),
+
+    confirmIntent: (input: ConfirmIntent) =>
+      call(() =>
+        stripe.paymentIntents.confirm(
+          input.intentId,
+          { ...methodOf(input.method), ...(input.returnUrl && { return_url: input.returnUrl }) },
+          { idempotencyKey: input.idempotencyKey },
+        ),
+      ),
+
+    cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
+      call(() => stripe.paymentIntents.cancel(input.intentId, {}, { idempotencyKey: input.idempotencyKey })),
+
+    findPayment: (intentId: string) => call(() => stripe.paymentIntents.retrieve(intentId)),
+  };
+};
+
+const common = (input: CreateIntent | UpdateIntent) => ({
+  amount: input.amountCents,
+  currency: input.currency.toLowerCase(),
+  ...(input.description && { description: input.description }),
+  ...methodOf(input.method),
+  ...(input.customerId && { customer: input.customerId }),
+  ...(input.saveMethod && { setup_future_usage: 'off_session' as const }),
+});
+
+/** A `tok_…` is card data in a one-time token; anything else names a method. */
+const methodOf = (method: string | undefined) => {
+  if (method === undefined) return {};
+  if (method.startsWith('tok_')) return { payment_method_data: { type: 'card' as const, card: { token: method } } };
+  return { payment_method: method };
+};

@@ -1,0 +1,216 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { type OpenApi, parseOpenApi, problemsOf } from './openapi-check.ts';
+import { createRig } from './simulator-harness.ts';
+
+/** Stripe's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+const PLACES = ['../contracts/stripe', '../shared/contracts/stripe'];
+const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
+const SPEC = 'spec3.2023-08-16.json';
+const FIXTURES = 'fixtures3.head.json';
+const fixturesSchema = z.object({ resources: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
+const rig = createRig();
+afterAll(() => rig.close());
+const AUTH = { authorization: 'Bearer sk_test_local_provider_a' };
+
+interface Answered {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+const post = async (path: string, fields: Record<string, string> = {}): Promise<Answered> => {
+  const response = await rig.raw(path, { method: 'POST', headers: AUTH, body: new URLSearchParams(fields) });
+  return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
+};
+const get = async (path: string): Promise<Answered> => {
+  const response = await rig.raw(path, { headers: AUTH });
+  return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
+};
+
+const INTENT = {
+  amount: '500',
+  currency: 'usd',
+  'automatic_payment_methods[enabled]': 'true',
+  'automatic_payment_methods[allow_redirects]': 'never',
+};
+const paidBy = (method: string, more: Record<string, string> = {}) =>
+  post('/v1/payment_intents', { ...INTENT, confirm: 'true', payment_method: method, ...more });
+
+const customer = () =>
+  post('/v1/customers', {
+    email: 'a@example.com',
+    'address[city]': 'Porto',
+    'address[country]': 'PT',
+    'shipping[name]': 'Ana',
+    'shipping[address][line1]': 'Rua 1',
+  });
+const attached = async () =>
+  post('/v1/payment_methods/pm_card_visa/attach', { customer: String((await customer()).body['id']) });
+
+/** Every kind of object, in every state, with the status that it comes with. */
+const ANSWERS: readonly (readonly [name: string, schema: string, status: number, answer: () => Promise<Answered>])[] = [
+  ['a customer', 'customer', 200, customer],
+  ['an attached method', 'payment_method', 200, attached],
+  [
+    'a method with billing details',
+    'payment_method',
+    200,
+    async () =>
+      post(`/v1/payment_methods/${(await attached()).body['id']}`, {
+        'billing_details[name]': 'Ana',
+        'billing_details[address][city]': 'Porto',
+      }),
+  ],
+  ['a new intent', 'payment_intent', 200, () => post('/v1/payment_intents', INTENT)],
+  [
+    'an intent with a method',
+    'payment_intent',
+    200,
+    () =>
+      post('/v1/payment_intents', {
+        ...INTENT,
+        payment_method: 'pm_card_visa',
+        description: 'x',
+        setup_future_usage: 'off_session',
+        'metadata[payment_id]': 'pay_1',
+      }),
+  ],
+  [
+    'a paid intent',
+    'payment_intent',
+    200,
+    () => paidBy('pm_card_visa', { 'expand[0]': 'latest_charge', 'expand[1]': 'payment_method' }),
+  ],
+  ['a reserved intent', 'payment_intent', 200, () => paidBy('pm_card_visa', { capture_method: 'manual' })],
+  ['a processing intent', 'payment_intent', 200, () => paidBy('pm_sim_processing_ok')],
+  ['an intent that waits for its customer', 'payment_intent', 200, () => paidBy('pm_card_authenticationRequired')],
+  [
+    'one that waits elsewhere',
+    'payment_intent',
+    200,
+    () => paidBy('pm_card_authenticationRequired', { return_url: 'https://shop.example/' }),
+  ],
+  [
+    'a canceled intent',
+    'payment_intent',
+    200,
+    async () =>
+      post(`/v1/payment_intents/${(await post('/v1/payment_intents', INTENT)).body['id']}/cancel`, {
+        cancellation_reason: 'abandoned',
+      }),
+  ],
+  ['a decline', 'error', 402, () => paidBy('pm_card_chargeDeclinedInsufficientFunds')],
+  ['a wrong parameter', 'error', 400, () => post('/v1/payment_intents', { amount: '-1', currency: 'usd' })],
+  ['an unknown id', 'error', 404, () => get('/v1/payment_intents/pi_unknown')],
+  [
+    'a confirmation too many',
+    'error',
+    400,
+    async () => post(`/v1/payment_intents/${(await paidBy('pm_card_visa')).body['id']}/confirm`),
+  ],
+  [
+    'a charge',
+    'charge',
+    200,
+    async () => get(`/v1/charges/${(await paidBy('pm_card_visa')).body['latest_charge']}?expand[]=payment_intent`),
+  ],
+  [
+    'a failed charge',
+    'charge',
+    200,
+    async () =>
+      get(
+        `/v1/charges/${z.object({ charge: z.string() }).parse((await paidBy('pm_card_chargeDeclined')).body['error']).charge}`,
+      ),
+  ],
+  [
+    'a refund',
+    'refund',
+    200,
+    async () => post('/v1/refunds', { payment_intent: String((await paidBy('pm_card_visa')).body['id']) }),
+  ],
+  ['a setup intent', 'setup_intent', 200, () => post('/v1/setup_intents')],
+  [
+    'a setup intent that succeeded',
+    'setup_intent',
+    200,
+    () => post('/v1/setup_intents', { confirm: 'true', payment_method: 'pm_card_visa' }),
+  ],
+  [
+    'a deleted customer',
+    'deleted_customer',
+    200,
+    async () => {
+      const response = await rig.raw(`/v1/customers/${(await customer()).body['id']}`, {
+        method: 'DELETE',
+        headers: AUTH,
+      });
+      return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
+    },
+  ],
+];
+
+describe.skipIf(folder === undefined)(
+  "the simulator's answers (skipped where Stripe's API description does not lie beside the project)",
+  () => {
+    const api: OpenApi | undefined =
+      folder === undefined ? undefined : parseOpenApi(readFileSync(resolve(folder, SPEC), 'utf8'));
+
+    it.each(ANSWERS)('%s is a %s as Stripe describes it', async (_, schema, status, answer) => {
+      if (!api) return;
+      const { status: answered, body } = await answer();
+      expect(answered).toBe(status);
+      expect(problemsOf(api, schema, body)).toEqual([]);
+    });
+
+    it('every event delivered is an event as Stripe describes it, around an object as Stripe describes it', async () => {
+      if (!api) return;
+      const events = await rig.events();
+      expect(events.length).toBeGreaterThan(20);
+      for (const event of events) {
+        expect(problemsOf(api, 'event', event)).toEqual([]);
+        const { object } = z.object({ object: z.string() }).parse(event.data.object);
+        expect(problemsOf(api, object, event.data.object)).toEqual([]);
+      }
+    });
+
+    it('the check itself finds what is wrong', () => {
+      if (!api) return;
+      const good = { id: 'cus_1', object: 'customer', created: 1, livemode: false };
+      expect(problemsOf(api, 'customer', good)).toEqual([]);
+      expect(problemsOf(api, 'customer', { ...good, created: '1' })).toEqual(['customer.created: is no integer']);
+      expect(problemsOf(api, 'customer', { id: 'cus_1', object: 'customer', created: 1 })).toEqual([
+        'customer.livemode: is missing',
+      ]);
+      expect(problemsOf(api, 'customer', { ...good, object: 'x' })).toHaveLength(1);
+    });
+  },
+);
+
+/** Only with certain features of an account, or objects of their own. */
+const ABSENT: Readonly<Record<string, readonly string[]>> = { charge: ['source', 'refunds'] };
+
+describe.skipIf(folder === undefined)(
+  "the simulator's fields (skipped where Stripe's fixtures do not lie beside the project)",
+  () => {
+    it.each([
+      ['payment_intent', () => paidBy('pm_card_visa')],
+      ['customer', customer],
+      ['payment_method', attached],
+      ['setup_intent', () => post('/v1/setup_intents')],
+      ['charge', async () => get(`/v1/charges/${(await paidBy('pm_card_visa')).body['latest_charge']}`)],
+    ] as const)("%s has every field of the newest version's example", async (kind, answer) => {
+      const { resources } = fixturesSchema.parse(JSON.parse(readFileSync(resolve(folder ?? '', FIXTURES), 'utf8')));
+      const { body } = await answer();
+      const absent = ABSENT[kind] ?? [];
+      expect(Object.keys(body)).toEqual(
+        expect.arrayContaining(
+          Object.keys(resources[kind] ?? {}).filter((field) => !absent.includes(field) && field !== 'managed_payments'),
+        ),
+      );
+    });
+  },
+);

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSimulator } from '../../infra/local/simulator/simulator.ts';
+import { createRig, fakeClock, type Rig, SLOTS } from './simulator-harness.ts';
+
+let folder: string;
+let rig: Rig | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'simulator-'));
+});
+afterEach(() => {
+  rig?.close();
+  rig = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const PAY = {
+  amount: 500,
+  currency: 'usd',
+  confirm: true,
+  metadata: { payment_id: 'pay_1' },
+  automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+} as const;
+
+const restarted = (rig: Rig): Rig => {
+  const { clock } = rig;
+  rig.close();
+  return createRig({ file: join(folder, 'simulator.db'), clock });
+};
+
+describe('a restart', () => {
+  it('keeps ledger, keys, journal, faults, mode, what is due and what is not delivered', async () => {
+    const clock = fakeClock();
+    rig = createRig({ file: join(folder, 'simulator.db'), clock });
+    rig.answerWith(503);
+    const key = { idempotencyKey: 'k1' };
+    const first = await rig.stripe.paymentIntents.create({ ...PAY, payment_method: 'pm_sim_processing_ok' }, key);
+    await clock.settle(0);
+    const before = await rig.control('GET', '/ledger');
+    await rig.control('POST', '/webhooks', { mode: 'duplicate', seed: 4 });
+    await rig.control('POST', '/faults', { action: 'error_500', path: '/nowhere' });
+
+    rig = restarted(rig);
+    expect(await rig.control('GET', '/ledger')).toEqual(before);
+    expect((await rig.control('GET', '/requests')).body).toHaveLength(1);
+    expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ mode: 'duplicate', seed: 4 });
+    expect((await rig.control('GET', '/faults')).body).toMatchObject([{ action: 'error_500' }]);
+    const again = await rig.stripe.paymentIntents.create({ ...PAY, payment_method: 'pm_sim_processing_ok' }, key);
+    expect(again.id).toBe(first.id);
+
+    await clock.advance(60_000);
+    expect((await rig.stripe.paymentIntents.retrieve(first.id)).status).toBe('succeeded');
+    const types = (await rig.events()).map(({ type }) => type);
+    expect(types.filter((type) => type === 'payment_intent.created')).toHaveLength(1);
+    expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
+  });
+
+  it('goes on with new ids where it left off', async () => {
+    rig = createRig({ file: join(folder, 'simulator.db') });
+    const first = await rig.stripe.customers.create({});
+    rig = restarted(rig);
+    const second = await rig.stripe.customers.create({});
+    expect(second.id).not.toBe(first.id);
+    expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
+  });
+
+  it('by kill -9 loses nothing that was answered', async () => {
+    const file = join(folder, 'simulator.db');
+    const script = `
+      const { createRig } = await import(${JSON.stringify(import.meta.resolve('./simulator-harness.ts'))});
+      const rig = createRig({ file: ${JSON.stringify(file)} });
+      const paid = await rig.stripe.paymentIntents.create(
+        { ...${JSON.stringify(PAY)}, payment_method: 'pm_card_visa' }, { idempotencyKey: 'k1' });
+      console.log(paid.id);
+      process.kill(process.pid, 'SIGKILL');`;
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(child.signal).toBe('SIGKILL');
+    rig = createRig({ file });
+    const id = child.stdout.trim();
+    expect((await rig.stripe.paymentIntents.retrieve(id)).status).toBe('succeeded');
+    const again = await rig.stripe.paymentIntents.create(
+      { ...PAY, payment_method: 'pm_card_visa' },
+      { idempotencyKey: 'k1' },
+    );
+    expect(again.id).toBe(id);
+    expect((await rig.events()).map(({ type }) => type)).toContain('payment_intent.succeeded');
+  });
+});
+
+describe('a slot whose vendor is gone', () => {
+  it('keeps what it had to do and to send until it has it again', async () => {
+    const clock = fakeClock();
+    const file = join(folder, 'simulator.db');
+    rig = createRig({ file, clock });
+    rig.answerWith(503);
+    const { id } = await rig.stripe.paymentIntents.create({ ...PAY, payment_method: 'pm_sim_processing_ok' });
+    await clock.settle(0);
+    rig.close();
+    const slots = { ...SLOTS, provider_a: { ...SLOTS.provider_a, adapter: '' as const } };
+    const idle = createSimulator({ clock, file, slots, deliver: () => expect.fail('nothing can be signed') });
+    clock.register(idle);
+    await clock.advance(3_600_000);
+    expect(await idle.idle()).toBe(true);
+    idle.close();
+    rig = createRig({ file, clock });
+    expect((await rig.events()).map(({ type }) => type)).toContain('payment_intent.succeeded');
+    expect((await rig.stripe.paymentIntents.retrieve(id)).status).toBe('succeeded');
+  });
+});
+
+describe('a start', () => {
+  it.each(['sk_live_x', 'rk_live_x', 'pk_live_x'])(
+    'is refused with the key %s, in one line that does not show it whole',
+    (apiKey) => {
+      const slots = { ...SLOTS, provider_c: { ...SLOTS.provider_c, apiKey: `${apiKey}_secret` } };
+      const start = () =>
+        createSimulator({
+          clock: fakeClock(),
+          file: ':memory:',
+          slots,
+          deliver: async () => ({ status: 200, body: '' }),
+        });
+      expect(start).toThrow(/^The simulator does not start: the API key of provider_c looks live/);
+      expect(start).not.toThrow(/secret/);
+    },
+  );
+});
+
+describe('a closed simulator', () => {
+  it('lets go of the calls that it holds, and has nothing due', async () => {
+    const held = createRig();
+    await held.control('POST', '/faults', { action: 'timeout_before' });
+    const call = held.raw('/v1/customers', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });
+    const outcome = call.then(
+      () => 'answered',
+      (error: Error) => error.name,
+    );
+    await held.clock.settle(0);
+    held.close();
+    expect(await outcome).toBe('ConnectionDropped');
+    expect(held.simulator.nextDueAt()).toBeUndefined();
+    expect(await held.simulator.idle()).toBe(true);
+  });
+});

@@ -1,0 +1,279 @@
+import Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRig, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
+
+let rig: Rig;
+beforeEach(() => {
+  rig = createRig();
+});
+afterEach(() => rig.close());
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const pay = (method = 'pm_card_visa', metadata: Record<string, string> = {}) =>
+  rig.stripe.paymentIntents.create({
+    amount: 500,
+    currency: 'usd',
+    confirm: true,
+    payment_method: method,
+    metadata: { payment_id: 'pay_1', ...metadata },
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+  });
+const types = async () => (await rig.events()).map(({ type }) => type);
+const settled = () => rig.clock.settle(0);
+const verify = ({ body, headers }: Rig['delivered'][number]) =>
+  Stripe.webhooks.constructEvent(
+    body,
+    headers['stripe-signature'] ?? '',
+    WEBHOOK_SECRET,
+    300,
+    undefined,
+    rig.clock.now(),
+  );
+const mode = (setting: object) => rig.control('POST', '/webhooks', setting);
+
+describe("the simulator's own events", () => {
+  it('tell the whole way of a payment, in order, signed at the moment they are sent', async () => {
+    const { id } = await pay();
+    expect(rig.delivered).toEqual([]);
+    expect(await types()).toEqual(['payment_intent.created', 'charge.succeeded', 'payment_intent.succeeded']);
+    const [created, , succeeded] = rig.delivered.map((delivery) => verify(delivery));
+    expect(created).toMatchObject({
+      object: 'event',
+      api_version: '2026-10-28.endive',
+      livemode: false,
+      created: rig.clock.now() / 1000,
+      data: { object: { id, object: 'payment_intent', status: 'requires_confirmation' } },
+    });
+    expect(created?.request?.id).toMatch(/^req_/);
+    expect(succeeded?.data.object).toMatchObject({ status: 'succeeded', metadata: { payment_id: 'pay_1' } });
+    expect(rig.delivered[0]?.url).toBe('http://127.0.0.1:3000/webhooks/provider_a');
+    expect(await rig.stripe.events.retrieve(created?.id ?? '')).toMatchObject({
+      id: created?.id,
+      type: 'payment_intent.created',
+    });
+  });
+
+  it.each([
+    ['pm_card_chargeDeclined', ['charge.failed', 'payment_intent.payment_failed']],
+    ['pm_card_authenticationRequired', ['payment_intent.requires_action']],
+    ['pm_sim_processing_ok', ['charge.pending', 'payment_intent.processing']],
+  ])('of %s are %j', async (method, expected) => {
+    await pay(method).catch(() => undefined);
+    expect(await types()).toEqual(['payment_intent.created', ...expected]);
+  });
+
+  it('come from what falls due and from what a customer does', async () => {
+    await pay('pm_sim_processing_ok');
+    await settled();
+    rig.delivered.length = 0;
+    await rig.clock.advance(MINUTE);
+    expect(await types()).toEqual(['charge.succeeded', 'payment_intent.succeeded']);
+    expect(JSON.parse(rig.delivered[0]?.body ?? '')).toMatchObject({ request: { id: null, idempotency_key: null } });
+    rig.delivered.length = 0;
+    await pay('pm_card_authenticationRequired');
+    await settled();
+    rig.delivered.length = 0;
+    await rig.control('POST', '/payments/pay_1/authenticate', { outcome: 'failure' });
+    expect(await types()).toEqual(['payment_intent.payment_failed']);
+  });
+
+  it('tell of customers and methods, with what was changed', async () => {
+    const customer = await rig.stripe.customers.create({ email: 'a@example.com' });
+    await rig.stripe.customers.update(customer.id, { name: 'Ana' });
+    const method = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: customer.id });
+    await rig.stripe.paymentMethods.update(method.id, { card: { exp_year: 2040 } });
+    await rig.stripe.customers.del(customer.id);
+    const events = await rig.events();
+    const told = Object.fromEntries(events.map((event) => [event.type, event.data]));
+    expect(new Set(events.map(({ type }) => type))).toEqual(
+      new Set([
+        'customer.created',
+        'customer.updated',
+        'payment_method.attached',
+        'payment_method.updated',
+        'payment_method.detached',
+        'customer.deleted',
+      ]),
+    );
+    expect(told['customer.updated']?.previous_attributes).toEqual({ name: null });
+    expect(told['payment_method.detached']).toMatchObject({
+      object: { id: method.id, customer: null },
+      previous_attributes: { customer: customer.id },
+    });
+    expect(told['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
+  });
+
+  it('are tried again with growing delays, signed afresh, and then given up', async () => {
+    rig.answerWith(500);
+    await rig.stripe.customers.create({});
+    await settled();
+    expect(rig.delivered).toHaveLength(1);
+    for (const [index, delay] of [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR].entries()) {
+      await rig.clock.advance(delay - 1);
+      expect(rig.delivered).toHaveLength(index + 1);
+      await rig.clock.advance(1);
+      expect(rig.delivered).toHaveLength(index + 2);
+      expect(verify(rig.delivered.at(-1) ?? expect.fail()).type).toBe('customer.created');
+    }
+    await rig.clock.advance(100 * HOUR);
+    expect(rig.delivered).toHaveLength(6);
+    expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ events: { given_up: 1 } });
+  });
+
+  it('are not tried again once they were taken', async () => {
+    rig.answerWith(503);
+    await rig.stripe.customers.create({});
+    await settled();
+    rig.answerWith(200);
+    await rig.clock.advance(100 * HOUR);
+    expect(rig.delivered).toHaveLength(2);
+  });
+});
+
+describe('a webhook mode', () => {
+  it('duplicate sends each three times, the same to the byte', async () => {
+    await mode({ mode: 'duplicate' });
+    await rig.stripe.customers.create({});
+    await settled();
+    expect(rig.delivered).toHaveLength(3);
+    expect(new Set(rig.delivered.map(({ body }) => body)).size).toBe(1);
+  });
+
+  it('delay sends an hour later by the clock', async () => {
+    await mode({ mode: 'delay' });
+    await rig.stripe.customers.create({});
+    await rig.clock.advance(HOUR - 1);
+    expect(rig.delivered).toEqual([]);
+    await rig.clock.advance(1);
+    expect(rig.delivered).toHaveLength(1);
+    expect(verify(rig.delivered[0] ?? expect.fail()).created).toBe((rig.clock.now() - HOUR) / 1000);
+  });
+
+  it('drop sends nothing, ever', async () => {
+    await mode({ mode: 'drop' });
+    await pay();
+    await rig.clock.advance(100 * HOUR);
+    expect(rig.delivered).toEqual([]);
+    await mode({ mode: 'normal' });
+    await pay();
+    expect(await types()).toHaveLength(3);
+  });
+
+  it('reorder sends all, in an order that the seed decides', async () => {
+    const orderWith = async (seed: number): Promise<string[]> => {
+      const other = createRig();
+      await other.control('POST', '/webhooks', { mode: 'reorder', seed });
+      await other.stripe.paymentIntents.create({
+        amount: 5,
+        currency: 'usd',
+        confirm: true,
+        payment_method: 'pm_card_visa',
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      });
+      const order = (await other.events()).map(({ type }) => type);
+      other.close();
+      return order;
+    };
+    const orders = await Promise.all([1, 2, 3, 4, 5, 6].map(orderWith));
+    expect(await orderWith(3)).toEqual(orders[2]);
+    expect(new Set(orders.map(String)).size).toBeGreaterThan(1);
+    for (const order of orders) expect(order).toHaveLength(3);
+  });
+
+  it('is refused where it is unknown', async () => {
+    expect(await mode({ mode: 'chaos' })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("an object's own wish in metadata[sim_webhooks]", () => {
+  it.each([
+    ['dup', 9],
+    ['drop', 0],
+    ['delay', 0],
+    ['reorder', 3],
+  ])('%s sends %i at first', async (wish, count) => {
+    await pay('pm_card_visa', { sim_webhooks: wish });
+    await settled();
+    expect(rig.delivered).toHaveLength(count);
+  });
+
+  it('badsig signs with the wrong secret, and is not tried again', async () => {
+    rig.answerWith(401);
+    await pay('pm_card_visa', { sim_webhooks: 'badsig' });
+    await rig.clock.advance(HOUR);
+    expect(rig.delivered).toHaveLength(3);
+    for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/signature/i);
+  });
+
+  it('stale signs with a time past the tolerance', async () => {
+    await pay('pm_card_visa', { sim_webhooks: 'stale' });
+    await settled();
+    for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/tolerance/i);
+  });
+});
+
+describe('an event made to order', () => {
+  const object = { id: 'pi_1', amount: 500, currency: 'usd', status: 'succeeded', customer: null };
+  const send = (event: object) => rig.control('POST', '/events', { provider: 'provider_a', object, ...event });
+
+  it("has the interface's own form where the type is one of it", async () => {
+    const answer = await send({ type: 'payment_intent.failed', id: 'evt_x', created: 1_800_000_000 });
+    expect(answer).toEqual({ status: 200, body: { status: 200, body: { received: true } } });
+    expect(JSON.parse(rig.delivered[0]?.body ?? '')).toEqual({
+      id: 'evt_x',
+      type: 'payment_intent.failed',
+      provider: 'provider_a',
+      data: { object },
+      created: 1_800_000_000,
+    });
+    expect(verify(rig.delivered[0] ?? expect.fail()).id).toBe('evt_x');
+  });
+
+  it("has the vendor's form where asked, or where only the vendor knows the type", async () => {
+    await send({ type: 'payment_intent.payment_failed' });
+    await send({ type: 'payment_intent.succeeded', vocabulary: 'native' });
+    for (const delivery of rig.delivered) {
+      expect(verify(delivery)).toMatchObject({
+        object: 'event',
+        api_version: '2026-10-28.endive',
+        created: rig.clock.now() / 1000,
+        data: { object },
+        livemode: false,
+        pending_webhooks: 1,
+        request: { id: null, idempotency_key: null },
+      });
+    }
+    const ids = rig.delivered.map(({ body }) => (JSON.parse(body) as Stripe.Event).id);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('is signed wrongly or not at all where asked, and sent as often as asked', async () => {
+    await send({ type: 'payment_intent.succeeded', signature: 'invalid' });
+    expect(() => verify(rig.delivered[0] ?? expect.fail())).toThrow(/signature/i);
+    await send({ type: 'payment_intent.succeeded', signature: 'missing' });
+    expect(rig.delivered[1]?.headers).not.toHaveProperty('stripe-signature');
+    await send({ type: 'payment_intent.succeeded', id: 'evt_same', times: 3 });
+    expect(rig.delivered.slice(2).map((delivery) => verify(delivery).id)).toEqual(['evt_same', 'evt_same', 'evt_same']);
+  });
+
+  it('says what the service answered', async () => {
+    rig.answerWith(401);
+    expect(await send({ type: 'payment_intent.succeeded' })).toEqual({
+      status: 200,
+      body: { status: 401, body: { received: false } },
+    });
+  });
+
+  it('is refused for a slot without a vendor, and where it is malformed', async () => {
+    expect(await send({ type: 'payment_intent.succeeded', provider: 'provider_b' })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('provider_b') },
+    });
+    expect(await send({ type: 'payment_intent.succeeded', provider: 'provider_z' })).toMatchObject({ status: 400 });
+    expect(await rig.control('POST', '/events', { provider: 'provider_a' })).toMatchObject({ status: 400 });
+    expect(await rig.control('GET', '/events')).toMatchObject({ status: 405 });
+    expect(await rig.control('GET', '/nothing')).toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,116 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { expect } from 'vitest';
+import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+
+/** Steps that flow tests share. Each does over HTTP what its name says; a refused step fails the test. */
+type Fields = Readonly<Record<string, unknown>>;
+
+export const SECOND = 1;
+export const MINUTE = 60;
+export const HOUR = 3_600;
+export const DAY = 86_400;
+
+/** Waits that stand in for a real provider's; heavy tests must not meet them. */
+export const PATIENT = { PROVIDER_TIMEOUT_MS: '20000' } as const;
+
+/** A signed-in user, and how its requests are sent. */
+export interface User {
+  readonly userId: string;
+  readonly session: string;
+  readonly token: string;
+  readonly options: RequestOptions;
+}
+
+export const signIn = async (service: TestHost, session: Parameters<TestHost['session']>[0] = {}): Promise<User> => {
+  const { session_id, user_id, token } = await service.session(session);
+  return { userId: user_id, session: session_id, token, options: { session: session_id } };
+};
+
+/** A payment of that user. */
+export const createIntent = async (service: TestHost, user: User, fields: Fields = {}): Promise<ParsedJson> => {
+  const answer = await service.post('/payments/intents', intentBody(fields), user.options);
+  expect(answer).toMatchObject({ status: 201 });
+  return answer.body;
+};
+
+/** A payment of that user with a card that succeeds. */
+export const createPaidIntent = (service: TestHost, user: User, fields: Fields = {}): Promise<ParsedJson> =>
+  createIntent(service, user, paidIntentBody(fields));
+
+export const confirm = (
+  service: TestHost,
+  paymentId: string,
+  options: RequestOptions,
+  body: Fields = {},
+): Promise<TestAnswer> => service.post(`/payments/confirm/${paymentId}`, body, options);
+
+/** The payment as its user reads it. */
+export const read = async (service: TestHost, paymentId: string, options: RequestOptions): Promise<ParsedJson> => {
+  const answer = await service.get(`/payments/${paymentId}`, options);
+  expect(answer).toMatchObject({ status: 200, body: { success: true } });
+  return answer.body.data;
+};
+
+/** Confirms as a page in a browser does: at the provider, with the publishable key and the client secret. */
+export const confirmInBrowser = (
+  service: TestHost,
+  payment: { readonly provider_payment_id: string; readonly client_secret: string },
+  method: string,
+): Promise<TestAnswer> =>
+  service.request('POST', `/_local/providers/stripe/v1/payment_intents/${payment.provider_payment_id}/confirm`, {
+    headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ client_secret: payment.client_secret, payment_method: method }).toString(),
+  });
+
+/** What the provider holds to be true of one payment of ours. */
+export const atProvider = async (service: TestHost, paymentId: string) => {
+  const { charges, payment_intents } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  return { charges, intents: payment_intents };
+};
+
+/** How often that payment was really paid. */
+export const timesCharged = async (service: TestHost, paymentId: string): Promise<number> => {
+  const { charges } = await atProvider(service, paymentId);
+  return charges.filter((charge: ParsedJson) => charge.status === 'succeeded' || charge.status === 'pending').length;
+};
+
+/** The names of the canonical events of one payment, as they came on the bus. */
+export const eventsOf = (service: TestHost, paymentId: string): string[] =>
+  service
+    .busEvents()
+    .filter((event: ParsedJson) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
+    .map((event) => event['detail-type']);
+
+const documentsOf = (service: TestHost) => {
+  const { dynamoEndpoint, env } = service.host();
+  const client = new DynamoDBClient({
+    endpoint: dynamoEndpoint,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  return { client: DynamoDBDocumentClient.from(client), tableName: env['TABLE_NAME'] ?? '' };
+};
+
+/** Every item of the table whose partition key begins so, by key. */
+export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJson[]> => {
+  const { client, tableName } = documentsOf(service);
+  const items: ParsedJson[] = [];
+  let after: ParsedJson;
+  do {
+    const page = await client.send(new ScanCommand({ TableName: tableName, ExclusiveStartKey: after }));
+    items.push(...(page.Items ?? []));
+    after = page.LastEvaluatedKey;
+  } while (after);
+  client.destroy();
+  const keyOf = (item: ParsedJson): string => `${item.pk}\n${item.sk}`;
+  return items
+    .filter((item) => String(item.pk).startsWith(prefix))
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+};
+
+/** Log entries of inbound events about one payment: status, type and what came of it. */
+export const logEntriesOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
+  (await itemsOf(service, 'LOG#')).filter((entry) => entry.response.payment_id === paymentId);

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll } from 'vitest';
+import type { Catalogue } from '../../infra/local/assemble.ts';
+import type { Env } from '../../infra/local/environment.ts';
+import { type Host, startHost } from '../../infra/local/host.ts';
+
+/**
+ * The local host in the test's own process, on a free port and without kept data, with a client that speaks HTTP to it
+ * as anybody would. Time is moved, never slept through.
+ */
+export interface TestHostOptions {
+  /** Rate limits are off and functions log nothing unless this says otherwise. */
+  readonly env?: Env;
+  /** The clock stands still from the start. */
+  readonly frozen?: boolean;
+  readonly dataDir?: string;
+  readonly catalogue?: Catalogue;
+}
+
+/** What a test expects of a body, the test says. */
+export type ParsedJson = ReturnType<typeof JSON.parse>;
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; the text where it is no JSON; undefined without one. */
+  readonly body: ParsedJson;
+}
+
+export interface RequestOptions {
+  readonly session?: string;
+  readonly guestToken?: string;
+  readonly bearer?: string;
+  readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON, a text or bytes as they are. */
+  readonly body?: unknown;
+}
+
+export interface ProviderEvent {
+  readonly provider?: string;
+  readonly type: string;
+  readonly object: unknown;
+  readonly id?: string;
+  readonly created?: number;
+  readonly vocabulary?: 'contract' | 'native';
+  readonly signature?: 'valid' | 'invalid' | 'missing';
+  readonly times?: number;
+}
+
+export interface NewTestSession {
+  readonly user_id?: string;
+  readonly email?: string;
+  readonly organization_id?: string;
+  readonly is_admin?: boolean;
+  readonly expires_in?: number;
+}
+
+export type TestHost = ReturnType<typeof clientOf>;
+
+/** Starts one host for all tests of a `describe` (or a file). The functions may be called once the tests run. */
+export const withHost = (options: TestHostOptions = {}): TestHost => {
+  let running: Host | undefined;
+  beforeAll(async () => {
+    running = await startQuietly(options);
+  });
+  afterAll(async () => {
+    await running?.stop();
+  });
+  return clientOf(() => {
+    if (!running) throw new Error('the host runs within tests only');
+    return running;
+  });
+};
+
+/** Starts a host that the test itself stops. */
+export const startTestHost = async (options: TestHostOptions = {}): Promise<TestHost> => {
+  const host = await startQuietly(options);
+  return clientOf(() => host);
+};
+
+const startQuietly = async ({
+  env = {},
+  frozen = false,
+  dataDir = ':memory:',
+  catalogue,
+}: TestHostOptions): Promise<Host> => {
+  const host = await startHost({
+    dataDir,
+    env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', ...env },
+    ...(catalogue && { catalogue }),
+  });
+  if (frozen) host.clock.freeze(true);
+  return host;
+};
+
+const clientOf = (host: () => Host) => {
+  const request = (method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> =>
+    send(`${host().baseUrl}${path}`, method, options);
+  /** A control route; anything but success is the test's own mistake. */
+  const control = async (method: string, path: string, body?: unknown): Promise<ParsedJson> => {
+    const answer = await request(method, `/_local${path}`, body === undefined ? {} : { body });
+    if (answer.status < 300) return answer.body;
+    throw new Error(`${method} /_local${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  };
+  let people = 0;
+
+  return {
+    host,
+    request,
+    control,
+    get: (path: string, options?: RequestOptions) => request('GET', path, options),
+    post: (path: string, body?: unknown, options?: RequestOptions) => request('POST', path, { ...options, body }),
+    put: (path: string, body?: unknown, options?: RequestOptions) => request('PUT', path, { ...options, body }),
+
+    /** A new session, of a new user unless one is named. */
+    session: (session: NewTestSession = {}): Promise<{ session_id: string; user_id: string; token: string }> => {
+      people += 1;
+      return control('POST', '/sessions', { email: session.email ?? `person.${people}@example.com`, ...session });
+    },
+
+    now: (): number => host().clock.now(),
+    advance: (seconds: number): Promise<{ now: string }> => control('POST', '/clock', { advance: seconds }),
+    moveTo: (iso: string): Promise<{ now: string }> => control('POST', '/clock', { set: iso }),
+    freeze: (freeze = true): Promise<{ now: string }> => control('POST', '/clock', { freeze }),
+    settle: (): Promise<{ quiet: boolean; waited_ms: number }> => control('POST', '/settle'),
+
+    identity: (behaviour: { available?: boolean; delay_ms?: number }) => control('POST', '/identity', behaviour),
+    queues: (): Promise<Record<string, { visible: number; delayed: number; in_flight: number }>> =>
+      control('GET', '/queues'),
+    redrive: (deadLetterQueue: string) => control('POST', `/queues/${deadLetterQueue}/redrive`),
+    sink: (name = 'default') => control('GET', `/sink/${name}`),
+
+    ledger: () => control('GET', '/simulator/ledger'),
+    /** The calls that adapters made. */
+    providerRequests: () => control('GET', '/simulator/requests'),
+    clearProviderRequests: () => control('DELETE', '/simulator/requests'),
+    /** Sends one event of the provider to the service's webhook route, by default of provider_a and signed. */
+    sendEvent: (event: ProviderEvent): Promise<{ status: number; body: ParsedJson }> =>
+      control('POST', '/simulator/events', { provider: 'provider_a', ...event }),
+    authenticate: (paymentId: string, outcome: 'success' | 'failure' = 'success') =>
+      control('POST', `/simulator/payments/${paymentId}/authenticate`, { outcome }),
+    fault: (fault: Readonly<Record<string, unknown>>) => control('POST', '/simulator/faults', fault),
+    clearFaults: () => control('DELETE', '/simulator/faults'),
+    webhookMode: (mode: 'normal' | 'duplicate' | 'reorder' | 'delay' | 'drop', seed?: number) =>
+      control('POST', '/simulator/webhooks', { mode, seed }),
+
+    /** The events on the bus so far, oldest first; all, or those of one detail type. */
+    busEvents: (detailType?: string) =>
+      host()
+        .observed.busEvents()
+        .filter((event) => detailType === undefined || event['detail-type'] === detailType),
+    stop: (): Promise<void> => host().stop(),
+  };
+};
+
+const send = async (url: string, method: string, options: RequestOptions): Promise<TestAnswer> => {
+  const { body } = options;
+  const response = await fetch(url, {
+    method,
+    headers: headersOf(options),
+    ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parsed(text) };
+};
+
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof Uint8Array;
+
+const headersOf = ({
+  session,
+  guestToken,
+  bearer,
+  idempotencyKey,
+  headers,
+  body,
+}: RequestOptions): Record<string, string> => ({
+  ...(body !== undefined && { 'content-type': 'application/json' }),
+  ...(session !== undefined && { 'x-session-id': session }),
+  ...(guestToken !== undefined && { 'x-guest-token': guestToken }),
+  ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+  ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  ...headers,
+});
+
+const parsed = (text: string): ParsedJson => {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};

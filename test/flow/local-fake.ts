@@ -1,0 +1,59 @@
+import type { Catalogue } from '../../infra/local/assemble.ts';
+import type { Handler } from '../../infra/local/invoke.ts';
+import type { Route } from '../../infra/local/routes.ts';
+import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/workers/trigger.ts';
+
+/** Functions made up for tests of the host itself: routes, one queue, a stream consumer and a schedule. */
+export interface FakeCatalogue extends Catalogue {
+  /** Every call so far: function id and event. */
+  readonly calls: { readonly id: string; readonly event: unknown }[];
+  /** From now on the function does this. */
+  handle(id: string, handler: Handler): void;
+}
+
+const common = { summary: '', uses: [], timeoutSeconds: 5, memoryMb: 256, impact: '' } as const;
+
+export const QUEUE: QueueTrigger = {
+  ...common,
+  id: 'fake.queue',
+  kind: 'queue',
+  queue: 'apply-provider-event',
+  rules: [{ name: 'from-tests', pattern: { source: ['tests'], 'detail-type': [{ prefix: 'wanted.' }] } }],
+  batchSize: 2,
+  maxConcurrency: 3,
+  visibilitySeconds: 60,
+  maxReceives: 3,
+};
+export const STREAM: StreamTrigger = { ...common, id: 'fake.stream', kind: 'stream', sortKeys: ['PAY'], batchSize: 10 };
+export const SWEEP: ScheduleTrigger = { ...common, id: 'workers.sweep-due', kind: 'schedule', everyMinutes: 1 };
+export const HOURLY: ScheduleTrigger = { ...common, id: 'fake.hourly', kind: 'schedule', everyMinutes: 60 };
+
+const ROUTES: readonly Route[] = [
+  { id: 'fake.by-id', method: 'GET', path: '/things/{id}', timeoutSeconds: 5 },
+  { id: 'fake.special', method: 'GET', path: '/things/special', timeoutSeconds: 5 },
+  { id: 'fake.create', method: 'POST', path: '/things', timeoutSeconds: 1 },
+  { id: 'fake.part', method: 'GET', path: '/things/{id}/parts/{part_id}', timeoutSeconds: 5 },
+];
+
+const echo: Handler = (event) => ({
+  statusCode: 200,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(event),
+});
+
+export const fakeCatalogue = (): FakeCatalogue => {
+  const calls: { id: string; event: unknown }[] = [];
+  const handlers = new Map<string, Handler>();
+  const isRoute = (id: string) => id === 'default' || ROUTES.some((route) => route.id === id);
+  return {
+    endpoints: ROUTES,
+    triggers: [QUEUE, STREAM, SWEEP, HOURLY],
+    calls,
+    handle: (id, handler) => void handlers.set(id, handler),
+    load: async (id) => (event, context) => {
+      calls.push({ id, event });
+      const handler = handlers.get(id) ?? (isRoute(id) ? echo : () => undefined);
+      return handler(event, context);
+    },
+  };
+};

@@ -1,0 +1,750 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-eventbridge';
+import {
+  ChangeMessageVisibilityCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+  StartMessageMoveTaskCommand,
+} from '@aws-sdk/client-sqs';
+import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestHost, type TestHost, withHost } from './host.ts';
+import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
+
+const MINUTE = 60;
+const HOUR = 3_600;
+
+/** The SDK's clients, pointed at the host as the functions point theirs. */
+const clients = ({ host }: TestHost) => {
+  const { env } = host();
+  const config = { region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, maxAttempts: 1 };
+  const at = (name: string) => ({ ...config, endpoint: env[name] ?? '' });
+  return {
+    sqs: new SQSClient(at('AWS_ENDPOINT_URL_SQS')),
+    bus: new EventBridgeClient(at('AWS_ENDPOINT_URL_EVENTBRIDGE')),
+    dynamo: new DynamoDBClient(at('AWS_ENDPOINT_URL_DYNAMODB')),
+    queueUrl: env['QUEUE_URL_APPLY_PROVIDER_EVENT'] ?? '',
+    table: env['TABLE_NAME'] ?? '',
+  };
+};
+
+const send = (service: TestHost, body: string, more: { delay?: number; group?: string } = {}) => {
+  const { sqs, queueUrl } = clients(service);
+  return sqs.send(
+    new SendMessageCommand({
+      QueueUrl: queueUrl,
+      MessageBody: body,
+      ...(more.delay !== undefined && { DelaySeconds: more.delay }),
+      ...(more.group !== undefined && { MessageGroupId: more.group }),
+    }),
+  );
+};
+
+const put = (service: TestHost, pk: string, more: Record<string, string> = {}, sk = 'PAY') => {
+  const { dynamo, table } = clients(service);
+  const attributes = Object.entries({ pk, sk, ...more }).map(([name, value]) => [name, { S: value }]);
+  return dynamo.send(new PutItemCommand({ TableName: table, Item: Object.fromEntries(attributes) }));
+};
+
+const putEvents = (service: TestHost, entries: PutEventsRequestEntry[]) =>
+  clients(service).bus.send(
+    new PutEventsCommand({ Entries: entries.map((entry) => ({ EventBusName: 'payments', ...entry })) }),
+  );
+
+const bodiesOf = (event: unknown): string[] => (event as SQSEvent).Records.map((record) => record.body);
+const keysOf = (event: unknown): string[] =>
+  (event as DynamoDBStreamEvent).Records.map((record) => record.dynamodb?.Keys?.['pk']?.S ?? '');
+const callsOf = (catalogue: FakeCatalogue, id: string): unknown[] =>
+  catalogue.calls.filter((call) => call.id === id).map((call) => call.event);
+const allBodies = (catalogue: FakeCatalogue): string[] => callsOf(catalogue, QUEUE.id).flatMap(bodiesOf);
+const allKeys = (catalogue: FakeCatalogue): string[] => callsOf(catalogue, STREAM.id).flatMap(keysOf);
+
+const temporaryFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'local-host-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+const freshHost = async (options: { env?: Record<string, string>; dataDir?: string } = {}) => {
+  const catalogue = fakeCatalogue();
+  const service = await startTestHost({ ...options, catalogue, frozen: true });
+  onTestFinished(() => service.stop());
+  return { service, catalogue };
+};
+
+/** Moves to the next whole hour. */
+const nextHour = async (service: TestHost): Promise<number> => {
+  const hour = Math.ceil(service.now() / 3_600_000) * 3_600_000;
+  await service.moveTo(new Date(hour).toISOString());
+  return hour;
+};
+
+/** What a client that does not understand HTTP's niceties sends. */
+const rawRequest = (baseUrl: string, text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname, () => socket.end(text));
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('utf8');
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+
+describe('the gateway', () => {
+  const catalogue = fakeCatalogue();
+  const service = withHost({ catalogue });
+
+  test('hands on a request as payload format 2.0 has it', async () => {
+    const { body } = await service.request('POST', '/things?a=1&b=x%20y&a=2', {
+      body: { name: 'Ä' },
+      headers: { 'X-Custom': 'Value', Cookie: 'one=1; two=2', 'User-Agent': 'a-test' },
+    });
+    expect(body).toMatchObject({
+      version: '2.0',
+      routeKey: 'POST /things',
+      rawPath: '/things',
+      rawQueryString: 'a=1&b=x%20y&a=2',
+      cookies: ['one=1', 'two=2'],
+      queryStringParameters: { a: '1,2', b: 'x y' },
+      headers: { 'x-custom': 'Value', 'content-type': 'application/json' },
+      requestContext: {
+        http: { method: 'POST', path: '/things', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'a-test' },
+        routeKey: 'POST /things',
+        stage: '$default',
+      },
+      body: '{"name":"Ä"}',
+      isBase64Encoded: false,
+    });
+    expect(body.headers.cookie).toBeUndefined();
+    expect(body.pathParameters).toBeUndefined();
+    expect(body.requestContext.time).toMatch(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/);
+  });
+
+  test('joins a header that comes several times', async () => {
+    const { host } = new URL(service.host().baseUrl);
+    const answer = await rawRequest(
+      service.host().baseUrl,
+      `GET /things/1 HTTP/1.1\r\nHost: ${host}\r\nX-Many: a\r\nx-many: b\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toContain('"x-many":"a,b"');
+  });
+
+  test('prefers the literal segment, and decodes parameters', async () => {
+    expect((await service.get('/things/special')).body.routeKey).toBe('GET /things/special');
+    const { body } = await service.get('/things/a%2Fb%40c/parts/7');
+    expect(body.routeKey).toBe('GET /things/{id}/parts/{part_id}');
+    expect(body.pathParameters).toEqual({ id: 'a/b@c', part_id: '7' });
+  });
+
+  test.each([
+    ['application/json; charset=utf-8', false],
+    ['text/plain', false],
+    ['application/x-www-form-urlencoded', true],
+    ['application/octet-stream', true],
+  ])('hands on a body of type %s (base64: %s)', async (type, encoded) => {
+    const { body } = await service.request('POST', '/things', { body: 'a=1', headers: { 'content-type': type } });
+    expect(body.isBase64Encoded).toBe(encoded);
+    expect(Buffer.from(body.body, encoded ? 'base64' : 'utf8').toString('utf8')).toBe('a=1');
+  });
+
+  test('takes the caller’s address from X-Forwarded-For', async () => {
+    const { body } = await service.get('/things/1', { headers: { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' } });
+    expect(body.requestContext.http.sourceIp).toBe('203.0.113.9');
+  });
+
+  test.each([
+    ['GET', '/nowhere'],
+    ['DELETE', '/things/1'],
+    ['OPTIONS', '/things/1'],
+    ['GET', '/things/'],
+  ])('hands %s %s, which no route matches, to the default function', async (method, path) => {
+    expect((await service.request(method, path)).body.routeKey).toBe('$default');
+  });
+
+  test('answers HEAD without a body', async () => {
+    const answer = await service.request('HEAD', '/things/1');
+    expect(answer.body).toBeUndefined();
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0);
+  });
+
+  test.each<[string, () => unknown]>([
+    ['throws', () => Promise.reject(new Error('secret'))],
+    ['answers nothing', () => undefined],
+    ['answers a status that is none', () => ({ statusCode: 'ok', body: '' })],
+    ['answers a body that is no text', () => ({ statusCode: 200, body: { a: 1 } })],
+    ['answers a header that cannot be sent', () => ({ statusCode: 200, headers: { 'x-bad': 'a\nb' }, body: '' })],
+    ['does not end in time', () => new Promise(() => undefined)],
+  ])('answers 500 where the function %s', async (_what, handler) => {
+    catalogue.handle('fake.create', handler);
+    onTestFinished(() => catalogue.handle('fake.create', () => ({ statusCode: 200, body: '' })));
+    const answer = await service.post('/things', {});
+    expect(answer).toMatchObject({ status: 500, body: { message: 'Internal Server Error' } });
+  });
+
+  test('sends cookies, and bytes', async () => {
+    catalogue.handle('fake.create', () => ({
+      statusCode: 201,
+      headers: { 'Content-Type': 'image/png' },
+      cookies: ['a=1', 'b=2'],
+      body: Buffer.from('bytes').toString('base64'),
+      isBase64Encoded: true,
+    }));
+    const answer = await service.post('/things', {});
+    expect(answer).toMatchObject({ status: 201, body: 'bytes' });
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+  });
+
+  test('refuses more than 10 MB', async () => {
+    const answer = await service.post('/things', 'x'.repeat(10 * 1_024 * 1_024 + 1));
+    expect(answer).toMatchObject({ status: 413, body: { message: 'Request Too Long' } });
+  });
+
+  test('refuses a path that cannot be decoded', async () => {
+    expect((await service.get('/things/%E0%A4%A')).status).toBe(400);
+  });
+
+  test('serves 200 requests at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => service.get(`/things/${index}`)));
+    expect(answers.map((answer) => answer.body.pathParameters.id)).toEqual(answers.map((_, index) => String(index)));
+  });
+
+  test('lets requests wait their turn where very many come at once', async () => {
+    let running = 0;
+    let most = 0;
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    catalogue.handle('fake.special', async () => {
+      running += 1;
+      most = Math.max(most, running);
+      if (running === 32) setImmediate(open);
+      await gate;
+      running -= 1;
+      return { statusCode: 200, body: 'ok' };
+    });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => service.get('/things/special')));
+    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+    expect(most).toBe(32);
+  });
+
+  test('says that it is healthy', async () => {
+    expect(await service.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  });
+
+  test.each([
+    ['GET', '/_local/nothing', 404],
+    ['POST', '/_local/clock', 400],
+    ['POST', '/_local/sessions', 400],
+    ['POST', '/_local/queues/apply-provider-event/redrive', 404],
+  ])('answers a wrong control request %s %s with %i and its error', async (method, path, status) => {
+    const answer = await service.request(method, path);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toEqual(expect.any(String));
+  });
+
+  test('sends no CORS header unless origins are allowed', async () => {
+    const answer = await service.get('/things/1', { headers: { Origin: 'https://shop.example' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('the gateway with settings', () => {
+  const service = withHost({
+    catalogue: fakeCatalogue(),
+    env: { BASE_PATH: '/pay', ALLOWED_ORIGINS: 'https://shop.example' },
+  });
+
+  test('serves under BASE_PATH only', async () => {
+    const { body } = await service.get('/pay/things/1');
+    expect(body).toMatchObject({ routeKey: 'GET /things/{id}', rawPath: '/pay/things/1' });
+    expect((await service.get('/things/1')).body.routeKey).toBe('$default');
+    expect(service.host().env['PUBLIC_BASE_URL']).toBe(`${service.host().baseUrl}/pay`);
+  });
+
+  test('answers preflights of allowed origins', async () => {
+    const preflight = { 'Access-Control-Request-Method': 'POST' };
+    const allowed = await service.request('OPTIONS', '/pay/things', {
+      headers: { ...preflight, Origin: 'https://shop.example' },
+    });
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+    const other = await service.request('OPTIONS', '/pay/things', {
+      headers: { ...preflight, Origin: 'https://evil.example' },
+    });
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+    const get = await service.get('/pay/things/1', { headers: { Origin: 'https://shop.example' } });
+    expect(get.headers.get('access-control-allow-origin')).toBe('https://shop.example');
+  });
+});
+
+describe('queues', () => {
+  let service: TestHost;
+  let catalogue: FakeCatalogue;
+  beforeEach(async () => {
+    catalogue = fakeCatalogue();
+    service = await startTestHost({ catalogue, frozen: true });
+    onTestFinished(() => service.stop());
+  });
+  const counts = async () => (await service.queues())['apply-provider-event'];
+
+  test('hand a message to the function as SQS does', async () => {
+    await send(service, 'hello', { group: 'target-1' });
+    await service.settle();
+    expect(callsOf(catalogue, QUEUE.id)).toEqual([
+      {
+        Records: [
+          expect.objectContaining({
+            body: 'hello',
+            md5OfBody: '5d41402abc4b2a76b9719d911017c592',
+            eventSource: 'aws:sqs',
+            eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:apply-provider-event',
+            attributes: expect.objectContaining({
+              ApproximateReceiveCount: '1',
+              SentTimestamp: String(service.now()),
+              MessageGroupId: 'target-1',
+            }),
+          }),
+        ],
+      },
+    ]);
+    expect(await counts()).toEqual({ visible: 0, delayed: 0, in_flight: 0 });
+  });
+
+  test('bring back only what failed, once its visibility is over', async () => {
+    catalogue.handle(QUEUE.id, (event) => ({
+      batchItemFailures: (event as SQSEvent).Records.filter(
+        (record) => record.body === 'bad' && record.attributes.ApproximateReceiveCount === '1',
+      ).map((record) => ({ itemIdentifier: record.messageId })),
+    }));
+    const { sqs, queueUrl } = clients(service);
+    const entries = ['good', 'bad'].map((text) => ({ Id: text, MessageBody: text }));
+    await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }));
+    await service.settle();
+    expect(allBodies(catalogue)).toEqual(['good', 'bad']);
+    expect(await counts()).toEqual({ visible: 0, delayed: 0, in_flight: 1 });
+    await service.advance(QUEUE.visibilitySeconds - 1);
+    expect(allBodies(catalogue)).toHaveLength(2);
+    await service.advance(1);
+    expect(allBodies(catalogue)).toEqual(['good', 'bad', 'bad']);
+    expect(await counts()).toEqual({ visible: 0, delayed: 0, in_flight: 0 });
+  });
+
+  test.each<[string, () => unknown]>([
+    ['throws', () => Promise.reject(new Error('no'))],
+    ['names a message that it was not given', () => ({ batchItemFailures: [{ itemIdentifier: 'other' }] })],
+  ])('move a message to the dead-letter queue where the function %s too often, and back', async (_what, handler) => {
+    catalogue.handle(QUEUE.id, handler);
+    await send(service, 'poison');
+    await service.advance(HOUR);
+    expect(allBodies(catalogue)).toHaveLength(QUEUE.maxReceives);
+    expect(await service.queues()).toMatchObject({
+      'apply-provider-event': { visible: 0, in_flight: 0 },
+      'apply-provider-event-dlq': { visible: 1 },
+    });
+    catalogue.handle(QUEUE.id, () => undefined);
+    expect(await service.redrive('apply-provider-event-dlq')).toEqual({ moved: 1 });
+    await service.settle();
+    expect(allBodies(catalogue)).toHaveLength(QUEUE.maxReceives + 1);
+    expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
+  });
+
+  test('can be redriven by SQS’s own operation', async () => {
+    catalogue.handle(QUEUE.id, () => Promise.reject(new Error('no')));
+    await send(service, 'poison');
+    await service.advance(HOUR);
+    catalogue.handle(QUEUE.id, () => undefined);
+    const arn = 'arn:aws:sqs:eu-central-1:000000000000:apply-provider-event-dlq';
+    await clients(service).sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn }));
+    await service.settle();
+    expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
+  });
+
+  test('let the function choose when a message comes back', async () => {
+    const { sqs, queueUrl } = clients(service);
+    catalogue.handle(QUEUE.id, async (event) => {
+      const [record] = (event as SQSEvent).Records;
+      if (record?.attributes.ApproximateReceiveCount !== '1') return undefined;
+      await sqs.send(
+        new ChangeMessageVisibilityCommand({
+          QueueUrl: queueUrl,
+          ReceiptHandle: record.receiptHandle,
+          VisibilityTimeout: 5,
+        }),
+      );
+      return { batchItemFailures: [{ itemIdentifier: record.messageId }] };
+    });
+    await send(service, 'later');
+    await service.advance(4);
+    expect(allBodies(catalogue)).toHaveLength(1);
+    await service.advance(1);
+    expect(allBodies(catalogue)).toHaveLength(2);
+  });
+
+  test('hold back a delayed message', async () => {
+    await send(service, 'later', { delay: 300 });
+    expect(await counts()).toEqual({ visible: 0, delayed: 1, in_flight: 0 });
+    await service.advance(299);
+    expect(allBodies(catalogue)).toEqual([]);
+    await service.advance(1);
+    expect(allBodies(catalogue)).toEqual(['later']);
+  });
+
+  test('call a function no more often at once than its concurrency, groups side by side', async () => {
+    let running = 0;
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const seen: number[] = [];
+    catalogue.handle(QUEUE.id, async () => {
+      running += 1;
+      seen.push(running);
+      await gate;
+      running -= 1;
+    });
+    await Promise.all(Array.from({ length: 40 }, (_, index) => send(service, String(index))));
+    expect(seen).toEqual([1, 2, 3]);
+    open();
+    await service.settle();
+    expect(Math.max(...seen)).toBe(QUEUE.maxConcurrency);
+    expect(allBodies(catalogue).toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => String(index)).toSorted());
+  });
+
+  test('refuse what SQS refuses', async () => {
+    const { sqs, queueUrl } = clients(service);
+    await expect(send(service, 'x', { delay: 901 })).rejects.toThrow('DelaySeconds');
+    const unknown = new GetQueueAttributesCommand({ QueueUrl: `${queueUrl}-none` });
+    await expect(sqs.send(unknown)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
+  });
+
+  test('can be read by others, as a dead-letter queue is', async () => {
+    const { sqs, queueUrl } = clients(service);
+    const dlq = `${queueUrl}-dlq`;
+    await sqs.send(new SendMessageCommand({ QueueUrl: dlq, MessageBody: 'dead' }));
+    const { Messages } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: dlq, MaxNumberOfMessages: 10 }));
+    expect(Messages).toMatchObject([{ Body: 'dead' }]);
+    expect((await service.queues())['apply-provider-event-dlq']).toEqual({ visible: 0, delayed: 0, in_flight: 1 });
+    const attributes = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: dlq, AttributeNames: ['All'] }));
+    expect(attributes.Attributes).toMatchObject({ ApproximateNumberOfMessagesNotVisible: '1' });
+  });
+});
+
+describe('the bus', () => {
+  test('puts the envelope of an event on the queues whose rules match', async () => {
+    const { service, catalogue } = await freshHost();
+    const answer = await putEvents(service, [
+      { Source: 'tests', DetailType: 'wanted.thing', Detail: '{"a":1}' },
+      { Source: 'tests', DetailType: 'other.thing', Detail: '{}' },
+      { Source: 'tests', DetailType: 'wanted.broken', Detail: '{' },
+      { Source: 'elsewhere', DetailType: 'wanted.thing', Detail: '{}' },
+    ]);
+    expect(answer.FailedEntryCount).toBe(1);
+    expect(answer.Entries?.[2]?.ErrorCode).toBe('MalformedDetail');
+    await service.settle();
+    expect(allBodies(catalogue).map((body) => JSON.parse(body))).toEqual([
+      expect.objectContaining({ version: '0', source: 'tests', 'detail-type': 'wanted.thing', detail: { a: 1 } }),
+    ]);
+    expect(service.busEvents()).toHaveLength(3);
+    expect(service.busEvents('wanted.thing')).toHaveLength(2);
+  });
+});
+
+describe('the stream', () => {
+  test('hands on changes of the wanted items, in order, and nothing else', async () => {
+    const { service, catalogue } = await freshHost();
+    const { dynamo, table } = clients(service);
+    await put(service, 'one', { a: '1' });
+    await put(service, 'log', {}, 'LOG');
+    await put(service, 'one', { a: '1' });
+    await dynamo.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: { pk: { S: 'one' }, sk: { S: 'PAY' } },
+        UpdateExpression: 'SET b = :b',
+        ExpressionAttributeValues: { ':b': { B: new Uint8Array([1, 2]) } },
+      }),
+    );
+    await service.settle();
+    const records = callsOf(catalogue, STREAM.id).flatMap((event) => (event as DynamoDBStreamEvent).Records);
+    expect(records.map((record) => record.eventName)).toEqual(['INSERT', 'MODIFY']);
+    expect(records[1]?.dynamodb).toMatchObject({
+      OldImage: { a: { S: '1' } },
+      NewImage: { a: { S: '1' }, b: { B: 'AQI=' } },
+      ApproximateCreationDateTime: Math.floor(service.now() / 1_000),
+    });
+  });
+
+  test('tries again from the first failed record on', async () => {
+    const { service, catalogue } = await freshHost();
+    let failures = 2;
+    catalogue.handle(STREAM.id, (event) => {
+      const bad = (event as DynamoDBStreamEvent).Records.find((record) => record.dynamodb?.Keys?.['pk']?.S === 'two');
+      if (!bad || failures === 0) return undefined;
+      failures -= 1;
+      return { batchItemFailures: [{ itemIdentifier: bad.dynamodb?.SequenceNumber }] };
+    });
+    for (const pk of ['one', 'two', 'three']) await put(service, pk);
+    await service.settle();
+    const seen = allKeys(catalogue);
+    expect(seen.filter((pk) => pk === 'one')).toHaveLength(1);
+    expect(seen.filter((pk) => pk === 'two')).toHaveLength(3);
+    expect(seen.lastIndexOf('two')).toBeLessThan(seen.lastIndexOf('three'));
+  });
+
+  test('keeps whole what it gives up after ten tries, and goes on', async () => {
+    const { service, catalogue } = await freshHost();
+    catalogue.handle(STREAM.id, (event) => {
+      if (keysOf(event).includes('poison')) throw new Error('no');
+    });
+    for (const pk of ['one', 'poison', 'two']) await put(service, pk);
+    await service.settle();
+    expect(allKeys(catalogue)).toContain('two');
+    expect(allKeys(catalogue).filter((pk) => pk === 'poison')).toHaveLength(10);
+    const file = await readFile(join(service.host().folder, 'failures', `${STREAM.id}.jsonl`), 'utf8');
+    const lines = file
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({ tries: 10, record: { dynamodb: { NewImage: { pk: { S: 'poison' } } } } });
+  });
+
+  test('can be replayed to one consumer', async () => {
+    const { service, catalogue } = await freshHost();
+    await put(service, 'one');
+    await service.settle();
+    await service.host().replayStream(STREAM.id);
+    await service.settle();
+    expect(allKeys(catalogue)).toEqual(['one', 'one']);
+  });
+});
+
+describe('the clock', () => {
+  test('runs the sweep at the whole minute after an appointment, and at no other', async () => {
+    const { service, catalogue } = await freshHost();
+    const hour = await nextHour(service);
+    await put(service, 'late', { due: 'DUE#7', due_at: new Date(hour + 59 * 60_000 - 1).toISOString() });
+    const { dynamo, table } = clients(service);
+    catalogue.handle('workers.sweep-due', async () => {
+      await dynamo.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: { pk: { S: 'late' }, sk: { S: 'PAY' } },
+          UpdateExpression: 'REMOVE due, due_at',
+        }),
+      );
+    });
+    await service.advance(58 * MINUTE);
+    expect(callsOf(catalogue, SWEEP.id)).toEqual([]);
+    await service.advance(2 * HOUR);
+    expect(callsOf(catalogue, SWEEP.id)).toEqual([
+      expect.objectContaining({
+        time: new Date(hour + 59 * 60_000).toISOString().replace('.000', ''),
+        source: 'aws.events',
+      }),
+    ]);
+    expect(callsOf(catalogue, HOURLY.id)).toHaveLength(1 + 2);
+  });
+
+  test('runs what falls due on the way in time order, each at its own time', async () => {
+    const { service, catalogue } = await freshHost();
+    await nextHour(service);
+    const seen: [string, number][] = [];
+    catalogue.handle(QUEUE.id, (event) => void seen.push([bodiesOf(event).join(), service.now()]));
+    catalogue.handle(HOURLY.id, () => void seen.push(['hourly', service.now()]));
+    const start = service.now();
+    await send(service, 'c', { delay: 900 });
+    await send(service, 'a', { delay: 60 });
+    await send(service, 'b', { delay: 120 });
+    await service.advance(2 * HOUR);
+    expect(seen).toEqual([
+      ['a', start + 60_000],
+      ['b', start + 120_000],
+      ['c', start + 900_000],
+      ['hourly', start + 3_600_000],
+      ['hourly', start + 7_200_000],
+    ]);
+  });
+
+  test('moves over a day within two seconds', async () => {
+    const { service, catalogue } = await freshHost();
+    const appointment = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
+    await appointment(service.now());
+    catalogue.handle(SWEEP.id, () => appointment(service.now() + HOUR * 1_000));
+    const startedAt = performance.now();
+    await service.advance(24 * HOUR);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(callsOf(catalogue, SWEEP.id).length).toBeGreaterThan(20);
+  });
+
+  test('stands still while frozen, and goes on from there', async () => {
+    const { service } = await freshHost();
+    const at = service.now();
+    await service.freeze(true);
+    expect(service.now()).toBe(at);
+    expect(await service.advance(10)).toEqual({ now: new Date(at + 10_000).toISOString(), frozen: true });
+    expect(service.now()).toBe(at + 10_000);
+    await service.freeze(false);
+    expect(service.now()).toBeGreaterThanOrEqual(at + 10_000);
+    expect(service.now()).toBeLessThan(at + 20_000);
+  });
+
+  test('never goes back', async () => {
+    const { service } = await freshHost();
+    const past = new Date(service.now() - 1_000).toISOString();
+    expect(await service.request('POST', '/_local/clock', { body: { set: past } })).toMatchObject({
+      status: 400,
+      body: { error: 'the clock moves forward only' },
+    });
+  });
+});
+
+describe('the identity service', () => {
+  const service = withHost({ catalogue: fakeCatalogue() });
+  const identity = (method: string, path: string, body?: unknown) =>
+    service.request(method, `/_local/identity-service${path}`, { body });
+
+  test('knows the demo sessions', async () => {
+    expect(await identity('GET', '/sessions/demo-owner')).toMatchObject({
+      status: 200,
+      body: { user_id: 'user_demo_owner', email: 'demo.owner@example.com', is_admin: false },
+    });
+    expect((await identity('GET', '/sessions/demo-admin')).body.is_admin).toBe(true);
+    expect((await identity('GET', '/sessions/none')).status).toBe(404);
+  });
+
+  test('makes users and sessions, and keeps an expired one known as such', async () => {
+    const made = await service.session({ email: 'Ann@example.com', organization_id: 'org_1', expires_in: 60 });
+    expect(await identity('GET', `/sessions/${made.session_id}`)).toMatchObject({
+      body: { user_id: made.user_id, organization_id: 'org_1' },
+    });
+    await service.advance(61);
+    const expired = await identity('GET', `/sessions/${made.session_id}`);
+    expect(expired.status).toBe(200);
+    expect(Date.parse(expired.body.expires_at)).toBeLessThan(service.now());
+    const again = await service.session({ email: 'ann@example.com' });
+    expect(again.user_id).toBe(made.user_id);
+  });
+
+  test('finds users by e-mail and by id', async () => {
+    const { user_id } = await service.session({ email: 'bob@example.com' });
+    expect((await identity('GET', '/users?email=BOB%40example.com')).body).toMatchObject({ id: user_id });
+    expect((await identity('GET', '/users?email=nobody%40example.com')).status).toBe(404);
+    const found = await identity('POST', '/users/lookup', { ids: [user_id, 'user_none'] });
+    expect(found.body).toMatchObject([{ id: user_id, email: 'bob@example.com' }]);
+  });
+
+  test('signs tokens that its published key verifies', async () => {
+    const { createRemoteJWKSet, jwtVerify } = await import('jose');
+    const { token, user_id } = await service.session({ is_admin: true });
+    const { env } = service.host();
+    const keys = createRemoteJWKSet(new URL(env['IDENTITY_JWKS_URI'] ?? ''));
+    const { payload } = await jwtVerify(token, keys, {
+      issuer: env['IDENTITY_ISSUER'] ?? '',
+      currentDate: new Date(service.now()),
+    });
+    expect(payload).toMatchObject({ sub: user_id, is_admin: true });
+  });
+
+  test('can be unreachable', async () => {
+    await service.identity({ available: false });
+    await expect(identity('GET', '/sessions/demo-owner')).rejects.toThrow('fetch failed');
+    await service.identity({ available: true });
+    expect((await identity('GET', '/sessions/demo-owner')).status).toBe(200);
+  });
+});
+
+describe('a sink', () => {
+  const service = withHost({ catalogue: fakeCatalogue(), frozen: true });
+
+  test('keeps what it gets, oldest first, and fails as told', async () => {
+    await service.control('POST', '/sink/mine/behaviour', { status: 503, times: 1 });
+    const headers = { 'webhook-id': 'msg_1' };
+    const first = await service.request('POST', '/_local/sink/mine', { body: '{"a": 1}', headers });
+    const second = await service.request('POST', '/_local/sink/mine', { body: 'no json', headers });
+    expect([first.status, second.status]).toEqual([503, 200]);
+    expect(await service.sink('mine')).toMatchObject([
+      { received_at: new Date(service.now()).toISOString(), headers, body: { a: 1 }, raw: '{"a": 1}' },
+      { body: null, raw: 'no json' },
+    ]);
+    await service.control('DELETE', '/sink/mine');
+    expect(await service.sink('mine')).toEqual([]);
+  });
+});
+
+describe('a restart on the same data', () => {
+  test('goes on with everything that was there', async () => {
+    const dataDir = await temporaryFolder();
+    const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
+    await before.advance(3 * HOUR);
+    const reached = before.now();
+    await send(before, 'delayed', { delay: 900 });
+    await put(before, 'one');
+    await before.settle();
+    const { session_id } = await before.session();
+    await before.stop();
+
+    const { service, catalogue } = await freshHost({ dataDir });
+    expect(service.now()).toBeGreaterThanOrEqual(reached);
+    await put(service, 'two');
+    await service.settle();
+    expect(allKeys(catalogue)).toEqual(['two']);
+    expect((await service.queues())['apply-provider-event']).toMatchObject({ delayed: 1 });
+    await service.advance(900);
+    expect(allBodies(catalogue)).toEqual(['delayed']);
+    expect((await service.get(`/_local/identity-service/sessions/${session_id}`)).status).toBe(200);
+  });
+
+  test('hands on changes that nobody had heard of', async () => {
+    const dataDir = await temporaryFolder();
+    const deaf = fakeCatalogue();
+    deaf.handle(STREAM.id, () => Promise.reject(new Error('no')));
+    const before = await startTestHost({ dataDir, catalogue: deaf });
+    await put(before, 'unheard');
+    await before.stop();
+    const { service, catalogue } = await freshHost({ dataDir });
+    await service.settle();
+    expect(allKeys(catalogue)).toEqual(['unheard']);
+  });
+});
+
+describe('a start that cannot be', () => {
+  test('says so in one line', async () => {
+    const dataDir = await temporaryFolder();
+    const { service } = await freshHost({ dataDir });
+    const { startHost } = await import('../../infra/local/host.ts');
+    const port = Number(new URL(service.host().baseUrl).port);
+    const catalogue = fakeCatalogue();
+    await expect(startHost({ port, dataDir: ':memory:', catalogue })).rejects.toThrow(`port ${port} is in use`);
+    await expect(startHost({ dataDir, catalogue })).rejects.toThrow('another local host uses this DATA_DIR');
+    const wrong = { BASE_PATH: 'no-slash', PORT: 'abc' };
+    await expect(startHost({ dataDir: ':memory:', catalogue, env: wrong })).rejects.toMatchObject({
+      mistakes: [expect.stringContaining('PORT'), expect.stringContaining('BASE_PATH')],
+    });
+    const unreachable = { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
+    await expect(startHost({ dataDir: ':memory:', catalogue, env: unreachable })).rejects.toThrow('127.0.0.1:9');
+  });
+});
+
+describe('another engine', () => {
+  test('is used where DYNAMODB_ENDPOINT names one', async () => {
+    const { service: first } = await freshHost();
+    const endpoint = first.host().dynamoEndpoint;
+    const { service, catalogue } = await freshHost({ env: { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: 'other' } });
+    expect(service.host().env['AWS_ENDPOINT_URL_DYNAMODB']).toBe(endpoint);
+    await put(service, 'one');
+    await service.settle();
+    expect(allKeys(catalogue)).toEqual(['one']);
+  });
+});

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+/** `npm start` as a process of its own, as an operator has it. */
+const START = join(import.meta.dirname, '../../infra/local/start.ts');
+
+interface Command {
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  output(): string;
+  errors(): string;
+}
+
+const start = (env: Record<string, string>): Command => {
+  const child = spawn(process.execPath, [START], {
+    env: { PORT: '0', LOG_LEVEL: 'silent', ...env },
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (text: Buffer) => {
+    output += text.toString('utf8');
+  });
+  child.stderr.on('data', (text: Buffer) => {
+    errors += text.toString('utf8');
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return { child, output: () => output, errors: () => errors };
+};
+
+/** @returns the base URL, once the command says that it is ready. */
+const ready = async (command: Command): Promise<string> => {
+  await vi.waitFor(() => expect(command.output() + command.errors()).toMatch(/^curl/m), {
+    timeout: 10_000,
+    interval: 10,
+  });
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(command.output())?.[0] ?? '';
+};
+
+const ends = async ({ child }: Command): Promise<number | null> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+};
+
+const folder = async (): Promise<string> => {
+  const made = await mkdtemp(join(tmpdir(), 'local-start-test-'));
+  onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 3 }));
+  return made;
+};
+
+/** Processes that name this text in their command line. */
+const processesOf = async (text: string): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (commandLine.includes(text)) found.push(pid);
+  }
+  return found;
+};
+
+const session = { 'x-session-id': 'demo-owner', 'content-type': 'application/json' };
+
+/** Sends the printed curl line by other means. */
+const createAsPrinted = async (output: string): Promise<{ status: number; body: { id: string; status: string } }> => {
+  const line = output.split('\n').find((one) => one.startsWith('curl')) ?? '';
+  const [, url = '', body = ''] = /POST (\S+) .* -d '([^']+)'/.exec(line) ?? [];
+  const response = await fetch(url, { method: 'POST', headers: session, body });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+};
+
+describe('npm start', () => {
+  test('is ready within three seconds, prints what one needs, and stops on SIGTERM with all it started', async () => {
+    const dataDir = await folder();
+    const startedAt = performance.now();
+    const command = start({ DATA_DIR: dataDir });
+    const baseUrl = await ready(command);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    for (const text of [baseUrl, '/docs', 'demo-owner', 'demo-member', 'demo-admin', 'whsec_local_provider_a']) {
+      expect(command.output()).toContain(text);
+    }
+    expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
+    expect(await createAsPrinted(command.output())).toMatchObject({ status: 201, body: { status: 'created' } });
+    command.child.kill('SIGTERM');
+    expect(await ends(command)).toBe(0);
+    expect(await processesOf(dataDir)).toEqual([]);
+    expect(command.errors()).toBe('');
+  });
+
+  test('loses nothing where it is killed, and leaves no process behind', async () => {
+    const dataDir = await folder();
+    const killed = start({ DATA_DIR: dataDir });
+    await ready(killed);
+    const { body } = await createAsPrinted(killed.output());
+    killed.child.kill('SIGKILL');
+    await ends(killed);
+    await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), { timeout: 5_000 });
+
+    const again = start({ DATA_DIR: dataDir });
+    const baseUrl = await ready(again);
+    const confirmed = await fetch(`${baseUrl}/payments/confirm/${body.id}`, {
+      method: 'POST',
+      headers: session,
+      body: '{}',
+    });
+    expect(confirmed.status).toBe(200);
+    expect(await confirmed.json()).toMatchObject({ id: body.id, status: 'succeeded' });
+    again.child.kill('SIGINT');
+    expect(await ends(again)).toBe(0);
+  });
+
+  test('keeps nothing of :memory:, however it ends', async () => {
+    const temporary = await folder();
+    const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary });
+    await ready(command);
+    expect(await readdir(temporary)).toHaveLength(1);
+    command.child.kill('SIGKILL');
+    await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
+  });
+
+  test('says in one line why it cannot start, and exits with 1', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = String(typeof address === 'object' ? address?.port : '');
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ PORT: port }, new RegExp(`^port ${port} is in use: [^\\n]+\\n$`)],
+      [{ PORT: 'abc' }, /^PORT: [^\n]+\n$/],
+      [{ PROVIDER_TIMEOUT_MS: 'soon' }, /^PROVIDER_TIMEOUT_MS: [^\n]+\n$/],
+      [{ PROVIDER_A_API_KEY: 'sk_live_1234567890' }, /^[^\n]*live[^\n]*\n$/],
+      [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }, /^the DynamoDB engine at http:\/\/127\.0\.0\.1:9[^\n]*\n$/],
+    ];
+    for (const [env, line] of cases) {
+      const command = start({ DATA_DIR: ':memory:', ...env });
+      expect(await ends(command)).toBe(1);
+      expect(command.errors()).toMatch(line);
+      expect(command.output()).toBe('');
+    }
+  });
+});

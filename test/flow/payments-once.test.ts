@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { paidIntentBody, THREE_D_SECURE } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  createIntent,
+  createPaidIntent,
+  eventsOf,
+  HOUR,
+  itemsOf,
+  PATIENT,
+  read,
+  signIn,
+  timesCharged,
+} from './flow.ts';
+import { type TestAnswer, withHost } from './host.ts';
+
+/** However many ask at once, it happens once. */
+const service = withHost({ frozen: true, env: PATIENT });
+
+const atOnce = <T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => task(index)));
+
+const tally = (answers: readonly TestAnswer[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const name = `${status} ${body.code ?? body.status}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+};
+
+describe('200 confirms of one payment at once', () => {
+  test('charge it once, and say so once', async () => {
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    const answers = await atOnce(200, () => confirm(service, payment.id, user.options));
+    const counts = tally(answers);
+    const known = (counts['200 succeeded'] ?? 0) + (counts['409 PAYMENT_IN_PROGRESS'] ?? 0);
+    expect({ known, counts }).toMatchObject({ known: 200, counts: { '200 succeeded': expect.any(Number) } });
+    await service.settle();
+    expect((await atProvider(service, payment.id)).charges).toMatchObject([{ status: 'succeeded', amount: 2_500 }]);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('of different methods, each under a key of its own, charge one of them', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await atOnce(60, (index) =>
+      confirm(
+        service,
+        payment.id,
+        { ...user.options, idempotencyKey: `try-${index}` },
+        { payment_method_id: index % 3 === 0 ? 'pm_card_visa_chargeDeclined' : 'pm_card_mastercard' },
+      ),
+    );
+    await service.settle();
+    expect(await timesCharged(service, payment.id)).toBeLessThanOrEqual(1);
+    const last = await confirm(service, payment.id, user.options, { payment_method_id: 'pm_card_visa' });
+    expect(last).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    expect(await timesCharged(service, payment.id)).toBe(1);
+    expect(eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+  });
+
+  test('under one key answer alike, or that it is still running', async () => {
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    const options = { ...user.options, idempotencyKey: 'one' };
+    const answers = await atOnce(50, () => confirm(service, payment.id, options));
+    const counts = tally(answers);
+    expect((counts['200 succeeded'] ?? 0) + (counts['409 IDEMPOTENCY_IN_PROGRESS'] ?? 0)).toBe(50);
+    for (const { status, headers } of answers) {
+      if (status === 409) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const later = await confirm(service, payment.id, options);
+    expect(later.headers.get('idempotent-replayed')).toBe('true');
+    expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+});
+
+describe('50 creates at once', () => {
+  test('under one key make one record and one intent at the provider', async () => {
+    const user = await signIn(service);
+    const options = { ...user.options, idempotencyKey: 'basket' };
+    const create = () => service.post('/payments/intents', paidIntentBody(), options);
+    const answers = await atOnce(50, create);
+    const counts = tally(answers);
+    expect((counts['201 created'] ?? 0) + (counts['409 IDEMPOTENCY_IN_PROGRESS'] ?? 0)).toBe(50);
+    for (const { status, headers } of answers) {
+      if (status === 409) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const made = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.id));
+    expect(made.size).toBe(1);
+    const [id = ''] = made;
+    expect((await create()).body.id).toBe(id);
+    await service.settle();
+    expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [{ id }], meta: { total: 1 } });
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+    expect(eventsOf(service, id)).toEqual(['payment.created']);
+    const owned = (await itemsOf(service, 'PAY#')).filter((item) => item.sk === 'PAY' && item.userId === user.userId);
+    expect(owned).toHaveLength(1);
+  });
+
+  test('without a key make 50, each counted and announced once', async () => {
+    const user = await signIn(service);
+    const answers = await atOnce(50, () => service.post('/payments/intents', paidIntentBody(), user.options));
+    expect(tally(answers)).toEqual({ '201 created': 50 });
+    await service.settle();
+    const list = await service.get('/payments?limit=10', user.options);
+    expect(list.body.meta).toMatchObject({ total: 50, hasMore: true });
+    for (const { body } of answers) expect(eventsOf(service, body.id)).toEqual(['payment.created']);
+  });
+});
+
+describe('everything that can settle a payment, racing', () => {
+  test('moves it once: confirm, webhook, sync and the customer at the same time', async () => {
+    const user = await signIn(service);
+    const payments = await atOnce(12, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE }));
+    await service.webhookMode('duplicate');
+    await Promise.all(payments.map(({ id }) => confirm(service, id, user.options)));
+    await Promise.all(
+      payments.flatMap(({ id, provider_payment_id }) => [
+        service.authenticate(id),
+        ...Array.from({ length: 4 }, () => service.post(`/payments/sync/${provider_payment_id}`, {}, user.options)),
+        confirm(service, id, user.options),
+      ]),
+    );
+    await service.settle();
+    await service.webhookMode('normal');
+    for (const { id } of payments) {
+      expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
+      expect(await timesCharged(service, id)).toBe(1);
+      expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+    }
+  });
+
+  test('updates and confirms at the same time: what is charged is what the record says', async () => {
+    const user = await signIn(service);
+    const payments = await atOnce(12, () => createPaidIntent(service, user));
+    const answers = await Promise.all(
+      payments.flatMap(({ id }, index) => [
+        service.put(`/payments/intents/${id}`, { total_cents: 5_000 + index }, user.options),
+        confirm(service, id, user.options),
+        service.put(`/payments/intents/${id}`, { total_cents: 9_000 + index }, user.options),
+      ]),
+    );
+    for (const answer of answers) expect([200, 402, 409]).toContain(answer.status);
+    await service.advance(HOUR);
+    for (const { id } of payments) {
+      const record = await read(service, id, user.options);
+      if (record.status !== 'succeeded') {
+        expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      }
+      const { charges, intents } = await atProvider(service, id);
+      expect(intents).toMatchObject([{ amount: record.total_cents, status: 'succeeded' }]);
+      expect(charges).toMatchObject([{ amount: record.total_cents, status: 'succeeded' }]);
+    }
+  });
+
+  test('cancels and confirms at the same time: canceled without a charge, or paid', async () => {
+    const user = await signIn(service);
+    const payments = await atOnce(12, () => createPaidIntent(service, user));
+    await Promise.all(
+      payments.flatMap(({ id }) => [
+        service.post(`/payments/intents/${id}/cancel`, {}, user.options),
+        confirm(service, id, user.options),
+        service.post(`/payments/intents/${id}/cancel`, {}, user.options),
+      ]),
+    );
+    await service.advance(HOUR);
+    for (const { id } of payments) {
+      const { status } = await read(service, id, user.options);
+      const { intents } = await atProvider(service, id);
+      expect(intents).toMatchObject([{ status }]);
+      expect(await timesCharged(service, id)).toBe(status === 'succeeded' ? 1 : 0);
+      expect(['succeeded', 'canceled']).toContain(status);
+    }
+  });
+});

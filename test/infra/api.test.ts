@@ -1,0 +1,93 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../functions/catalogue.ts';
+import { DEFAULT_ID } from '../../infra/build.ts';
+import { createCors } from '../../infra/local/cors.ts';
+import { type Resource, synthesize } from './synthesized.ts';
+
+const ORIGIN = 'https://shop.example';
+const { ofType, functionOf, words, stacks } = synthesize({ env: { ALLOWED_ORIGINS: ORIGIN } });
+
+const keyOf = ({ method, path }: (typeof endpoints)[number]): string => `${method} ${path}`;
+const only = (found: readonly Resource[]): Resource => {
+  expect(found).toHaveLength(1);
+  return found[0] as Resource;
+};
+const stage = only(ofType('AWS::ApiGatewayV2::Stage'));
+
+describe('the HTTP API', () => {
+  it('has the routes of the catalogue and the one for all the rest', () => {
+    const keys = ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
+    expect(keys.sort()).toEqual([...endpoints.map(keyOf), '$default'].sort());
+  });
+
+  it.each([
+    ...endpoints.map((endpoint) => [keyOf(endpoint), endpoint.id, endpoint.path]),
+    ['$default', DEFAULT_ID, ''],
+  ])('sends %s to %s and lets the gateway call it', (key, id, path) => {
+    const route = only(ofType('AWS::ApiGatewayV2::Route').filter(({ Properties }) => Properties.RouteKey === key));
+    const lambda = functionOf(id ?? '');
+    const integration = only(
+      ofType('AWS::ApiGatewayV2::Integration').filter(
+        ({ stack, logicalId }) =>
+          stack === route.stack && words(route.Properties.Target) === `integrations/${logicalId.slice(0, -8)}`,
+      ),
+    );
+    expect(integration.Properties).toMatchObject({ IntegrationType: 'AWS_PROXY', PayloadFormatVersion: '2.0' });
+    expect(integration.Properties.IntegrationUri).toEqual({ 'Fn::GetAtt': [lambda.logicalId, 'Arn'] });
+    const permission = only(
+      ofType('AWS::Lambda::Permission').filter(
+        ({ stack, Properties }) =>
+          stack === lambda.stack &&
+          Properties.Principal === 'apigateway.amazonaws.com' &&
+          Properties.FunctionName['Fn::GetAtt']?.[0] === lambda.logicalId,
+      ),
+    );
+    expect(permission.Properties.Action).toBe('lambda:InvokeFunction');
+    expect(JSON.stringify(permission.Properties.SourceArn)).toContain(`/*/*${path}"`);
+  });
+
+  it('has a function URL beside the route for providers, and for nobody else', () => {
+    const byProvider = endpoints.filter(({ auth }) => auth === 'provider-signature');
+    expect(byProvider.length).toBeGreaterThan(0);
+    const targets = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
+    expect(targets).toEqual(byProvider.map(({ id }) => `${functionOf(id).logicalId.slice(0, -8)}.Arn`));
+  });
+
+  it('limits the stage and every route', () => {
+    expect(stage.Properties.DefaultRouteSettings.ThrottlingRateLimit).toBeGreaterThan(0);
+    expect(stage.Properties.DefaultRouteSettings.ThrottlingBurstLimit).toBeGreaterThan(0);
+    const limits = stage.Properties.RouteSettings;
+    expect(Object.keys(limits).sort()).toEqual(endpoints.map(keyOf).sort());
+    for (const key of Object.keys(limits)) expect(limits[key].ThrottlingRateLimit, key).toBeGreaterThan(0);
+  });
+
+  it('makes its stage after all of its routes', () => {
+    expect(stacks.at(-1)).toBe(stage.stack);
+    const routes = ofType('AWS::ApiGatewayV2::Route').map(({ stack }) => stack);
+    expect(routes).not.toContain(stage.stack);
+  });
+
+  it('logs the key of the route, and neither path, query nor caller', () => {
+    const format: string = stage.Properties.AccessLogSettings.Format;
+    expect(format).toContain('$context.routeKey');
+    expect(format).not.toMatch(/path|query|sourceIp|\$context\.identity|userAgent/i);
+  });
+
+  it('answers preflights as the local host does', () => {
+    const { CorsConfiguration: cors } = only(ofType('AWS::ApiGatewayV2::Api')).Properties;
+    const message = new IncomingMessage(new Socket());
+    message.method = 'OPTIONS';
+    message.headers = { origin: ORIGIN, 'access-control-request-method': 'POST' };
+    const local = createCors([ORIGIN]);
+    const sorted = (text: string | undefined): readonly string[] => (text ?? '').split(',').sort();
+    const preflight = local.preflight(message) ?? {};
+    expect(cors.AllowOrigins).toEqual([preflight['access-control-allow-origin']]);
+    expect([...cors.AllowMethods].sort()).toEqual(sorted(preflight['access-control-allow-methods']));
+    expect([...cors.AllowHeaders].sort()).toEqual(sorted(preflight['access-control-allow-headers']));
+    expect(String(cors.MaxAge)).toBe(preflight['access-control-max-age']);
+    expect([...cors.ExposeHeaders].sort()).toEqual(sorted(local.headers(message)['access-control-expose-headers']));
+    expect(cors.AllowCredentials).toBeUndefined();
+  });
+});

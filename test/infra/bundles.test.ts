@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { type Bundle, build, DEFAULT_ID, entryIds } from '../../infra/build.ts';
+import type { Right } from '../../shared/core/rights.ts';
+import { synthesize, temporaryFolder } from './synthesized.ts';
+
+const LARGEST_BYTES = 700 * 1_024;
+const PROVIDER_CLIENTS = ['stripe', 'braintree'];
+
+const folder = temporaryFolder();
+let bundles: ReadonlyMap<string, Bundle>;
+beforeAll(async () => {
+  bundles = new Map((await build(folder)).map((bundle) => [bundle.id, bundle]));
+});
+
+const all: readonly { readonly id: string; readonly uses: readonly Right[]; readonly consumes: boolean }[] = [
+  ...endpoints.map(({ id, uses }) => ({ id, uses, consumes: false })),
+  ...triggers.map(({ id, uses, kind }) => ({ id, uses, consumes: kind === 'queue' })),
+  { id: DEFAULT_ID, uses: [], consumes: false },
+];
+
+const partsOf = (id: string): readonly string[] => [...(bundles.get(id)?.parts.keys() ?? [])];
+
+describe('the bundles', () => {
+  it('are one a function of the catalogue, and the default', () => {
+    expect([...bundles.keys()].sort()).toEqual([...entryIds].sort());
+  });
+
+  it('are no larger than 700 KB', () => {
+    const large = [...bundles.values()].filter(({ bytes }) => bytes > LARGEST_BYTES);
+    expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);
+  });
+
+  it.each(all)('$id holds no client of what it has no right to', ({ id, uses, consumes }) => {
+    const parts = partsOf(id);
+    expect(parts).toContain('shared/core');
+    if (!uses.includes('secrets:providers')) for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
+    if (!uses.includes('events:put')) expect(parts).not.toContain('@aws-sdk/client-eventbridge');
+    const sends = consumes || uses.some((right) => right.startsWith('queue:send:'));
+    if (!sends) expect(parts).not.toContain('@aws-sdk/client-sqs');
+    const secrets = uses.some((right) => right.startsWith('secrets:'));
+    if (!secrets) expect(parts).not.toContain('@aws-sdk/client-secrets-manager');
+  });
+
+  it('hold the one credential provider that Lambda has', () => {
+    const parts = partsOf('payments.get');
+    expect(parts).toContain('@aws-sdk/credential-provider-env');
+    expect(parts).not.toContain('@aws-sdk/credential-provider-sso');
+  });
+
+  it('load as Lambda loads them and export a handler', () => {
+    const urls = entryIds.map((id) => pathToFileURL(join(folder, id, 'index.mjs')).href);
+    const script = `
+      const kinds = [];
+      for (const url of ${JSON.stringify(urls)}) kinds.push(typeof (await import(url)).handler);
+      console.log(JSON.stringify(kinds));`;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+      env: {},
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(printed)).toEqual(entryIds.map(() => 'function'));
+  });
+
+  it('become stacks, offline and without credentials', () => {
+    const { ofType } = synthesize({ codeDir: folder });
+    expect(ofType('AWS::Lambda::Function')).toHaveLength(entryIds.length);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { triggers } from '../../functions/catalogue.ts';
+import { matches } from '../../infra/local/bus-pattern.ts';
+import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { type Resource, synthesize } from './synthesized.ts';
+
+const { ofType, functionOf, words } = synthesize();
+
+const queueTriggers = triggers.filter((trigger) => trigger.kind === 'queue');
+const streamTriggers = triggers.filter((trigger) => trigger.kind === 'stream');
+const scheduleTriggers = triggers.filter((trigger) => trigger.kind === 'schedule');
+
+const alarms = ofType('AWS::CloudWatch::Alarm');
+const only = (found: readonly Resource[]): Resource => {
+  expect(found).toHaveLength(1);
+  return found[0] as Resource;
+};
+const sourceOf = (id: string): Resource =>
+  only(
+    ofType('AWS::Lambda::EventSourceMapping').filter(
+      ({ Properties }) => Properties.FunctionName.Ref === functionOf(id).logicalId,
+    ),
+  );
+const byReference = (type: string, reference: string): Resource =>
+  only(ofType(type).filter(({ logicalId }) => logicalId.slice(0, -8) === reference));
+const queueOf = (source: Resource): Resource =>
+  byReference('AWS::SQS::Queue', words(source.Properties.EventSourceArn).replace('.Arn', ''));
+const deadLettersOf = (queue: Resource): Resource =>
+  byReference('AWS::SQS::Queue', words(queue.Properties.RedrivePolicy.deadLetterTargetArn).replace('.Arn', ''));
+
+describe.each(queueTriggers)('the queue of $id', (trigger) => {
+  const source = sourceOf(trigger.id);
+  const queue = queueOf(source);
+  const deadLetters = deadLettersOf(queue);
+
+  it('hides a message for six times as long as its function may run', () => {
+    const { Timeout } = functionOf(trigger.id).Properties;
+    expect(Timeout).toBe(trigger.timeoutSeconds);
+    expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * Timeout);
+    expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(trigger.visibilitySeconds);
+  });
+
+  it('gives a message up after the declared receives, into a queue that keeps it longer', () => {
+    expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(trigger.maxReceives);
+    expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
+  });
+
+  it('raises an alarm that says what is lost', () => {
+    const alarm = only(
+      alarms.filter(({ Properties }) =>
+        (Properties.Dimensions ?? []).some(
+          ({ Value }: { Value: { 'Fn::GetAtt'?: string[] } }) => Value['Fn::GetAtt']?.[0] === deadLetters.logicalId,
+        ),
+      ),
+    );
+    expect(alarm.Properties).toMatchObject({ MetricName: 'ApproximateNumberOfMessagesVisible', Threshold: 1 });
+    expect(alarm.Properties.AlarmDescription).toContain(trigger.impact);
+    expect(alarm.Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+  });
+
+  it('takes part of a batch back, and no more at once than declared', () => {
+    expect(source.Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+    expect(source.Properties.BatchSize).toBe(trigger.batchSize);
+    expect(source.Properties.ScalingConfig).toEqual({ MaximumConcurrency: trigger.maxConcurrency });
+  });
+
+  it.each(trigger.rules)('is fed by the rule $name', ({ pattern }) => {
+    const rule = only(
+      ofType('AWS::Events::Rule').filter(
+        ({ Properties }) =>
+          Properties.EventPattern && words(Properties.Targets[0].Arn) === `${queue.logicalId.slice(0, -8)}.Arn`,
+      ),
+    );
+    expect(rule.Properties.EventPattern).toEqual(pattern);
+    expect(words(rule.Properties.EventBusName)).toBe('Bus');
+    const policy = only(
+      ofType('AWS::SQS::QueuePolicy').filter(({ Properties }) => Properties.Queues[0].Ref === queue.logicalId),
+    );
+    expect(policy.Properties.PolicyDocument.Statement).toContainEqual({
+      Effect: 'Allow',
+      Action: 'sqs:SendMessage',
+      Principal: { Service: 'events.amazonaws.com' },
+      Resource: { 'Fn::GetAtt': [queue.logicalId, 'Arn'] },
+      Condition: { ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [rule.logicalId, 'Arn'] } } },
+    });
+  });
+});
+
+describe('every queue', () => {
+  it.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
+    '%s is encrypted, speaks TLS only, and is a consumed queue or one of dead letters',
+    (_, queue) => {
+      expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
+      const policy = only(
+        ofType('AWS::SQS::QueuePolicy').filter(({ Properties }) => Properties.Queues[0].Ref === queue.logicalId),
+      );
+      expect(policy.Properties.PolicyDocument.Statement).toContainEqual(
+        expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+      );
+      const known = queueTriggers.map(({ id }) => queueOf(sourceOf(id)));
+      expect([...known, ...known.map(deadLettersOf)].map(({ logicalId }) => logicalId)).toContain(queue.logicalId);
+    },
+  );
+});
+
+describe('the rules of the bus', () => {
+  const sample = (source: string, type: string) => ({ source, 'detail-type': type, detail: { id: 'x' } });
+  const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
+  const raw = ['provider_a:payment_intent.succeeded', 'provider_b:PAYMENT.CAPTURE.COMPLETED'].map((type) =>
+    sample('payments.providers', type),
+  );
+  const patternFor = (queue: string) =>
+    only(ofType('AWS::Events::Rule').filter(({ Properties }) => words(Properties.Targets[0].Arn) === `${queue}.Arn`))
+      .Properties.EventPattern;
+
+  it('sends what providers say, and nothing else, to apply-provider-event', () => {
+    const pattern = patternFor('ApplyProviderEventQueue');
+    expect(raw.filter((event) => !matches(pattern, event))).toEqual([]);
+    expect(canonical.filter((event) => matches(pattern, event))).toEqual([]);
+  });
+
+  it('has no rule that no event meets', () => {
+    const rules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.EventPattern);
+    expect(rules.length).toBe(queueTriggers.flatMap((trigger) => trigger.rules).length);
+    for (const { logicalId, Properties } of rules) {
+      expect(
+        [...canonical, ...raw].some((event) => matches(Properties.EventPattern, event)),
+        logicalId,
+      ).toBe(true);
+    }
+  });
+});
+
+describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
+  const source = sourceOf(trigger.id);
+
+  it('splits a failing batch, tries ten times, and keeps whole what it cannot do', () => {
+    expect(source.Properties).toMatchObject({
+      BatchSize: trigger.batchSize,
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 10,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      StartingPosition: 'TRIM_HORIZON',
+    });
+    expect(words(source.Properties.EventSourceArn)).toBe('Table.StreamArn');
+    expect(words(source.Properties.DestinationConfig.OnFailure.Destination)).toBe('Failures.Arn');
+    expect(ofType('AWS::S3::Bucket')).toHaveLength(1);
+  });
+
+  it('reads new and changed records only', () => {
+    const pattern = JSON.parse(source.Properties.FilterCriteria.Filters[0].Pattern);
+    const record = (eventName: string, sk: string) => ({
+      eventName,
+      dynamodb: { Keys: { pk: { S: 'X#1' }, sk: { S: sk } } },
+    });
+    for (const sk of trigger.sortKeys) {
+      expect(matches(pattern, record('INSERT', sk))).toBe(true);
+      expect(matches(pattern, record('MODIFY', sk))).toBe(true);
+      expect(matches(pattern, record('REMOVE', sk))).toBe(false);
+    }
+    for (const sk of ['REF', 'HIST#000001', 'IDEM', '2026-01-01']) {
+      expect(matches(pattern, record('INSERT', sk))).toBe(false);
+    }
+  });
+
+  it('raises an alarm that says what is lost when it gives up', () => {
+    const alarm = only(
+      alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
+    );
+    expect(source.Properties.MetricsConfig).toEqual({ Metrics: ['EventCount'] });
+    expect(JSON.stringify(alarm.Properties.Metrics)).toContain('OnFailureDestinationDeliveredEventCount');
+    expect(alarm.Properties.AlarmDescription).toContain(trigger.impact);
+    expect(alarm.Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+  });
+});
+
+it('has two consumers of the stream at most', () => {
+  expect(streamTriggers.length).toBeLessThanOrEqual(2);
+});
+
+describe.each(scheduleTriggers)('the job $id', (trigger) => {
+  const lambda = functionOf(trigger.id);
+
+  it('runs as often as declared', () => {
+    const rule = only(
+      ofType('AWS::Events::Rule').filter(
+        ({ Properties }) => words(Properties.Targets[0].Arn) === `${lambda.logicalId.slice(0, -8)}.Arn`,
+      ),
+    );
+    const unit = trigger.everyMinutes === 1 ? 'minute' : 'minutes';
+    expect(rule.Properties.ScheduleExpression).toBe(`rate(${trigger.everyMinutes} ${unit})`);
+  });
+
+  it('raises an alarm when it fails, and when it does not run', () => {
+    const own = alarms.filter(({ Properties }) => Properties.Dimensions?.[0]?.Value?.Ref === lambda.logicalId);
+    expect(own.map(({ Properties }) => [Properties.MetricName, Properties.TreatMissingData])).toEqual([
+      ['Errors', 'notBreaching'],
+      ['Invocations', 'breaching'],
+    ]);
+    for (const { Properties } of own) expect(Properties.AlarmDescription).toContain(trigger.impact);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { DEFAULT_ID } from '../../infra/build.ts';
+import type { Right } from '../../shared/core/rights.ts';
+import type { Trigger } from '../../shared/workers/trigger.ts';
+import { synthesize, type Value } from './synthesized.ts';
+
+const { ofType, functionOf, words, resources } = synthesize();
+
+type Grants = Readonly<Record<string, readonly string[]>>;
+
+const INDEXES = ['owner', 'project', 'due'].map((name) => `Table.Arn/index/${name}`);
+
+/** Written out once more on purpose: what each right is worth must not change by accident. */
+const WORTH: Readonly<Record<Right, Grants>> = {
+  'table:read': {
+    'dynamodb:BatchGetItem': ['Table.Arn', ...INDEXES],
+    'dynamodb:ConditionCheckItem': ['Table.Arn', ...INDEXES],
+    'dynamodb:GetItem': ['Table.Arn', ...INDEXES],
+    'dynamodb:Query': ['Table.Arn', ...INDEXES],
+  },
+  'table:write': {
+    'dynamodb:DeleteItem': ['Table.Arn'],
+    'dynamodb:PutItem': ['Table.Arn'],
+    'dynamodb:UpdateItem': ['Table.Arn'],
+  },
+  'events:put': { 'events:PutEvents': ['Bus.Arn'] },
+  'secrets:providers': {
+    'secretsmanager:GetSecretValue': ['ProviderASecret', 'ProviderBSecret', 'ProviderCSecret', 'ProviderDSecret'],
+  },
+  'secrets:guest-tokens': { 'secretsmanager:GetSecretValue': ['GuestTokenSecret'] },
+  'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
+  'queue:send:run-due': { 'sqs:SendMessage': ['RunDueQueue.Arn'] },
+};
+
+const LOGS: Grants = { 'logs:CreateLogStream': ['Logs.Arn'], 'logs:PutLogEvents': ['Logs.Arn'] };
+
+const QUEUES: Readonly<Record<string, string>> = {
+  'apply-provider-event': 'ApplyProviderEventQueue.Arn',
+  'run-due': 'RunDueQueue.Arn',
+};
+
+const sourceOf = (trigger: Trigger | undefined): Grants => {
+  if (trigger?.kind === 'stream') {
+    return {
+      'dynamodb:DescribeStream': ['Table.StreamArn'],
+      'dynamodb:GetRecords': ['Table.StreamArn'],
+      'dynamodb:GetShardIterator': ['Table.StreamArn'],
+      'dynamodb:ListStreams': ['Table.StreamArn'],
+      's3:ListBucket': ['Failures.Arn'],
+      's3:PutObject': ['Failures.Arn/*'],
+    };
+  }
+  if (trigger?.kind !== 'queue') return {};
+  const queue = QUEUES[trigger.queue] ?? 'unknown';
+  return {
+    'sqs:ChangeMessageVisibility': [queue],
+    'sqs:DeleteMessage': [queue],
+    'sqs:GetQueueAttributes': [queue],
+    'sqs:ReceiveMessage': [queue],
+  };
+};
+
+const lines = (grants: readonly Grants[]): readonly string[] =>
+  grants
+    .flatMap((grant) => Object.entries(grant))
+    .flatMap(([action, on]) => on.map((resource) => `${action} on ${resource}`))
+    .sort();
+
+const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: Value | readonly Value[];
+}
+
+const statementsOf = (id: string): readonly Statement[] => {
+  const roleArn = words(functionOf(id).Properties.Role);
+  const [role, ...more] = ofType('AWS::IAM::Role').filter(({ logicalId }) =>
+    roleArn.startsWith(logicalId.slice(0, -8)),
+  );
+  expect(more).toEqual([]);
+  expect(role?.Properties.ManagedPolicyArns).toBeUndefined();
+  return role?.Properties.Policies.flatMap(
+    (policy: { PolicyDocument: { Statement: Statement[] } }) => policy.PolicyDocument.Statement,
+  );
+};
+
+const all = [
+  ...endpoints.map(({ id, uses }) => ({ id, uses, trigger: undefined })),
+  ...triggers.map((trigger) => ({ id: trigger.id, uses: trigger.uses, trigger })),
+  { id: DEFAULT_ID, uses: [], trigger: undefined },
+];
+
+describe('the role of a function', () => {
+  it.each(all)('$id holds exactly its declared rights', ({ id, uses, trigger }) => {
+    const held = statementsOf(id).flatMap(({ Effect, Action, Resource }) => {
+      expect(Effect).toBe('Allow');
+      return list(Action).flatMap((action) =>
+        list<Value>(Resource).map((resource) => `${action} on ${words(resource)}`),
+      );
+    });
+    expect([...held].sort()).toEqual(lines([LOGS, sourceOf(trigger), ...uses.map((right) => WORTH[right])]));
+  });
+
+  it('is its own', () => {
+    const roles = ofType('AWS::Lambda::Function').map(({ stack, Properties }) => `${stack}/${words(Properties.Role)}`);
+    expect(new Set(roles).size).toBe(all.length);
+  });
+
+  it('is all there is: no policy stands elsewhere', () => {
+    const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
+    expect([...types]).toEqual(['AWS::IAM::Role']);
+    expect(ofType('AWS::IAM::Role')).toHaveLength(all.length);
+  });
+
+  it('never scans and knows no wildcard action', () => {
+    const actions = all.flatMap(({ id }) => statementsOf(id).flatMap(({ Action }) => list(Action)));
+    expect(actions.filter((action) => action.includes('*') || /scan/i.test(action))).toEqual([]);
+  });
+});

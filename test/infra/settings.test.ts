@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { PLAIN_SETTINGS, readDeploymentSettings, SECRET_SETTINGS, STACK_SETTINGS } from '../../infra/settings.ts';
+import { parseSettings, SettingsError } from '../../shared/settings.ts';
+
+describe('the settings of a deployment', () => {
+  it('names every mistake on a line of its own', () => {
+    const read = () =>
+      readDeploymentSettings({
+        STAGE: 'local',
+        ALARM_EMAIL: 'nobody',
+        CUSTOM_DOMAIN: 'https://pay.example.com',
+        PROVIDER_B: 'monopoly',
+        PROVIDER_TIMEOUT_MS: '1',
+      });
+    expect(read).toThrow(SettingsError);
+    try {
+      read();
+    } catch (error) {
+      expect((error as Error).message.split('\n').map((line) => line.split(':')[0])).toEqual([
+        'STAGE',
+        'ALARM_EMAIL',
+        'CUSTOM_DOMAIN',
+        'PROVIDER_TIMEOUT_MS',
+        'PROVIDER_B',
+      ]);
+    }
+  });
+
+  it('refuses to lift the rate limits in production', () => {
+    expect(() => readDeploymentSettings({ STAGE: 'prod', RATE_LIMITS: 'off' })).toThrow('RATE_LIMITS');
+  });
+
+  it('is a development stage when nothing is said', () => {
+    expect(readDeploymentSettings({})).toMatchObject({
+      stage: 'dev',
+      alarmEmail: '',
+      customDomain: '',
+      environment: { STAGE: 'dev' },
+    });
+  });
+
+  it('tells the functions what the operator said, and leaves out secrets and strangers', () => {
+    const { environment, secretsLeftOut } = readDeploymentSettings({
+      PROVIDER_A: 'stripe',
+      PROVIDER_A_API_KEY: 'sk_test_1',
+      IDENTITY_URL: 'https://id.example',
+      AWS_SECRET_ACCESS_KEY: 'not ours',
+      HOME: '/root',
+    });
+    expect(environment).toEqual({ STAGE: 'dev', PROVIDER_A: 'stripe', IDENTITY_URL: 'https://id.example' });
+    expect(secretsLeftOut).toEqual(['PROVIDER_A_API_KEY']);
+  });
+
+  it('knows of each setting that the service reads whether it is plain, secret or the stacks’ own', () => {
+    const asked = new Set<string>();
+    parseSettings(
+      new Proxy<Record<string, string | undefined>>(
+        {},
+        {
+          get: (_, name) => {
+            asked.add(String(name));
+            return undefined;
+          },
+        },
+      ),
+    );
+    expect([...asked].sort()).toEqual([...PLAIN_SETTINGS, ...SECRET_SETTINGS, ...STACK_SETTINGS].sort());
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { afterAll } from 'vitest';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { DEFAULT_ID } from '../../infra/build.ts';
+import { readDeploymentSettings } from '../../infra/settings.ts';
+import { addService } from '../../infra/stacks/service.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { Environment } from '../../shared/settings.ts';
+
+/** A value of a template: text, or one of CloudFormation's functions. */
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+
+export interface Resource {
+  readonly stack: string;
+  readonly logicalId: string;
+  readonly Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a template's properties are as many as AWS has resources
+  readonly Properties: any;
+  readonly DeletionPolicy?: string;
+}
+
+export interface Synthesized {
+  readonly app: App;
+  readonly outDir: string;
+  readonly resources: readonly Resource[];
+  readonly stacks: readonly string[];
+  readonly ofType: (type: string) => readonly Resource[];
+  /** The function of an id of the catalogue. */
+  readonly functionOf: (id: string) => Resource;
+  /** A reference in words: `Table.Arn/index/owner`; what another stack exports is looked up there. */
+  readonly words: (value: Value) => string;
+}
+
+export interface SynthesizeOptions {
+  readonly env?: Environment;
+  readonly endpoints?: readonly Endpoint[];
+  /** Bundles; by default a folder an id with an empty handler. */
+  readonly codeDir?: string;
+}
+
+const folders: string[] = [];
+
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-infra-'));
+  if (folders.push(folder) === 1)
+    afterAll(() => folders.forEach((one) => rmSync(one, { recursive: true, force: true })));
+  return folder;
+};
+
+const emptyHandlers = (ids: readonly string[]): string => {
+  const folder = temporaryFolder();
+  for (const id of ids) {
+    mkdirSync(join(folder, id));
+    writeFileSync(join(folder, id, 'index.mjs'), `export const handler = () => '${id}';`);
+  }
+  return folder;
+};
+
+/** The stacks of the catalogue, written to a folder of their own. @throws where cdk-nag has something open. */
+export const synthesize = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions = {}): Synthesized => {
+  const served = catalogue.endpoints ?? endpoints;
+  const outDir = temporaryFolder();
+  const app = new App({ outdir: outDir, analyticsReporting: false });
+  addService(app, {
+    settings: readDeploymentSettings(env),
+    codeDir: codeDir ?? emptyHandlers([...served, ...triggers].map(({ id }) => id).concat(DEFAULT_ID)),
+    endpoints: served,
+    triggers,
+    defaultId: DEFAULT_ID,
+  });
+  const assembly = app.synth();
+  const templates = new Map(
+    assembly.stacks.map(({ stackName, templateFullPath }) => [
+      stackName,
+      JSON.parse(readFileSync(templateFullPath, 'utf8')),
+    ]),
+  );
+  const resources = [...templates].flatMap(([stack, { Resources }]) =>
+    Object.entries<Omit<Resource, 'stack' | 'logicalId'>>(Resources).map(([logicalId, resource]) => ({
+      ...resource,
+      stack,
+      logicalId,
+    })),
+  );
+  const exported = new Map<string, Value>(
+    [...templates.values()].flatMap(({ Outputs = {} }) =>
+      Object.values<{ Export?: { Name: string }; Value: Value }>(Outputs).flatMap(({ Export, Value: value }) =>
+        Export ? [[Export.Name, value] as const] : [],
+      ),
+    ),
+  );
+  const ofType = (type: string) => resources.filter(({ Type }) => Type === type);
+  return {
+    app,
+    outDir,
+    resources,
+    stacks: [...templates.keys()],
+    ofType,
+    functionOf: (id) => {
+      const found = ofType('AWS::Lambda::Function').filter(({ Properties }) =>
+        Properties.Description.startsWith(`${id}: `),
+      );
+      if (found.length !== 1 || !found[0]) throw new Error(`${found.length} functions for ${id}`);
+      return found[0];
+    },
+    words: (value) => inWords(value, exported),
+  };
+};
+
+const readable = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
+
+const inWords = (value: Value, exported: ReadonlyMap<string, Value>): string => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return String(value);
+  const [[name, argument] = ['', '']] = Object.entries(value);
+  if (name === 'Ref') return readable(String(argument));
+  if (name === 'Fn::GetAtt')
+    return (argument as string[]).map((part, at) => (at === 0 ? readable(part) : part)).join('.');
+  if (name === 'Fn::Join') {
+    const [glue, parts] = argument as [string, Value[]];
+    return parts.map((part) => inWords(part, exported)).join(glue);
+  }
+  if (name === 'Fn::ImportValue') {
+    const found = exported.get(String(argument));
+    if (found === undefined) throw new Error(`nobody exports ${String(argument)}`);
+    return inWords(found, exported);
+  }
+  throw new Error(`${name} is not known here`);
+};

@@ -1,0 +1,152 @@
+import { expect, test, vi } from 'vitest';
+import { createClock, type HostClock, type KeptTime, type TimedWork } from '../../infra/local/clock.ts';
+
+const START = Date.parse('2030-01-01T00:00:00.000Z');
+const HOUR = 3_600_000;
+
+const clockAt = (reached: number, frozen = true, kept: KeptTime[] = []): HostClock =>
+  createClock({
+    kept: { offsetMs: reached - Date.now(), reached, frozenAt: frozen ? reached : null },
+    keep: (time) => kept.push(time),
+    log: (line) => expect.unreachable(line),
+  });
+
+/** Work that falls due at the given times, and tells when it was run. */
+const agenda = (clock: HostClock, name: string, times: number[], ran: [string, number][]): TimedWork => ({
+  name,
+  nextDueAt: () => times[0],
+  runDue: async () => {
+    while (times[0] !== undefined && times[0] <= clock.now()) {
+      times.shift();
+      ran.push([name, clock.now()]);
+    }
+  },
+  idle: () => (times[0] ?? Number.POSITIVE_INFINITY) > clock.now(),
+});
+
+test('runs the work of all sources in time order, each at its time', async () => {
+  const clock = clockAt(START);
+  const ran: [string, number][] = [];
+  clock.register(agenda(clock, 'a', [START + 1, START + 3 * HOUR, START + 9 * HOUR], ran));
+  clock.register(agenda(clock, 'b', [START + 2 * HOUR], ran));
+  await clock.moveTo(START + 5 * HOUR);
+  expect(ran).toEqual([
+    ['a', START + 1],
+    ['b', START + 2 * HOUR],
+    ['a', START + 3 * HOUR],
+  ]);
+  expect(clock.now()).toBe(START + 5 * HOUR);
+});
+
+test('runs work that other work makes on the way', async () => {
+  const clock = clockAt(START);
+  const ran: [string, number][] = [];
+  const follow: number[] = [];
+  const first = agenda(clock, 'first', [START + HOUR], ran);
+  clock.register(agenda(clock, 'follow', follow, ran));
+  clock.register({
+    ...first,
+    runDue: async () => {
+      const before = ran.length;
+      await first.runDue();
+      if (ran.length > before) follow.push(clock.now(), clock.now() + HOUR);
+    },
+  });
+  await clock.moveTo(START + 10 * HOUR);
+  expect(ran).toEqual([
+    ['first', START + HOUR],
+    ['follow', START + HOUR],
+    ['follow', START + 2 * HOUR],
+  ]);
+});
+
+test('does not call it quiet while one source hands work to another that was asked before', async () => {
+  const clock = clockAt(START);
+  let inbox = 0;
+  let done = 0;
+  let handed = false;
+  clock.register({
+    name: 'receiver',
+    nextDueAt: () => undefined,
+    runDue: async () => {
+      done += inbox;
+      inbox = 0;
+    },
+    idle: () => inbox === 0,
+  });
+  clock.register({
+    name: 'giver',
+    nextDueAt: () => undefined,
+    runDue: async () => undefined,
+    idle: () => {
+      if (!handed) {
+        handed = true;
+        inbox = 1;
+        clock.wake();
+      }
+      return true;
+    },
+  });
+  expect(await clock.settle(1_000)).toMatchObject({ quiet: true });
+  expect(done).toBe(1);
+});
+
+test('says what is not quiet when the time is up', async () => {
+  const clock = clockAt(START);
+  clock.register({ name: 'busy', nextDueAt: () => undefined, runDue: async () => undefined, idle: () => false });
+  expect(await clock.settle(20)).toMatchObject({ quiet: false });
+});
+
+test('gives up a source whose due work never gets done', async () => {
+  const clock = clockAt(START);
+  clock.register({ name: 'stuck', nextDueAt: () => START, runDue: async () => undefined, idle: () => true });
+  await expect(clock.moveTo(START + HOUR)).rejects.toThrow('stuck');
+});
+
+test('refuses to go back, and stays where it is', async () => {
+  const clock = clockAt(START);
+  await expect(clock.moveTo(START - 1)).rejects.toThrow(RangeError);
+  expect(clock.now()).toBe(START);
+});
+
+test('takes moves one after the other', async () => {
+  const clock = clockAt(START);
+  await Promise.all([clock.moveBy(HOUR), clock.moveBy(HOUR)]);
+  expect(clock.now()).toBe(START + 2 * HOUR);
+});
+
+test('runs on from where it was moved to, unless frozen', async () => {
+  const clock = clockAt(START, false);
+  await clock.moveTo(START + HOUR);
+  const moved = clock.now();
+  await vi.waitFor(() => expect(clock.now()).toBeGreaterThan(moved));
+  clock.freeze(true);
+  const frozen = clock.now();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(clock.now()).toBe(frozen);
+  clock.freeze(false);
+  await vi.waitFor(() => expect(clock.now()).toBeGreaterThan(frozen));
+  expect(clock.now()).toBeLessThan(frozen + HOUR);
+});
+
+test('keeps every step, so that a restart never goes back', async () => {
+  const kept: KeptTime[] = [];
+  const clock = clockAt(START, false, kept);
+  await clock.moveTo(START + HOUR);
+  const last = kept.at(-1);
+  expect(last?.reached).toBeGreaterThanOrEqual(START + HOUR);
+  const later = createClock({ kept: last, keep: () => undefined, log: () => undefined });
+  expect(later.now()).toBeGreaterThanOrEqual(START + HOUR);
+});
+
+test('runs what is due while time passes by itself, and at once when woken', async () => {
+  const clock = clockAt(Date.now(), false);
+  const times: number[] = [];
+  const ran: [string, number][] = [];
+  clock.register(agenda(clock, 'work', times, ran));
+  clock.start();
+  times.push(clock.now(), clock.now() + 30);
+  clock.wake();
+  await vi.waitFor(() => expect(ran).toHaveLength(2), { interval: 5, timeout: 900 });
+  await clock.stop();
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { functionEnvironment, readHostSettings, type Wiring } from '../../infra/local/environment.ts';
+import { parseSettings } from '../../shared/settings.ts';
+
+const wiring: Wiring = {
+  baseUrl: 'http://127.0.0.1:3000',
+  basePath: '/pay',
+  dynamoEndpoint: 'http://127.0.0.1:8000',
+  queues: ['apply-provider-event'],
+};
+
+describe('the environment of the functions', () => {
+  test('is complete without any of the operator’s', () => {
+    const settings = parseSettings(functionEnvironment({}, wiring));
+    expect(settings).toMatchObject({
+      STAGE: 'local',
+      PUBLIC_BASE_URL: 'http://127.0.0.1:3000/pay',
+      PROVIDER_TIMEOUT_MS: 1_000,
+      slots: {
+        provider_a: { ADAPTER: 'stripe', BASE_URL: 'http://127.0.0.1:3000/_local/providers/stripe' },
+      },
+    });
+    expect(settings.queueUrls).toEqual({
+      'apply-provider-event': 'http://127.0.0.1:3000/_local/aws/000000000000/apply-provider-event',
+    });
+  });
+
+  test('takes the operator’s settings, an empty one too', () => {
+    const env = functionEnvironment({ PROVIDER_A_WEBHOOK_SECRET: '', RATE_LIMITS: 'off' }, wiring);
+    expect(env).toMatchObject({ PROVIDER_A_WEBHOOK_SECRET: '', RATE_LIMITS: 'off' });
+  });
+
+  test('lets no AWS account or endpoint of the operator in', () => {
+    const own = {
+      AWS_ACCESS_KEY_ID: 'AKIAREAL',
+      AWS_SESSION_TOKEN: 'real',
+      AWS_PROFILE: 'prod',
+      AWS_ENDPOINT_URL_DYNAMODB: 'https://dynamodb.eu-central-1.amazonaws.com',
+    };
+    const env = functionEnvironment(own, wiring);
+    expect(env).toMatchObject({ AWS_ACCESS_KEY_ID: 'local', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:8000' });
+    expect(env).not.toHaveProperty('AWS_SESSION_TOKEN');
+    expect(env).not.toHaveProperty('AWS_PROFILE');
+  });
+
+  test('has a webhook target of its own only where the operator names none', () => {
+    expect(functionEnvironment({}, wiring)['WEBHOOK_1_URL']).toBe('http://127.0.0.1:3000/_local/sink/default');
+    expect(functionEnvironment({ WEBHOOK_2_URL: 'https://x.example' }, wiring)).not.toHaveProperty('WEBHOOK_1_URL');
+  });
+});
+
+describe('the settings of the host', () => {
+  test('have defaults', () => {
+    expect(readHostSettings({})).toEqual({ port: 3000, dataDir: '.local', basePath: '', dynamoEndpoint: '' });
+  });
+
+  test.each<[Record<string, string>, object]>([
+    [
+      { PORT: '0', DATA_DIR: ':memory:' },
+      { port: 0, dataDir: ':memory:' },
+    ],
+    [{ BASE_PATH: '/api/v1/' }, { basePath: '/api/v1' }],
+    [{ BASE_PATH: '/' }, { basePath: '' }],
+  ])('are read from %j', (env, expected) => {
+    expect(readHostSettings(env)).toMatchObject(expected);
+  });
+
+  test.each([{ PORT: '-1' }, { PORT: 'http' }, { PORT: '70000' }, { BASE_PATH: 'api' }, { DYNAMODB_ENDPOINT: 'here' }])(
+    'refuse %j by name',
+    (env) => {
+      expect(() => readHostSettings(env)).toThrow(Object.keys(env)[0]);
+    },
+  );
+});

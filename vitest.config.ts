@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+const SECOND_MS = 1_000;
+
+const project = (name: string, testTimeout: number) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: 2 * testTimeout },
+});
+
+/** Each file has its own process: a flow test starts a whole host in it. */
+export default defineConfig({
+  test: {
+    environment: 'node',
+    pool: 'forks',
+    maxWorkers: 2,
+    restoreMocks: true,
+    projects: [
+      project('unit', 10 * SECOND_MS),
+      project('flow', 30 * SECOND_MS),
+      project('contract', 30 * SECOND_MS),
+      project('infra', 30 * SECOND_MS),
+    ],
+  },
+});
