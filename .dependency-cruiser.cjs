@@ -12,7 +12,7 @@ const LAYERS = [
 
 const inShared = (folders) => `^shared/(${folders.join('|')})`;
 const inner = (index) => LAYERS.slice(0, index).flatMap(({ folders }) => folders);
-const DYNAMODB = '^node_modules/@aws-sdk/(client-dynamodb|lib-dynamodb|util-dynamodb)/';
+const DYNAMODB = '(^|/)node_modules/@aws-sdk/(client-dynamodb|lib-dynamodb|util-dynamodb)/';
 
 const layerRules = LAYERS.flatMap(({ folders, peers }, index) =>
   (peers ? [folders] : folders.map((folder) => [folder])).map((own) => ({
@@ -24,6 +24,7 @@ const layerRules = LAYERS.flatMap(({ folders, peers }, index) =>
   })),
 );
 
+/** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     ...layerRules,
@@ -78,7 +79,7 @@ module.exports = {
       name: 'local-without-cdk',
       severity: 'error',
       from: { path: '^infra/local/' },
-      to: { path: '^node_modules/(aws-cdk-lib|constructs|cdk-nag)/' },
+      to: { path: '(^|/)node_modules/(aws-cdk-lib|constructs|cdk-nag)/' },
     },
     {
       name: 'stores-are-private',
@@ -114,7 +115,7 @@ module.exports = {
       from: { path: '^shared/core/' },
       to: {
         dependencyTypes: ['npm', 'core'],
-        pathNot: '^(node_modules/(zod|temporal-polyfill)/|node:crypto$|crypto$)',
+        pathNot: '(^|/)node_modules/(zod|temporal-polyfill)/|^(node:)?crypto$',
       },
     },
     {
@@ -138,7 +139,7 @@ module.exports = {
     },
   ],
   options: {
-    doNotFollow: { path: '^node_modules/' },
+    doNotFollow: { path: '(^|/)node_modules/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },

@@ -1,10 +1,17 @@
 import type { Endpoint } from '../shared/http/endpoint.ts';
 import type { Trigger } from '../shared/workers/trigger.ts';
+import { customerEndpoints } from './customers/endpoints.ts';
+import { methodEndpoints } from './payment-methods/endpoints.ts';
 import { paymentEndpoints } from './payments/endpoints.ts';
 import { webhookEndpoints } from './webhooks/endpoints.ts';
 import { triggers as workerTriggers } from './workers/triggers.ts';
 
 /** Everything that the service consists of, declared once. Read by every host, the API document and tests; never by an entry. */
-export const endpoints: readonly Endpoint[] = [...paymentEndpoints, ...webhookEndpoints];
+export const endpoints: readonly Endpoint[] = [
+  ...paymentEndpoints,
+  ...methodEndpoints,
+  ...customerEndpoints,
+  ...webhookEndpoints,
+];
 
 export const triggers: readonly Trigger[] = workerTriggers;

@@ -150,6 +150,8 @@ export const webDeps = perHost(() => ({
   }).authenticate,
   guestTokens: guests(),
   guestEmailList: settings().GUEST_EMAIL_LIST,
+  allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
+  deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,
   log: log(),
   now,
@@ -166,6 +168,8 @@ export const workerDeps = perHost(() => ({
   table: table(),
   queues: queues(),
   providers: providers(),
+  deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   log: log(),
   now,
+  newId,
 }));

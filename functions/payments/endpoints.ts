@@ -4,17 +4,12 @@ import { principalOf } from '../../shared/access/caller.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { emailSchema, idSchema } from '../../shared/http/fields.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
 import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
 import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
 import { namedBy, projectNamed } from '../../shared/payments/references.ts';
-import {
-  confirmBody,
-  createIntentBody,
-  emailSchema,
-  idSchema,
-  updateIntentBody,
-} from '../../shared/payments/requests.ts';
+import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/requests.ts';
 import {
   confirmationSchema,
   createdPaymentSchema,

@@ -1,7 +1,7 @@
 import type { Trigger } from '../../shared/workers/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
-const RECORDS = ['PAY', 'EVT'];
+const RECORDS = ['PAY', 'CUS', 'EVT'];
 
 export const triggers = [
   {

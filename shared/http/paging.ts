@@ -9,7 +9,7 @@ import type { Reply } from './reply.ts';
 export const MAX_OFFSET = 10_000;
 export const PAGE_LIMIT = 100;
 
-const wholeNumber = z
+export const wholeNumber = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number);

@@ -31,6 +31,7 @@ export type LogMessage =
   | 'provider event applied'
   | 'provider event refused'
   | 'payment anomaly'
+  | 'method not saved yet'
   | 'appointment kept'
   | 'appointments swept'
   | 'changes published'

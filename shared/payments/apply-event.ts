@@ -19,7 +19,7 @@ export type Applied =
   /** Its record is not there yet. */
   | { readonly kind: 'early' };
 
-type PaymentEventType = Extract<NonNullable<ProviderEvent['type']>, `payment_intent.${string}`>;
+export type PaymentEventType = Extract<NonNullable<ProviderEvent['type']>, `payment_intent.${string}`>;
 
 const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
   'payment_intent.succeeded': 'succeeded',

@@ -1,12 +1,14 @@
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { errorFields } from '../observability/logger.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { recordAnswer } from './answer.ts';
 import { claimed } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type VisiblePayment } from './payment.ts';
 import { savedMethod } from './references.ts';
+import { saveMethodOf } from './save-method.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { claimRefusal } from './transitions.ts';
 import { confirmationView, paymentView } from './view.ts';
@@ -49,7 +51,17 @@ export const confirmPayment = async (
       details: { decline_code: answer.declined, payment: paymentView(answer.payment) },
     });
   }
+  await keepMethod(deps, answer.payment);
   return { data: confirmationView(answer.payment), status: outcome.kind === 'unknown' ? 202 : 200 };
+};
+
+/** The payment is made whatever comes of this; its appointment saves the method where it cannot be saved now. */
+const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<void> => {
+  try {
+    await saveMethodOf(deps, payment);
+  } catch (error) {
+    deps.log.warn('method not saved yet', { payment_id: payment.id, ...errorFields(error) });
+  }
 };
 
 type Claim = { readonly kind: 'claimed' | 'succeeded'; readonly payment: VisiblePayment };

@@ -4,7 +4,9 @@ import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import { DAY, instant, iso, SECOND } from '../core/time.ts';
 import { customerRecord } from '../customers/customer.ts';
+import { ensureCustomer } from '../customers/ensure.ts';
 import { ownerCustomerOf } from '../customers/owner-customer.ts';
+import { guestTokenFields } from '../http/guest-token-fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { inProgress, reused } from '../idempotency/idempotency.ts';
@@ -36,7 +38,7 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.forPayments(slot);
-  const draft = draftOf(deps, request, slot);
+  const draft = await withCustomer(deps, request, draftOf(deps, request, slot));
   const store = paymentStore(deps.table, deps.now);
   const claim = await claimCreation(deps, store, request, draft);
   if (claim.replayed) return created(deps, caller, claim.payment, true);
@@ -86,6 +88,18 @@ const customerOf = ({ named, alongside }: CreateRequest, slot: ProviderSlot): Pa
   }
   const detected = ownerCustomerOf(alongside[0]);
   return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
+};
+
+/** Saving the method needs a customer at the provider; one is made where there is none. */
+const withCustomer = async (
+  deps: MoneyDeps,
+  { caller, owner, requestId, idempotency }: CreateRequest,
+  draft: Omit<Payment, 'id'>,
+): Promise<Omit<Payment, 'id'>> => {
+  if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
+  const forId = idempotency?.scope ?? requestId;
+  const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
+  return { ...draft, ...customer };
 };
 
 const methodOf = ({ body, named }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
@@ -149,14 +163,10 @@ const claimFound = async (
 };
 
 const created = async (deps: MoneyDeps, caller: Caller, payment: VisiblePayment, replayed: boolean): Promise<Reply> => {
-  const token =
-    caller.kind === 'guest' && payment.guestId && payment.guestEmail
-      ? await deps.guestTokens.issue({ guestId: payment.guestId, email: payment.guestEmail })
-      : undefined;
   return {
     data: {
       ...paymentWithSecret(payment, deps.now()),
-      ...(token && { guest_token: token.token, guest_token_expires_at: token.expiresAt }),
+      ...(await guestTokenFields(deps.guestTokens, caller, payment)),
     },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };

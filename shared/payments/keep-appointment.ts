@@ -7,7 +7,15 @@ import { inStatus } from './changes.ts';
 import { attemptKey } from './confirm.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
-import { CONFIRMATION_PERIOD_MS, isVisible, liveSecret, type Payment, type VisiblePayment } from './payment.ts';
+import {
+  CONFIRMATION_PERIOD_MS,
+  isVisible,
+  liveSecret,
+  type Payment,
+  type VisiblePayment,
+  wantsMethodSaved,
+} from './payment.ts';
+import { saveMethodOf } from './save-method.ts';
 import { appointmentOf, type PaymentStore, paymentStore } from './store.ts';
 import { storeRead } from './sync.ts';
 import { RESEND_WITHIN_MS, reconcileTime } from './transitions.ts';
@@ -51,6 +59,11 @@ const keep = async (deps: AppointmentDeps, store: PaymentStore, payment: Payment
       return 'updated';
     }
     if (payment.status === 'processing' || payment.status === 'pending') return reconcile(deps, store, payment);
+  }
+  if (wantsMethodSaved(payment)) {
+    const saved = await saveMethodOf(deps, payment);
+    if (saved === payment) await store.postpone(payment, iso(now + RETRY_MS));
+    return saved === payment ? 'method not saved yet' : 'method saved';
   }
   if (hasExpired(payment, now)) return expire(deps, store, payment);
   await restore(store, payment);

@@ -134,4 +134,11 @@ export const CONFIRMATION_PERIOD_MS = DAY;
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
   now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
 
+/** A succeeded payment whose method is still to be kept as one of the payer's. */
+export const wantsMethodSaved = (payment: Payment): boolean =>
+  payment.status === 'succeeded' &&
+  payment.setupFutureUsage === 'off_session' &&
+  payment.paymentMethodId === undefined &&
+  payment.providerCustomerId !== undefined;
+
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { idSchema } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from './payment.ts';
-import { idSchema } from './requests.ts';
 
 /** Query parameters of the payment lists and of get. */
 const flag = z

@@ -12,6 +12,7 @@ import {
   type Payment,
   paymentSchema,
   type VisiblePayment,
+  wantsMethodSaved,
 } from './payment.ts';
 
 /** A payment in the table: its item, its list keys, its appointment. Only commits of a version are visible changes. */
@@ -43,6 +44,7 @@ export const appointmentOf = (payment: Payment): string | undefined => {
   if (payment.status === 'created' || payment.status === 'requires_payment_method') {
     times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
   }
+  if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
   if (payment.clientSecret) times.push(iso(createdAt + CLIENT_SECRET_LIFETIME_MS));
   return times.sort()[0];
 };

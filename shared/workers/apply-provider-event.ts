@@ -1,7 +1,16 @@
 import * as z from 'zod';
+import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
+import {
+  applyCustomerEvent,
+  isCustomerEvent,
+  type OwnerIds,
+  type RecordEventResult,
+} from '../customers/apply-event.ts';
 import type { Log } from '../observability/logger.ts';
-import { type Applied, applyPaymentEvent, isPaymentEvent } from '../payments/apply-event.ts';
+import { applyMethodEvent, isMethodEvent } from '../payment-methods/apply-event.ts';
+import { type Applied, applyPaymentEvent, isPaymentEvent, type PaymentEventType } from '../payments/apply-event.ts';
+import { saveMethodOf } from '../payments/save-method.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { Providers } from '../providers/registry.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
@@ -16,6 +25,8 @@ export interface ApplyEventDeps {
   readonly providers: Providers;
   readonly log: Log;
   readonly now: () => number;
+  readonly newId: (kind: IdKind) => string;
+  readonly deleteHistory: boolean;
 }
 
 const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER_SLOTS), event_id: z.string() }) });
@@ -53,10 +64,25 @@ export const applyProviderEvent = async (
   return 'done';
 };
 
-type Acted = Applied | { readonly kind: 'not acted on'; readonly reason: string };
+/** A success that asked for its method to be saved has it saved here too; else its appointment does. */
+const applyToPayment = async (
+  deps: ApplyEventDeps,
+  slot: StoredEvent['providerId'],
+  event: ProviderEvent,
+  type: PaymentEventType,
+): Promise<Applied> => {
+  const applied = await applyPaymentEvent(deps, slot, event, type);
+  if (applied.kind === 'applied') await saveMethodOf(deps, applied.payment);
+  return applied;
+};
+
+type Acted = Applied | RecordEventResult | { readonly kind: 'not acted on'; readonly reason: string };
 
 const act = async (deps: ApplyEventDeps, slot: StoredEvent['providerId'], event: ProviderEvent): Promise<Acted> => {
-  if (isPaymentEvent(event.type)) return applyPaymentEvent(deps, slot, event, event.type);
+  const { type } = event;
+  if (isPaymentEvent(type)) return applyToPayment(deps, slot, event, type);
+  if (isMethodEvent(type)) return applyMethodEvent(deps, slot, event, type);
+  if (isCustomerEvent(type)) return applyCustomerEvent(deps, slot, event, type);
   return { kind: 'not acted on', reason: event.type === undefined ? 'unknown event type' : 'no record concerned' };
 };
 
@@ -70,16 +96,25 @@ const entryOf = (deps: ApplyEventDeps, stored: StoredEvent, body: unknown, appli
   payload: body,
   response: responseOf(applied),
   createdAt: iso(deps.now()),
-  ...('payment' in applied && { organizationId: applied.payment.organizationId, userId: applied.payment.userId }),
+  ...ownerOf(applied),
 });
+
+const ownerOf = (applied: Acted): OwnerIds => {
+  const owner = 'payment' in applied ? applied.payment : 'owner' in applied ? applied.owner : {};
+  return { organizationId: owner.organizationId, userId: owner.userId };
+};
 
 const responseOf = (applied: Acted): Readonly<Record<string, unknown>> => {
   switch (applied.kind) {
     case 'applied':
-      return { outcome: 'applied', payment_id: applied.payment.id, status: applied.status };
     case 'ignored':
     case 'quarantined':
-      return { outcome: applied.kind, payment_id: applied.payment.id, reason: applied.reason };
+      return {
+        outcome: applied.kind,
+        ...('payment' in applied && { payment_id: applied.payment.id }),
+        ...('status' in applied && { status: applied.status }),
+        ...('reason' in applied && { reason: applied.reason }),
+      };
     case 'early':
       return { outcome: 'unmatched', reason: 'no such record here' };
     case 'not acted on':

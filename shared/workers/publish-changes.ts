@@ -1,10 +1,13 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import { customerShape } from '../customers/customer.ts';
+import { customerEvents } from '../customers/events.ts';
 import type { Bus } from '../events/bus.ts';
 import type { BusEvent } from '../events/bus-event.ts';
 import type { Log } from '../observability/logger.ts';
 import { paymentEvents } from '../payments/events.ts';
 import { paymentOf } from '../payments/store.ts';
 import { changeOf, type ItemChange } from '../table/images.ts';
+import { parseRecord } from '../table/record-store.ts';
 import { providerBusEvent } from '../webhooks/events.ts';
 import { storedEventOf } from '../webhooks/provider-event.ts';
 
@@ -16,6 +19,10 @@ export interface PublishDeps {
 /** From a stored change to its events, by the kind of item. */
 const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEvent[]>> = {
   PAY: ({ before, after }) => paymentEvents(before && paymentOf(before), paymentOf(after)),
+  CUS: ({ before, after }) => {
+    const customer = parseRecord(customerShape, after);
+    return customer ? customerEvents(before && parseRecord(customerShape, before), customer) : [];
+  },
   EVT: ({ before, after }) => (before ? [] : [providerBusEvent(storedEventOf(after))]),
 };
 

@@ -111,6 +111,12 @@ export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJso
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 };
 
-/** Log entries of inbound events about one payment: status, type and what came of it. */
+/** A payment as it is stored. */
+export const storedPayment = async (service: TestHost, paymentId: string): Promise<ParsedJson> =>
+  (await itemsOf(service, `PAY#${paymentId}`)).find(({ sk }) => sk === 'PAY');
+
+/** Log entries of inbound events about one payment, oldest first. */
 export const logEntriesOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
-  (await itemsOf(service, 'LOG#')).filter((entry) => entry.response.payment_id === paymentId);
+  (await itemsOf(service, 'LOG#'))
+    .filter((entry) => entry.response.payment_id === paymentId)
+    .sort((a, b) => (a.sort < b.sort ? -1 : 1));

@@ -43,10 +43,14 @@ export interface SynthesizeOptions {
 
 const folders: string[] = [];
 
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Removed after the tests of the file. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-infra-'));
-  if (folders.push(folder) === 1)
-    afterAll(() => folders.forEach((one) => rmSync(one, { recursive: true, force: true })));
+  folders.push(folder);
   return folder;
 };
 

@@ -1,0 +1,169 @@
+import * as z from 'zod';
+import type { Reference } from '../../shared/access/record-kind.ts';
+import { addressRecord } from '../../shared/addresses/address.ts';
+import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
+import {
+  billingAddressBody,
+  createMethodBody,
+  listMethodsQuery,
+  updateMethodBody,
+} from '../../shared/payment-methods/requests.ts';
+import { guestCreateLimits } from '../payments/endpoints.ts';
+
+const none = z.object({});
+const byId = z.object({ id: idSchema });
+const tokenQuery = z.object({ token: z.string().max(2048).optional() });
+
+const methodSchema = z.looseObject({
+  id: z.string(),
+  provider_id: z.string(),
+  provider_payment_method_id: z.string(),
+  type: z.enum(['card', 'bank_account']),
+  card_brand: z.string().nullable(),
+  card_last_four: z.string().nullable(),
+  card_exp_month: z.string().nullable(),
+  card_exp_year: z.string().nullable(),
+  billing_address_id: z.string().nullable(),
+  is_default: z.boolean(),
+  alias: z.string().nullable(),
+  is_guest_method: z.boolean(),
+  created_at: z.string(),
+});
+
+const addressNamed = ({
+  billing_address_id: id,
+}: {
+  readonly billing_address_id?: string | null | undefined;
+}): readonly Reference[] => (id ? [{ kind: addressRecord, id }] : []);
+
+export const create = endpoint({
+  id: 'payment-methods.create',
+  method: 'POST',
+  path: '/payment-methods',
+  summary: 'Save a payment method',
+  auth: 'session-or-guest',
+  access: {
+    action: 'canManagePaymentMethods',
+    organization: 'session by default',
+    references: addressNamed,
+    alongside: (owner, body) => [customerPointerKey(owner, body.provider_id)],
+  },
+  params: none,
+  query: none,
+  body: createMethodBody,
+  response: methodSchema,
+  status: 201,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_PROVIDER', 'RAW_CARD_DISABLED', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
+  idempotent: 'create',
+  limits: guestCreateLimits,
+  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  timeoutSeconds: 29,
+  memoryMb: 256,
+});
+
+export const get = endpoint({
+  id: 'payment-methods.get',
+  method: 'GET',
+  path: '/payment-methods/{id}',
+  summary: 'Get a payment method',
+  auth: 'session-or-token',
+  access: { action: 'read', record: paymentMethodRecord },
+  params: byId,
+  query: tokenQuery,
+  body: null,
+  response: methodSchema,
+  status: 200,
+  form: 'bare',
+  errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read', 'secrets:guest-tokens'],
+});
+
+export const list = endpoint({
+  id: 'payment-methods.list',
+  method: 'GET',
+  path: '/payment-methods',
+  summary: 'List payment methods',
+  auth: 'session-or-token',
+  access: { action: 'read', organization: 'personal by default' },
+  params: none,
+  query: listMethodsQuery,
+  body: null,
+  response: z.array(methodSchema),
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+});
+
+const change = {
+  auth: 'session',
+  params: byId,
+  query: none,
+  response: methodSchema,
+  status: 200,
+  form: 'bare',
+} as const;
+
+export const update = endpoint({
+  ...change,
+  id: 'payment-methods.update',
+  method: 'PUT',
+  path: '/payment-methods/{id}',
+  summary: 'Update a payment method',
+  access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
+  body: updateMethodBody,
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:write'],
+});
+
+export const linkAddress = endpoint({
+  ...change,
+  id: 'payment-methods.link-address',
+  method: 'PATCH',
+  path: '/payment-methods/{id}/billing-address',
+  summary: 'Link or unlink the billing address of a payment method',
+  access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
+  body: billingAddressBody,
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 20,
+  memoryMb: 256,
+});
+
+export const setDefault = endpoint({
+  ...change,
+  id: 'payment-methods.set-default',
+  method: 'POST',
+  path: '/payment-methods/{id}/set-default',
+  summary: 'Make a payment method the default',
+  access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
+  body: none,
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS'],
+  idempotent: 'stored',
+  uses: ['table:read', 'table:write'],
+});
+
+export const remove = endpoint({
+  id: 'payment-methods.remove',
+  method: 'DELETE',
+  path: '/payment-methods/{id}',
+  summary: 'Delete a payment method',
+  auth: 'session',
+  access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
+  params: byId,
+  query: none,
+  body: null,
+  response: null,
+  status: 204,
+  form: 'bare',
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PROVIDER_TIMEOUT'],
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 20,
+  memoryMb: 256,
+});
+
+export const methodEndpoints = [create, get, list, update, linkAddress, setDefault, remove];

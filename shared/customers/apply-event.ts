@@ -1,0 +1,61 @@
+import { epochSeconds, instant, iso } from '../core/time.ts';
+import type { ProviderEvent } from '../providers/provider.ts';
+import type { ProviderSlot } from '../settings.ts';
+import { findAlias } from '../table/alias.ts';
+import { recordStore } from '../table/record-store.ts';
+import { type Customer, customerShape } from './customer.ts';
+import { type RemoveCustomerDeps, removeCustomer } from './remove.ts';
+
+/** What became of a provider's event about a record that is no payment. */
+export type RecordEventResult =
+  | { readonly kind: 'applied' | 'ignored'; readonly reason: string; readonly owner: OwnerIds }
+  | { readonly kind: 'early' };
+
+export interface OwnerIds {
+  readonly userId?: string | undefined;
+  readonly organizationId?: string | undefined;
+}
+
+type CustomerEventType = 'customer.created' | 'customer.updated' | 'customer.deleted';
+
+export const isCustomerEvent = (type: ProviderEvent['type']): type is CustomerEventType =>
+  type?.startsWith('customer.') ?? false;
+
+const COMMIT_TRIES = 5;
+
+export const applyCustomerEvent = async (
+  deps: RemoveCustomerDeps,
+  slot: ProviderSlot,
+  event: ProviderEvent,
+  type: CustomerEventType,
+): Promise<RecordEventResult> => {
+  const store = recordStore(deps.table, deps.now, customerShape);
+  const alias = await findAlias(deps.table, slot, event.object.id);
+  for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
+    const customer = alias?.kind === 'CUS' ? await store.load(alias.id) : undefined;
+    if (!customer) return type === 'customer.updated' ? { kind: 'early' } : nothing({}, 'no such customer here');
+    if (type === 'customer.created') return nothing(customer, 'known');
+    if (type === 'customer.deleted') {
+      await removeCustomer(deps, customer, { atProvider: false });
+      return { kind: 'applied', reason: 'customer removed', owner: customer };
+    }
+    if (event.createdAt < epochSeconds(instant(customer.updatedAt))) return nothing(customer, 'stale');
+    const next = refreshed(customer, event, iso(deps.now()));
+    if (!next) return nothing(customer, 'no change');
+    if (await store.commit(customer, next)) {
+      return { kind: 'applied', reason: 'customer refreshed', owner: customer };
+    }
+  }
+  throw new Error('too many writers at once');
+};
+
+const nothing = (owner: OwnerIds, reason: string): RecordEventResult => ({ kind: 'ignored', reason, owner });
+
+/** E-mail, name and phone as the provider has them; undefined where nothing differs. */
+const refreshed = (customer: Customer, { object }: ProviderEvent, at: string): Customer | undefined => {
+  const email = object.customer?.email?.toLowerCase() ?? customer.email;
+  const name = object.customer?.name ?? customer.name;
+  const phone = object.customer?.phone ?? customer.phone;
+  if (email === customer.email && name === customer.name && phone === customer.phone) return undefined;
+  return { ...customer, email, name, phone, version: customer.version + 1, updatedAt: at };
+};

@@ -1,0 +1,101 @@
+import type { Caller } from '../access/caller.ts';
+import type { GuestTokens } from '../access/guest-token.ts';
+import { projectRecord } from '../catalog/reference-records.ts';
+import { iso } from '../core/time.ts';
+import { guestTokenFields } from '../http/guest-token-fields.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { createOnce } from '../idempotency/create-once.ts';
+import { done } from '../providers/done.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { putAlias } from '../table/alias.ts';
+import type { Owner } from '../table/keys.ts';
+import { recordStore } from '../table/record-store.ts';
+import { type Customer, customerShape } from './customer.ts';
+import type { ProviderRecordDeps } from './deps.ts';
+import { pointAtCustomer } from './owner-customer.ts';
+import type { CreateCustomerBody } from './requests.ts';
+import { customerView } from './view.ts';
+
+/** Creates a customer: at the provider under a key derived from our id, then here. */
+export const createCustomer = async (
+  deps: ProviderRecordDeps & { readonly guestTokens: GuestTokens },
+  request: ApiRequest<unknown, unknown, CreateCustomerBody>,
+): Promise<Reply> => {
+  const { body, caller, owner, idempotency } = request;
+  if (!owner) throw new Error('a customer needs an owner');
+  const provider = await deps.providers.having(body.provider_id, 'customers');
+  const { record, replayed } = await createOnce(deps, {
+    store: recordStore(deps.table, deps.now, customerShape),
+    kind: 'customer',
+    idempotency,
+    build: (id) => buildCustomer(deps, provider, { ...draftOf(deps, request, owner), id }),
+  });
+  await pointAtCustomer(deps.table, owner, record);
+  return {
+    data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
+
+/** Makes the customer at the provider and its alias; the record itself is still to be stored. */
+export const buildCustomer = async (
+  deps: ProviderRecordDeps,
+  provider: PaymentProvider,
+  draft: CustomerDraft,
+): Promise<Customer> => {
+  const { email, name, phone, id } = draft;
+  const outcome = await provider.createCustomer({
+    ourCustomerId: id,
+    email,
+    name,
+    phone,
+    idempotencyKey: `${id}:create`,
+  });
+  const { customerId } = done(outcome, 'provider_id');
+  await putAlias(deps.table, draft.providerId, customerId, { kind: 'CUS', id });
+  return { ...draft, providerCustomerId: customerId };
+};
+
+const draftOf = (
+  deps: ProviderRecordDeps,
+  { body, caller, idempotency, named }: ApiRequest<unknown, unknown, CreateCustomerBody>,
+  owner: Owner,
+): Omit<CustomerDraft, 'id'> => {
+  const guest = caller.kind === 'guest' ? caller : undefined;
+  const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const parts = [body.first_name, body.last_name].filter(Boolean).join(' ');
+  const at = iso(deps.now());
+  return {
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    requestHash: idempotency?.requestHash,
+    providerId: body.provider_id,
+    email: text(body.email) ?? guest?.email,
+    name: text(body.name) ?? (text(parts) || guest?.name),
+    firstName: text(body.first_name),
+    lastName: text(body.last_name),
+    phone: text(body.phone) ?? guest?.phone,
+    ...ownerFieldsOf(owner, caller),
+    projectId: named(projectRecord)?.id,
+    metadata: body.metadata ?? undefined,
+  };
+};
+
+/** A user, an organization or a guest; of what an organization owns there is no user. */
+export const ownerFieldsOf = (
+  owner: Owner,
+  caller: Caller,
+): Pick<Customer, 'userId' | 'guestId' | 'guestEmail' | 'organizationId'> => {
+  switch (owner.kind) {
+    case 'organization':
+      return { organizationId: owner.organizationId };
+    case 'user':
+      return { userId: owner.userId };
+    case 'guest':
+      return { guestId: owner.guestId, guestEmail: caller.kind === 'guest' ? caller.email : owner.email };
+  }
+};

@@ -1,0 +1,83 @@
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import { removeMethod } from '../payment-methods/remove.ts';
+import { done } from '../providers/done.ts';
+import { removeAlias } from '../table/alias.ts';
+import { type Owner, ownerPartition } from '../table/keys.ts';
+import { parseRecord, recordStore } from '../table/record-store.ts';
+import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
+import type { ProviderRecordDeps } from './deps.ts';
+import { forgetCustomer } from './owner-customer.ts';
+
+export interface RemoveCustomerDeps extends ProviderRecordDeps {
+  readonly deleteHistory: boolean;
+}
+
+/** Deletes a customer with its payment methods; payments stay, unless the operator decided otherwise. */
+export const deleteCustomer = async (
+  deps: RemoveCustomerDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, Customer>,
+): Promise<Reply> => {
+  await removeCustomer(deps, record, { atProvider: true });
+  return { data: undefined };
+};
+
+/** Methods first, then the provider's customer, then ours: whatever stops it, the next call goes on. */
+export const removeCustomer = async (
+  deps: RemoveCustomerDeps,
+  customer: Customer,
+  { atProvider }: { readonly atProvider: boolean },
+): Promise<void> => {
+  const owner = ownerOfRecord(customer);
+  if (owner) await removeMethods(deps, owner, customer, atProvider);
+  if (atProvider) {
+    const provider = await deps.providers.having(customer.providerId, 'customers');
+    done(await provider.deleteCustomer(customer.providerCustomerId), 'id');
+  }
+  if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
+  if (owner) await forgetCustomer(deps.table, owner, customer);
+  await recordStore(deps.table, deps.now, customerShape).remove(customer);
+  await removeAlias(deps.table, customer.providerId, customer.providerCustomerId);
+};
+
+const removeMethods = async (
+  deps: ProviderRecordDeps,
+  owner: Owner,
+  customer: Customer,
+  atProvider: boolean,
+): Promise<void> => {
+  for await (const method of methodsOf(deps, owner, customer)) await removeMethod(deps, method, { atProvider });
+};
+
+async function* methodsOf(deps: ProviderRecordDeps, owner: Owner, customer: Customer): AsyncGenerator<PaymentMethod> {
+  for await (const key of ownedBy(deps, owner, 'PM', customer)) {
+    const item = await deps.table.get(key);
+    const method = item && parseRecord(paymentMethodShape, item);
+    if (method) yield method;
+  }
+}
+
+/** Keys of an owner's records that name this customer. */
+async function* ownedBy(
+  deps: ProviderRecordDeps,
+  owner: Owner,
+  kind: 'PM' | 'PAY',
+  customer: Customer,
+): AsyncGenerator<{ readonly pk: string; readonly sk: string }> {
+  let after: Readonly<Record<string, unknown>> | undefined;
+  do {
+    const page = await deps.table.queryIndex({
+      index: 'owner',
+      partition: ownerPartition(owner, kind),
+      filter: [{ equals: ['f.c', customer.id] }],
+      after,
+    });
+    for (const item of page.items) yield { pk: String(item['pk']), sk: String(item['sk']) };
+    after = page.next;
+  } while (after);
+}
+
+const removeHistory = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<void> => {
+  for await (const key of ownedBy(deps, owner, 'PAY', customer)) await deps.table.remove(key);
+};

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { emailSchema, guestDataSchema, idSchema, metadataSchema, names, required } from '../http/fields.ts';
+import { offsetQuery } from '../http/paging.ts';
+import { PROVIDER_SLOTS } from '../settings.ts';
+
+const name = z.string().max(200).nullish();
+
+const contact = {
+  name,
+  first_name: name,
+  last_name: name,
+  phone: z.string().max(32).nullish(),
+  metadata: metadataSchema.nullish(),
+};
+
+export const createCustomerBody = z
+  .object({
+    ...contact,
+    provider_id: z.enum(PROVIDER_SLOTS),
+    email: emailSchema.nullish(),
+    organization_id: z.string().max(64).nullish(),
+    project_id: idSchema.nullish(),
+    guest_data: guestDataSchema.nullish(),
+  })
+  .refine((body) => names(body, 'email', 'guest_data'), required('email'));
+export type CreateCustomerBody = z.output<typeof createCustomerBody>;
+
+export const updateCustomerBody = z.object({ ...contact, email: emailSchema.optional() });
+export type UpdateCustomerBody = z.output<typeof updateCustomerBody>;
+
+export const listCustomersQuery = z.object({
+  ...offsetQuery,
+  organization_id: z.string().max(64).optional(),
+  provider_id: z.enum(PROVIDER_SLOTS).optional(),
+});
+export type ListCustomersQuery = z.output<typeof listCustomersQuery>;

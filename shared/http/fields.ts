@@ -1,0 +1,57 @@
+import * as z from 'zod';
+
+/** Fields that many requests share, with the service's limits. */
+export const idSchema = z.string().min(1).max(64);
+
+const METADATA_KEYS = 50;
+const METADATA_VALUE_LENGTH = 500;
+const METADATA_BYTES = 16 * 1024;
+
+const metadataValue = z
+  .json()
+  .refine((value) => (typeof value === 'string' ? value : JSON.stringify(value)).length <= METADATA_VALUE_LENGTH, {
+    message: `must be at most ${METADATA_VALUE_LENGTH} characters`,
+    params: { rule: 'too_big' },
+  });
+
+export const metadataSchema = z
+  .record(z.string().min(1).max(40), metadataValue)
+  .refine((metadata) => Object.keys(metadata).length <= METADATA_KEYS, {
+    message: `must have at most ${METADATA_KEYS} keys`,
+    params: { rule: 'too_big' },
+  })
+  .refine((metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= METADATA_BYTES, {
+    message: `must be at most ${METADATA_BYTES} bytes`,
+    params: { rule: 'too_big' },
+  });
+
+export const tagsSchema = z
+  .string()
+  .max(500)
+  .refine((tags) => tags.split(',').length <= 20 && tags.split(',').every((tag) => tag.trim().length <= 50), {
+    message: 'must be at most 20 tags of at most 50 characters, separated by commas',
+    params: { rule: 'tags' },
+  })
+  .nullish();
+
+export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
+
+export const guestDataSchema = z.object({
+  email: emailSchema,
+  name: z.string().trim().min(1).max(200),
+  phone: z.string().max(32).nullish(),
+});
+
+/** Does a body, however wrong otherwise, give one of these fields a value? */
+export const names = (body: unknown, ...fields: readonly string[]): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  Object.entries(body).some(([field, value]) => fields.includes(field) && value !== undefined && value !== null);
+
+/** A refinement that runs beside other problems, so that all are named at once. */
+export const required = (path: string, message = 'is required') => ({
+  path: [path],
+  message,
+  params: { rule: 'required' },
+  when: () => true,
+});

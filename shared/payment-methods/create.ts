@@ -1,0 +1,118 @@
+import { addressRecord } from '../addresses/address.ts';
+import { DomainError } from '../core/errors.ts';
+import { iso } from '../core/time.ts';
+import { ownerFieldsOf } from '../customers/create.ts';
+import { ensureCustomer } from '../customers/ensure.ts';
+import { ownerCustomerOf } from '../customers/owner-customer.ts';
+import { guestTokenFields } from '../http/guest-token-fields.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { createOnce } from '../idempotency/create-once.ts';
+import { done } from '../providers/done.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { putAlias } from '../table/alias.ts';
+import { setDefault } from '../table/defaults.ts';
+import type { Owner } from '../table/keys.ts';
+import { recordStore } from '../table/record-store.ts';
+import { isDefaultMethod, slotOf } from './defaults.ts';
+import type { MethodDeps } from './deps.ts';
+import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import type { CreateMethodBody } from './requests.ts';
+import { methodView } from './view.ts';
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
+
+/** Saves a payment method: attached to the owner's customer at the provider, then stored here without its token. */
+export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
+  const { body, caller, owner, idempotency } = request;
+  if (!owner) throw new Error('a payment method needs an owner');
+  const provider = await deps.providers.having(body.provider_id, 'methods');
+  refuseRawCard(deps, provider, body);
+  const { record, replayed } = await createOnce(deps, {
+    store: recordStore(deps.table, deps.now, paymentMethodShape),
+    kind: 'payment_method',
+    idempotency,
+    build: (id) => attach(deps, provider, request, owner, id),
+  });
+  if (body.is_default && !replayed) await setDefault(deps.table, slotOf(record), record.id);
+  const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default;
+  return {
+    data: { ...methodView(record, isDefault), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
+  if (body.card_number === undefined || body.provider_payment_method_token !== undefined) return;
+  if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');
+};
+
+const attach = async (
+  deps: MethodDeps,
+  provider: PaymentProvider,
+  { body, caller, alongside, idempotency, named }: CreateRequest,
+  owner: Owner,
+  id: string,
+): Promise<PaymentMethod> => {
+  const slot = body.provider_id;
+  const customer = await ensureCustomer(deps, {
+    slot,
+    owner,
+    caller,
+    forId: id,
+    known: ownerCustomerOf(alongside[0]),
+  });
+  const token = body.provider_payment_method_token ?? (await tokenOfCard(provider, body, id));
+  const attached = await provider.attachMethod({
+    token,
+    customerId: customer.providerCustomerId,
+    idempotencyKey: `${id}:attach`,
+  });
+  const method = done(attached, 'provider_payment_method_token');
+  await putAlias(deps.table, slot, method.methodId, { kind: 'PM', id });
+  const at = iso(deps.now());
+  return {
+    id,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    requestHash: idempotency?.requestHash,
+    providerId: slot,
+    ...factsOf(method),
+    customerId: customer.customerId,
+    providerCustomerId: customer.providerCustomerId,
+    billingAddressId: named(addressRecord)?.id,
+    alias: body.alias || undefined,
+    ...ownerFieldsOf(owner, caller),
+  };
+};
+
+/** What the provider says of a method, as it is stored. */
+export const factsOf = (method: {
+  readonly methodId: string;
+  readonly type: PaymentMethod['type'];
+  readonly walletType: string | undefined;
+  readonly cardBrand: string | undefined;
+  readonly lastFour: string | undefined;
+  readonly expiryMonth: string | undefined;
+  readonly expiryYear: string | undefined;
+}) => ({
+  providerMethodId: method.methodId,
+  type: method.type,
+  walletType: method.walletType,
+  cardBrand: method.cardBrand,
+  lastFour: method.lastFour,
+  expiryMonth: method.expiryMonth,
+  expiryYear: method.expiryYear,
+});
+
+const tokenOfCard = async (provider: PaymentProvider, body: CreateMethodBody, id: string): Promise<string> => {
+  const tokenized = await provider.tokenizeCard({
+    number: (body.card_number ?? '').replaceAll(/[ -]/g, ''),
+    expiryMonth: body.card_exp_month ?? '',
+    expiryYear: body.card_exp_year ?? '',
+    cvc: body.card_cvc,
+    idempotencyKey: `${id}:card`,
+  });
+  return done(tokenized, 'card_number').token;
+};

@@ -1,0 +1,29 @@
+import { ownerOfRecord } from '../customers/customer.ts';
+import { type DefaultSlot, promoteNewest, readDefault } from '../table/defaults.ts';
+import type { Owner } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+
+/** One default method an owner. */
+export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({ owner, kind: 'PM' });
+
+export const slotOf = (method: PaymentMethod): DefaultSlot => {
+  const owner = ownerOfRecord(method);
+  if (!owner) throw new Error('a payment method without an owner');
+  return methodDefaultSlot(owner);
+};
+
+/** The owner's default; a pointer that leads nowhere is repaired to the newest remaining method. */
+export const currentDefault = async (
+  table: Table,
+  slot: DefaultSlot,
+  known: ReadonlySet<string>,
+): Promise<string | undefined> => {
+  const id = await readDefault(table, slot);
+  if (id === undefined || known.has(id)) return id;
+  const item = await table.get(paymentMethodRecord.key(id));
+  return item && paymentMethodRecord.parse(item) ? id : promoteNewest(table, slot, id);
+};
+
+export const isDefaultMethod = async (table: Table, method: PaymentMethod): Promise<boolean> =>
+  (await readDefault(table, slotOf(method))) === method.id;

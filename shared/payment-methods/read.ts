@@ -1,0 +1,108 @@
+import { DomainError } from '../core/errors.ts';
+import { listOwned } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Clause } from '../table/expression.ts';
+import { type Owner, ownerPartition } from '../table/keys.ts';
+import { allRows, type Row } from '../table/listing.ts';
+import { recordStore } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
+import { currentDefault, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
+import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import type { ListMethodsQuery } from './requests.ts';
+import { methodView } from './view.ts';
+
+interface ReadDeps {
+  readonly table: Table;
+  readonly now: () => number;
+}
+
+/** Beyond this many, only created_at can be ordered by. */
+const MAX_SORTED_ROWS = 10_000;
+
+export const getMethod = async (
+  deps: ReadDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
+): Promise<Reply> => ({ data: methodView(record, await isDefaultMethod(deps.table, record)) });
+
+export const listMethods = async (
+  deps: ReadDeps,
+  { owner, query }: ApiRequest<unknown, ListMethodsQuery>,
+): Promise<Reply> => {
+  if (!owner) throw new Error('a list needs an owner');
+  if (query.project_id !== undefined) {
+    throw new DomainError('UNSUPPORTED_FILTER', { message: 'payment methods have no project_id' });
+  }
+  const offset = (query.page - 1) * query.limit;
+  const found = await pageOf(deps, owner, query, offset);
+  const ids = found.rows.map(({ pk }) => pk.slice('PM#'.length));
+  const [methods, defaultId] = await Promise.all([
+    recordStore(deps.table, deps.now, paymentMethodShape).loadMany(ids),
+    currentDefault(deps.table, methodDefaultSlot(owner), new Set(ids)),
+  ]);
+  return {
+    data: methods.map((method) => methodView(method, method.id === defaultId)),
+    ...(found.hasMore && { next: { page: String(query.page + 1), limit: String(query.limit) } }),
+    ...(found.total !== undefined && { headers: { 'x-total-count': String(found.total) } }),
+  };
+};
+
+interface MethodPage {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+  readonly total: number | undefined;
+}
+
+const pageOf = async (
+  { table }: ReadDeps,
+  owner: Owner,
+  query: ListMethodsQuery,
+  offset: number,
+): Promise<MethodPage> => {
+  const filter = filtersOf(query);
+  if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
+    const listed = await listOwned(table, 'PM', owner, { limit: query.limit, offset }, filter);
+    return { rows: listed.rows, hasMore: listed.hasMore, total: listed.reachedEnd ? listed.seen : undefined };
+  }
+  const own: Clause[] = owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] }] : [];
+  const rows = await allRows(
+    table,
+    { index: 'owner', partition: ownerPartition(owner, 'PM'), filter: [...own, ...filter] },
+    MAX_SORTED_ROWS,
+  );
+  const sorted = rows.toSorted(comparing(query));
+  return {
+    rows: sorted.slice(offset, offset + query.limit),
+    hasMore: sorted.length > offset + query.limit,
+    total: sorted.length,
+  };
+};
+
+const comparing = ({ orderBy, orderDir }: ListMethodsQuery) => {
+  const sign = orderDir === 'desc' ? -1 : 1;
+  const orderedBy = (row: Row): string => {
+    if (orderBy === 'created_at') return row.sort;
+    return String(row.fields[orderBy === 'card_brand' ? 'b' : 's'] ?? '');
+  };
+  return (one: Row, other: Row): number => {
+    const [a, b] = [orderedBy(one), orderedBy(other)];
+    if (a !== b) return a < b ? -sign : sign;
+    return one.sort < other.sort ? -sign : sign;
+  };
+};
+
+const filtersOf = (query: ListMethodsQuery): Clause[] => [
+  ...(query.payment_type ? [{ equals: ['f.y', query.payment_type] } as const] : []),
+  ...(query.card_brand ? [{ equals: ['f.b', query.card_brand] } as const] : []),
+  ...(query.search
+    ? [
+        {
+          any: [
+            { contains: ['f.s', query.search] },
+            { contains: ['f.b', query.search] },
+            { contains: ['f.l', query.search] },
+          ],
+        } as const,
+      ]
+    : []),
+];

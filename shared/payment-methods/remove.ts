@@ -1,0 +1,34 @@
+import type { ProviderRecordDeps } from '../customers/deps.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { done } from '../providers/done.ts';
+import { removeAlias } from '../table/alias.ts';
+import { promoteNewest } from '../table/defaults.ts';
+import { recordStore } from '../table/record-store.ts';
+import { slotOf } from './defaults.ts';
+import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+
+type RemoveDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'>;
+
+export const deleteMethod = async (
+  deps: RemoveDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
+): Promise<Reply> => {
+  await removeMethod(deps, record, { atProvider: true });
+  return { data: undefined };
+};
+
+/** Detached at the provider first, then removed here; the newest remaining method takes over as default. */
+export const removeMethod = async (
+  deps: RemoveDeps,
+  method: PaymentMethod,
+  { atProvider }: { readonly atProvider: boolean },
+): Promise<void> => {
+  if (atProvider) {
+    const provider = await deps.providers.having(method.providerId, 'methods');
+    done(await provider.detachMethod(method.providerMethodId), 'id');
+  }
+  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method);
+  await promoteNewest(deps.table, slotOf(method), method.id);
+  await removeAlias(deps.table, method.providerId, method.providerMethodId);
+};

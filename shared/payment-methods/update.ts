@@ -1,0 +1,77 @@
+import { type Address, addressRecord } from '../addresses/address.ts';
+import { DomainError } from '../core/errors.ts';
+import { iso } from '../core/time.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Providers } from '../providers/registry.ts';
+import { defaultKey, setDefault } from '../table/defaults.ts';
+import { recordStore } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
+import { isDefaultMethod, slotOf } from './defaults.ts';
+import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import type { BillingAddressBody, UpdateMethodBody } from './requests.ts';
+import { methodView } from './view.ts';
+
+interface UpdateDeps {
+  readonly table: Table;
+  readonly now: () => number;
+}
+
+type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
+
+/** Changes alias, billing address and default. */
+export const updateMethod = async (
+  deps: UpdateDeps,
+  { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
+): Promise<Reply> => {
+  const alias = body.alias === undefined ? method.alias : body.alias || undefined;
+  const billingAddressId = body.billing_address_id === undefined ? method.billingAddressId : named(addressRecord)?.id;
+  const next = await commit(deps, method, { alias, billingAddressId });
+  if (body.is_default === true) await setDefault(deps.table, slotOf(method), method.id);
+  if (body.is_default === false) {
+    await deps.table.remove(defaultKey(slotOf(method)), [{ equals: ['recordId', method.id] }]);
+  }
+  const isDefault = body.is_default ?? (await isDefaultMethod(deps.table, method));
+  return { data: methodView(next, isDefault) };
+};
+
+/** The pointer alone: one update, the last wins. */
+export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Promise<Reply> => {
+  await setDefault(deps.table, slotOf(record), record.id);
+  return { data: methodView(record, true) };
+};
+
+/** Links or unlinks a billing address; the provider is told where it can be, and its failure undoes nothing here. */
+export const linkBillingAddress = async (
+  deps: UpdateDeps & { readonly providers: Providers },
+  { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
+): Promise<Reply> => {
+  const address = named(addressRecord);
+  const next = await commit(deps, method, { billingAddressId: address?.id });
+  const isDefault = await isDefaultMethod(deps.table, method);
+  const synced = address && (await tellProvider(deps.providers, next, address));
+  return { data: { ...methodView(next, isDefault), ...(synced !== undefined && { provider_synced: synced }) } };
+};
+
+const tellProvider = async (providers: Providers, method: PaymentMethod, address: Address): Promise<boolean> => {
+  const provider = await providers.find(method.providerId);
+  if (!provider?.can.billingDetails) return false;
+  const { name, businessName, line1, line2, city, state, postalCode, country } = address;
+  const outcome = await provider.updateBilling({
+    methodId: method.providerMethodId,
+    billing: { name: name ?? businessName, line1, line2, city, state, postalCode, country },
+    idempotencyKey: `${method.id}:billing:${method.version}`,
+  });
+  return outcome.kind === 'done';
+};
+
+const commit = async (
+  deps: UpdateDeps,
+  method: PaymentMethod,
+  changed: Pick<PaymentMethod, 'billingAddressId'> & Partial<Pick<PaymentMethod, 'alias'>>,
+): Promise<PaymentMethod> => {
+  const next = { ...method, ...changed, version: method.version + 1, updatedAt: iso(deps.now()) };
+  const committed = await recordStore(deps.table, deps.now, paymentMethodShape).commit(method, next);
+  if (!committed) throw new DomainError('VERSION_CONFLICT');
+  return committed;
+};

@@ -1,0 +1,28 @@
+import type { ProviderEvent } from '../flow/host.ts';
+
+/** What events tell of a payment; the payment as the service has answered it. */
+interface Told {
+  readonly provider_payment_id: string;
+  readonly total_cents: number;
+  readonly currency: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An event of provider_a that agrees with the record. `object` overrides what it says of the payment. */
+export const intentEvent = (
+  payment: Told,
+  type: string,
+  { object = {}, ...event }: Omit<Partial<ProviderEvent>, 'object'> & { readonly object?: Fields } = {},
+): ProviderEvent => ({
+  type,
+  ...event,
+  object: {
+    id: payment.provider_payment_id,
+    amount: payment.total_cents,
+    currency: payment.currency.toLowerCase(),
+    status: type.split('.')[1],
+    customer: null,
+    ...object,
+  },
+});

@@ -1,0 +1,409 @@
+import Stripe from 'stripe';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { intentEvent } from '../builders/provider-event.ts';
+import {
+  confirm,
+  confirmInBrowser,
+  createIntent,
+  createPaidIntent,
+  eventsOf,
+  HOUR,
+  itemsOf,
+  logEntriesOf,
+  MINUTE,
+  PATIENT,
+  read,
+  signIn,
+  storedPayment,
+  timesCharged,
+} from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+const service = withHost({ frozen: true, env: PATIENT });
+
+const seconds = (): number => Math.floor(service.now() / 1_000);
+
+/** A payment that nobody has confirmed, its user, and how it stands after an event. */
+const unconfirmed = async (fields = {}) => {
+  const user = await signIn(service);
+  const payment = await createIntent(service, user, fields);
+  const tell = async (type: string, event: Parameters<typeof intentEvent>[2] = {}) => {
+    const answer = await service.sendEvent(intentEvent(payment, type, event));
+    expect(answer).toMatchObject({ status: 200, body: { received: true } });
+    await service.settle();
+    return read(service, payment.id, user.options);
+  };
+  return { user, payment, tell };
+};
+
+const outcomes = async (paymentId: string): Promise<unknown[]> =>
+  (await logEntriesOf(service, paymentId)).map(({ status, response }) => [
+    status,
+    response.outcome,
+    response.reason ?? response.status,
+  ]);
+
+describe('an event', () => {
+  test.each([
+    ['payment_intent.succeeded', 'contract', 'succeeded'],
+    ['payment_intent.failed', 'contract', 'failed'],
+    ['payment_intent.canceled', 'contract', 'canceled'],
+    ['payment_intent.processing', 'contract', 'processing'],
+    ['payment_intent.requires_action', 'contract', 'pending'],
+    ['payment_intent.succeeded', 'native', 'succeeded'],
+    ['payment_intent.payment_failed', 'native', 'failed'],
+    ['payment_intent.canceled', 'native', 'canceled'],
+    ['payment_intent.processing', 'native', 'processing'],
+    ['payment_intent.requires_action', 'native', 'pending'],
+  ] as const)('%s in the %s vocabulary makes a payment %s', async (type, vocabulary, status) => {
+    const { payment, tell } = await unconfirmed();
+    const id = `evt_${vocabulary}_${status}`;
+    const told = await tell(type, { vocabulary, id });
+    expect(told).toMatchObject({ status, updated_at: new Date(service.now()).toISOString() });
+    expect(told.completed_at === null).toBe(status !== 'succeeded');
+    const settled = status === 'succeeded' || status === 'failed' ? [`payment.${status}`] : [];
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', ...settled]);
+    expect(await logEntriesOf(service, payment.id)).toMatchObject([
+      {
+        provider: 'provider_a',
+        eventType: type,
+        eventId: id,
+        status: 'success',
+        direction: 'inbound',
+        attempt: 1,
+        payload: { id, type, data: { object: { id: payment.provider_payment_id } } },
+        response: { outcome: 'applied', status },
+      },
+    ]);
+  });
+
+  test('is answered with its id, and stored before it is acted on', async () => {
+    const { payment } = await unconfirmed();
+    const answer = await service.sendEvent(intentEvent(payment, 'payment_intent.processing', { id: 'evt_stored' }));
+    expect(answer).toEqual({ status: 200, body: { received: true, event_id: 'evt_stored' } });
+    expect(await itemsOf(service, 'EVT#provider_a#evt_stored')).toHaveLength(1);
+    await service.settle();
+  });
+
+  test('tells why a payment failed', async () => {
+    const { tell } = await unconfirmed();
+    const error = { last_payment_error: { code: 'card_declined', decline_code: 'lost_card' } };
+    expect(await tell('payment_intent.payment_failed', { vocabulary: 'native', object: error })).toMatchObject({
+      status: 'failed',
+      failure_code: 'lost_card',
+    });
+  });
+
+  test('that comes again is acted on once', async () => {
+    const { payment } = await unconfirmed();
+    const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', times: 5 });
+    expect(await service.sendEvent(event)).toEqual({ status: 200, body: { received: true, duplicate: true } });
+    await service.settle();
+    expect(await service.sendEvent({ ...event, times: 1 })).toMatchObject({ body: { duplicate: true } });
+    await service.settle();
+    expect(await outcomes(payment.id)).toEqual([['success', 'applied', 'succeeded']]);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+
+  test('that comes again under another id changes nothing', async () => {
+    const { payment, tell } = await unconfirmed();
+    const first = await tell('payment_intent.succeeded');
+    expect(await tell('payment_intent.succeeded')).toEqual(first);
+    expect(await outcomes(payment.id)).toEqual([
+      ['success', 'applied', 'succeeded'],
+      ['success', 'ignored', 'no change'],
+    ]);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+
+  test('of a type that nobody knows is taken and ignored', async () => {
+    const { payment } = await unconfirmed();
+    const event = intentEvent(payment, 'payment_intent.dreamt_of', { id: 'evt_unknown' });
+    expect(await service.sendEvent(event)).toEqual({
+      status: 200,
+      body: { received: true, event_id: 'evt_unknown', ignored: true },
+    });
+    await service.settle();
+    const entries = (await itemsOf(service, 'LOG#')).filter(({ eventId }) => eventId === 'evt_unknown');
+    expect(entries).toMatchObject([{ status: 'success', response: { outcome: 'ignored', reason: expect.any(String) } }]);
+  });
+});
+
+describe('an event out of order', () => {
+  test('from before the current attempt is stale, whatever it says, and the payment is looked up', async () => {
+    const { user, payment, tell } = await unconfirmed({ payment_method_id: 'pm_sim_processing_ok' });
+    await service.webhookMode('drop');
+    onTestFinished(async () => void (await service.webhookMode('normal')));
+    await confirm(service, payment.id, user.options);
+    await service.clearProviderRequests();
+    for (const type of ['payment_intent.failed', 'payment_intent.succeeded', 'payment_intent.canceled']) {
+      expect(await tell(type, { created: seconds() - 1 })).toMatchObject({ status: 'processing' });
+    }
+    expect(await outcomes(payment.id)).toEqual(Array.from({ length: 3 }, () => ['success', 'ignored', 'stale']));
+    expect(await service.providerRequests()).toEqual([]);
+    const untilTheNextMinute = 60 - (seconds() % 60);
+    await service.advance(untilTheNextMinute);
+    expect(await service.providerRequests()).toMatchObject([
+      { method: 'GET', path: `/v1/payment_intents/${payment.provider_payment_id}` },
+    ]);
+    expect(await tell('payment_intent.failed', { created: seconds() })).toMatchObject({ status: 'failed' });
+  });
+
+  test('of the second of the claim itself counts', async () => {
+    const { user, payment, tell } = await unconfirmed({ payment_method_id: THREE_D_SECURE });
+    await confirm(service, payment.id, user.options);
+    expect(await tell('payment_intent.succeeded', { created: seconds() })).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('never moves a payment backward, and brings its look-up forward', async () => {
+    const { payment, tell } = await unconfirmed();
+    await tell('payment_intent.processing');
+    expect(await tell('payment_intent.requires_action')).toMatchObject({ status: 'processing' });
+    const { reconcileAt } = await storedPayment(service, payment.id);
+    expect(Date.parse(reconcileAt)).toBeLessThanOrEqual(service.now());
+    await tell('payment_intent.failed');
+    expect(await tell('payment_intent.processing')).toMatchObject({ status: 'failed' });
+    expect(await tell('payment_intent.requires_action')).toMatchObject({ status: 'failed' });
+    expect(await tell('payment_intent.succeeded')).toMatchObject({ status: 'succeeded' });
+    expect(await tell('payment_intent.processing')).toMatchObject({ status: 'succeeded' });
+    expect((await outcomes(payment.id)).map((outcome) => (outcome as unknown[])[2])).toEqual(
+      expect.arrayContaining(['processing', 'failed', 'succeeded', 'backward']),
+    );
+  });
+
+  test('of a failed attempt does not undo the next one', async () => {
+    const { user, payment } = await unconfirmed();
+    await service.webhookMode('delay');
+    onTestFinished(async () => void (await service.webhookMode('normal')));
+    await confirm(service, payment.id, user.options, { payment_method_id: DECLINED });
+    const answer = await confirm(service, payment.id, user.options, { payment_method_id: 'pm_sim_processing_ok' });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'processing' } });
+    await service.advance(2 * HOUR);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    const names = eventsOf(service, payment.id);
+    expect(names).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+  });
+
+  test('that contradicts a settled payment is checked at the provider, and only what is further on is applied', async () => {
+    const canceled = await unconfirmed();
+    await canceled.tell('payment_intent.canceled');
+    expect(await canceled.tell('payment_intent.succeeded')).toMatchObject({ status: 'canceled' });
+    expect(await outcomes(canceled.payment.id)).toEqual([
+      ['success', 'applied', 'canceled'],
+      ['success', 'ignored', expect.stringContaining('anomaly')],
+    ]);
+    await service.webhookMode('drop');
+    await confirmInBrowser(service, canceled.payment, VISA);
+    await service.webhookMode('normal');
+    const proven = await canceled.tell('payment_intent.succeeded');
+    expect(proven).toMatchObject({ status: 'succeeded', completed_at: new Date(service.now()).toISOString() });
+    const { anomaly } = await storedPayment(service, canceled.payment.id);
+    expect(anomaly).toEqual(expect.stringContaining('canceled'));
+    expect(eventsOf(service, canceled.payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+
+    expect(await canceled.tell('payment_intent.canceled')).toMatchObject({ status: 'succeeded' });
+    expect(await canceled.tell('payment_intent.failed')).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('an event that does not fit the record', () => {
+  test.each([
+    ['amount', { amount: 2_499 }, 'amount differs'],
+    ['currency', { currency: 'eur' }, 'currency differs'],
+  ])('in its %s changes nothing and is quarantined', async (_what, object, reason) => {
+    const { payment, tell, user } = await unconfirmed();
+    const before = await read(service, payment.id, user.options);
+    expect(await tell('payment_intent.succeeded', { object })).toEqual(before);
+    expect(await outcomes(payment.id)).toEqual([['failed', 'quarantined', reason]]);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
+  });
+
+  test('in its object at the provider changes nothing and is quarantined', async () => {
+    const { payment, tell, user } = await unconfirmed();
+    const before = await read(service, payment.id, user.options);
+    const object = { id: 'pi_of_somebody_else', metadata: { payment_id: payment.id } };
+    expect(await tell('payment_intent.succeeded', { vocabulary: 'native', object })).toEqual(before);
+    expect(await outcomes(payment.id)).toEqual([['failed', 'quarantined', 'provider object differs']]);
+  });
+});
+
+describe('an event that is early', () => {
+  test('is tried again after 1, 5 and 30 minutes, then logged', async () => {
+    const object = { id: 'pi_never', amount: 1, currency: 'usd', status: 'succeeded' };
+    await service.sendEvent({ type: 'payment_intent.succeeded', id: 'evt_early', object });
+    const logged = async () => (await itemsOf(service, 'LOG#')).filter(({ eventId }) => eventId === 'evt_early');
+    const waiting = async () => (await service.queues())['apply-provider-event'];
+    await service.settle();
+    expect(await waiting()).toMatchObject({ visible: 0, in_flight: 1 });
+    await service.advance(36 * MINUTE - 1);
+    expect(await logged()).toEqual([]);
+    expect(await waiting()).toMatchObject({ in_flight: 1 });
+    await service.advance(1);
+    expect(await logged()).toMatchObject([
+      { status: 'failed', eventType: 'payment_intent.succeeded', response: { outcome: 'unmatched' } },
+    ]);
+    expect(await service.queues()).toMatchObject({
+      'apply-provider-event': { visible: 0, in_flight: 0 },
+      'apply-provider-event-dlq': { visible: 0 },
+    });
+  });
+
+  test('finds its payment once that is there', async () => {
+    const user = await signIn(service);
+    await service.fault({ path: '/v1/payment_intents', times: 1, action: 'malformed' });
+    const answer = await service.post('/payments/intents', intentBody(), user.options);
+    await service.clearFaults();
+    const { payment_id } = answer.body.details;
+    const { payment_intents } = await service.control('GET', `/simulator/ledger?payment_id=${payment_id}`);
+    const payment = { provider_payment_id: payment_intents[0].id, total_cents: 2_500, currency: 'USD' };
+    const object = { metadata: { payment_id } };
+    await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { vocabulary: 'native', object }));
+    await service.settle();
+    expect(await service.get(`/payments/${payment_id}`, user.options)).toMatchObject({ status: 404 });
+    await service.advance(7 * MINUTE);
+    expect(await read(service, payment_id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(eventsOf(service, payment_id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+});
+
+describe('a signature', () => {
+  const URL_PATH = '/webhooks/provider_a';
+  const eventText = (id: string): string =>
+    JSON.stringify({
+      id,
+      type: 'customer.created',
+      provider: 'provider_a',
+      created: seconds(),
+      data: { object: { id: 'cus_1', secret: 'canary' } },
+    });
+  const signature = (payload: string, timestamp = seconds(), secret: string = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET) =>
+    Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  const send = (body: string, header?: string) =>
+    service.request('POST', URL_PATH, {
+      body,
+      headers: { 'content-type': 'application/json', ...(header !== undefined && { 'stripe-signature': header }) },
+    });
+
+  test('is checked over the bytes received, within 300 s of the clock on either side', async () => {
+    const body = eventText('evt_signed_1').replace('{', '{ ');
+    expect(await send(body, signature(body))).toMatchObject({ status: 200 });
+    for (const [offset, status] of [
+      [-300, 200],
+      [300, 200],
+      [-301, 401],
+      [301, 401],
+    ] as const) {
+      const text = eventText(`evt_signed_at_${offset}`);
+      expect({ offset, ...(await send(text, signature(text, seconds() + offset))) }).toMatchObject({ offset, status });
+    }
+  });
+
+  test('may be one of several: secrets are rotated', async () => {
+    const body = eventText('evt_rotated');
+    const [t, v1] = signature(body).split(',');
+    expect(await send(body, `${t},v1=${'0'.repeat(64)},${v1}`)).toMatchObject({ status: 200 });
+  });
+
+  test('that is bad or missing is refused, stores no event, and is logged without its payload', async () => {
+    const body = eventText('evt_forged');
+    const good = signature(body);
+    const refused = [undefined, '', 'nonsense', 't=1', good.replace('v1=', 'v0='), signature(body, seconds(), 'whsec_other')];
+    await service.settle();
+    const before = (await itemsOf(service, 'LOG#')).map(({ pk }) => pk);
+    for (const header of refused) {
+      expect(await send(body, header)).toMatchObject({ status: 401, body: { code: 'INVALID_WEBHOOK_SIGNATURE' } });
+    }
+    expect(await send(body.replace('cus_1', 'cus_2'), good)).toMatchObject({ status: 401 });
+    expect(await send(JSON.stringify(JSON.parse(body), null, 1), good)).toMatchObject({ status: 401 });
+    expect(await service.sendEvent({ type: 'payment_intent.succeeded', object: {}, signature: 'invalid' })).toMatchObject({
+      status: 401,
+    });
+    expect(await service.sendEvent({ type: 'payment_intent.succeeded', object: {}, signature: 'missing' })).toMatchObject({
+      status: 401,
+    });
+    await service.settle();
+    expect(await itemsOf(service, 'EVT#provider_a#evt_forged')).toEqual([]);
+    const entries = (await itemsOf(service, 'LOG#')).filter(({ pk }) => !before.includes(pk));
+    expect(entries).toHaveLength(refused.length + 4);
+    for (const entry of entries) expect(entry).toMatchObject({ status: 'failed', payload: {}, provider: 'provider_a' });
+    expect(await send(body, good)).toMatchObject({ status: 200, body: { event_id: 'evt_forged' } });
+  });
+
+  test('over what is no event lets it no further', async () => {
+    for (const [body, status, code] of [
+      ['{', 400, 'INVALID_JSON'],
+      ['[]', 400, 'VALIDATION_ERROR'],
+      ['{"id":"evt_x"}', 400, 'VALIDATION_ERROR'],
+      ['null', 400, 'VALIDATION_ERROR'],
+      [JSON.stringify({ pad: 'x'.repeat(256 * 1_024) }), 413, 'PAYLOAD_TOO_LARGE'],
+    ] as const) {
+      expect(await send(body, signature(body))).toMatchObject({ status, body: { code } });
+    }
+  });
+});
+
+describe('the provider’s own events', () => {
+  test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
+    'delivered in mode %s lead to what the ledger has',
+    async (mode) => {
+      const user = await signIn(service, { expires_in: 7 * 24 * HOUR });
+      await service.webhookMode(mode, 7);
+      const methods = [VISA, DECLINED, 'pm_sim_processing_ok', 'pm_sim_processing_fail', THREE_D_SECURE, THREE_D_SECURE];
+      const payments = await Promise.all(methods.map(() => createIntent(service, user)));
+      const [, , , , passing, failing] = payments;
+      await Promise.all(payments.map((payment, index) => confirmInBrowser(service, payment, methods[index] ?? VISA)));
+      await service.authenticate(passing.id, 'success');
+      await service.authenticate(failing.id, 'failure');
+      await service.advance(mode === 'delay' || mode === 'drop' ? 2 * HOUR : 2 * MINUTE);
+      await service.webhookMode('normal');
+      if (mode === 'drop') {
+        await Promise.all(
+          payments.map(({ provider_payment_id: id }) => service.post(`/payments/sync/${id}`, {}, user.options)),
+        );
+        await service.settle();
+      }
+      const statuses = await Promise.all(payments.map(async ({ id }) => (await read(service, id, user.options)).status));
+      expect(statuses).toEqual(['succeeded', 'failed', 'succeeded', 'failed', 'succeeded', 'failed']);
+      for (const [index, { id }] of payments.entries()) {
+        const paid = statuses[index] === 'succeeded';
+        expect(await timesCharged(service, id)).toBe(paid ? 1 : 0);
+        expect(eventsOf(service, id)).toEqual(['payment.created', paid ? 'payment.succeeded' : 'payment.failed']);
+      }
+    },
+  );
+});
+
+describe('the stream', () => {
+  test('handed on once more is the same events, and changes nothing', async () => {
+    const { payment, tell, user } = await unconfirmed();
+    await tell('payment_intent.processing');
+    const before = await tell('payment_intent.succeeded');
+    const ofUser = async () => [
+      ...(await itemsOf(service, `PAY#${payment.id}`)),
+      ...(await itemsOf(service, `COUNT#USER#${user.userId}`)),
+    ];
+    const items = await ofUser();
+    expect(items.length).toBeGreaterThan(4);
+    const identities = () => new Set(service.busEvents().map((event: ParsedJson) => event.detail.id)).size;
+    const known = identities();
+    for (const consumer of ['workers.publish-changes', 'workers.project-changes']) {
+      await service.host().replayStream(consumer);
+    }
+    await service.settle();
+    expect(identities()).toBe(known);
+    expect(eventsOf(service, payment.id)).toHaveLength(4);
+    expect(await read(service, payment.id, user.options)).toEqual(before);
+    expect(await ofUser()).toEqual(items);
+  });
+});
+
+test('a payment of a second user is never touched by the events of the first', async () => {
+  const [one, other] = [await unconfirmed(), await unconfirmed()];
+  const user = await signIn(service);
+  const paid = await createPaidIntent(service, user);
+  await one.tell('payment_intent.failed');
+  expect(await read(service, other.payment.id, other.user.options)).toMatchObject({ status: 'requires_payment_method' });
+  expect(await read(service, paid.id, user.options)).toMatchObject({ status: 'created' });
+});

@@ -1,0 +1,320 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DECLINED, paidIntentBody, VISA } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  createPaidIntent,
+  DAY,
+  eventsOf,
+  HOUR,
+  itemsOf,
+  MINUTE,
+  PATIENT,
+  read,
+  signIn,
+  type User,
+} from './flow.ts';
+import type { ParsedJson, TestAnswer } from './host.ts';
+import { type Stop, withStops } from './stops.ts';
+
+/** A function may end anywhere. Every call that it makes is tried, before and after it is carried out. */
+const stoppable = withStops(PATIENT);
+
+/** One way to stop: at a call of the function, before or after it is carried out. */
+interface Way extends Stop {
+  readonly name: string;
+  /** Some write was carried out. */
+  readonly wrote: boolean;
+  /** The provider was told. */
+  readonly told: boolean;
+  /** Everything was carried out; only the answer is missing. */
+  readonly done: boolean;
+}
+
+const waysToStop = (calls: readonly string[]): Way[] =>
+  calls.flatMap((_, index) => [wayOf(calls, index + 1, false), wayOf(calls, index + 1, true)]);
+
+const wayOf = (calls: readonly string[], call: number, executed: boolean): Way => {
+  const carriedOut = calls.slice(0, executed ? call : call - 1);
+  return {
+    call,
+    executed,
+    name: `${executed ? 'after' : 'before'} ${call} ${calls[call - 1]} of ${calls.join(', ')}`,
+    wrote: carriedOut.some((name) => WRITES.has(name)),
+    told: carriedOut.some((name) => name.startsWith('POST')),
+    done: carriedOut.length === calls.length,
+  };
+};
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+
+const providerCallOf = (calls: readonly string[]): number => calls.findIndex((name) => name.startsWith('POST')) + 1;
+
+beforeAll(async () => {
+  // Nobody tells: what is found out is found out by the appointments.
+  await stoppable().service.webhookMode('drop');
+});
+
+describe('a create that is stopped', () => {
+  const create = (user: User) =>
+    stoppable().service.post('/payments/intents', paidIntentBody(), { ...user.options, idempotencyKey: 'basket' });
+  const ownPayments = async (user: User): Promise<ParsedJson[]> =>
+    (await itemsOf(stoppable().service, 'PAY#')).filter((item) => item.sk === 'PAY' && item.userId === user.userId);
+
+  /** One try for every way to stop it, each of a user of its own. */
+  const stopEverywhere = async () => {
+    const { service, watch, stopped } = stoppable();
+    const observer = await signIn(service);
+    const calls = await watch(() => create(observer));
+    expect(providerCallOf(calls)).toBeGreaterThan(1);
+    const cases: { way: Way; user: User }[] = [];
+    for (const way of waysToStop(calls)) {
+      const user = await signIn(service);
+      const answer = await stopped(way, () => create(user));
+      expect(answer.status).toBeGreaterThanOrEqual(500);
+      cases.push({ way, user });
+    }
+    return cases;
+  };
+
+  test('is finished by its appointment, and until then shown to nobody', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere();
+    for (const { way, user } of cases) {
+      const { body } = await service.get('/payments', user.options);
+      expect({ way, shown: body.data.length }).toEqual({ way, shown: way.done ? 1 : 0 });
+    }
+    await service.advance(20 * MINUTE);
+    for (const { way, user } of cases) {
+      const records = await ownPayments(user);
+      const { body } = await service.get('/payments', user.options);
+      const count = way.wrote ? 1 : 0;
+      const found = { records: records.length, listed: body.data.length, total: body.meta.total };
+      expect({ way, found }).toEqual({ way, found: { records: count, listed: count, total: count } });
+      for (const { id, status } of body.data) {
+        const events = eventsOf(service, id);
+        expect({ way, status, events }).toEqual({ way, status: 'created', events: ['payment.created'] });
+        expect((await atProvider(service, id)).intents).toHaveLength(1);
+        expect(await read(service, id, user.options)).toHaveProperty('client_secret');
+      }
+    }
+  });
+
+  test('is finished by the same key', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere();
+    for (const { way, user } of cases) {
+      const answer = await create(user);
+      const underWay = way.wrote && !way.done;
+      expect({ way, status: answer.status }).toEqual({ way, status: underWay ? 409 : 201 });
+      if (underWay) expect(Number(answer.headers.get('retry-after'))).toBe(25);
+    }
+    await service.advance(25);
+    const ids: string[] = [];
+    for (const { way, user } of cases) {
+      const answer = await create(user);
+      expect({ way, answer }).toMatchObject({ way, answer: { status: 201, body: { status: 'created' } } });
+      expect(answer.body.client_secret).toEqual(expect.any(String));
+      expect(answer.headers.get('idempotent-replayed')).toBe('true');
+      ids.push(answer.body.id);
+    }
+    await service.advance(20 * MINUTE);
+    for (const [index, { way, user }] of cases.entries()) {
+      const id = ids[index] ?? '';
+      expect({ way, records: (await ownPayments(user)).map((record) => record.id) }).toEqual({ way, records: [id] });
+      expect((await atProvider(service, id)).intents).toHaveLength(1);
+      expect(eventsOf(service, id)).toEqual(['payment.created']);
+    }
+  });
+
+  test('is finished although its appointment is stopped too, wherever', async () => {
+    const { service, stopped, watch, losing } = stoppable();
+    const observer = await signIn(service);
+    const atTheProvider = { call: providerCallOf(await watch(() => create(observer))), executed: true };
+    const begin = async (): Promise<User> => {
+      const user = await signIn(service);
+      await stopped(atTheProvider, () => create(user));
+      expect(await ownPayments(user)).toMatchObject([{ status: 'creating' }]);
+      return user;
+    };
+    await begin();
+    const calls = await watch(() => service.advance(2 * MINUTE));
+    expect(providerCallOf(calls)).toBeGreaterThan(1);
+    for (const way of waysToStop(calls)) {
+      const user = await begin();
+      await losing(way, () => service.advance(2 * MINUTE));
+      await service.advance(20 * MINUTE);
+      const records = await ownPayments(user);
+      expect({ way, statuses: records.map(({ status }) => status) }).toEqual({ way, statuses: ['created'] });
+      expect((await atProvider(service, records[0].id)).intents).toHaveLength(1);
+    }
+  });
+});
+
+interface Case {
+  readonly way: Way;
+  readonly user: User;
+  readonly payment: ParsedJson;
+}
+
+/** One payment for every way to stop what `act` does with it. */
+const stopEverywhere = async (
+  fields: Readonly<Record<string, unknown>>,
+  act: (payment: ParsedJson, user: User) => Promise<TestAnswer>,
+): Promise<Case[]> => {
+  const { service, watch, stopped } = stoppable();
+  const user = await signIn(service, { expires_in: 7 * DAY });
+  const observed = await createPaidIntent(service, user, fields);
+  const calls = await watch(() => act(observed, user));
+  expect(providerCallOf(calls)).toBeGreaterThan(1);
+  const cases: Case[] = [];
+  for (const way of waysToStop(calls)) {
+    const payment = await createPaidIntent(service, user, fields);
+    const answer = await stopped(way, () => act(payment, user));
+    expect(answer.status).not.toBe(200);
+    cases.push({ way, user, payment });
+  }
+  return cases;
+};
+
+/** What the record says is what the provider has. */
+const expectAgreement = async (
+  { user, payment }: Pick<Case, 'user' | 'payment'>,
+  hint: unknown,
+): Promise<ParsedJson> => {
+  const { service } = stoppable();
+  const record = await read(service, payment.id, user.options);
+  const { charges, intents } = await atProvider(service, payment.id);
+  const paid = charges.filter((charge: ParsedJson) => charge.status === 'succeeded').length;
+  const theirs = intents.map(({ status, amount }: ParsedJson) => ({ status, amount }));
+  const ours = { status: STATUS_THERE[record.status] ?? record.status, amount: record.total_cents };
+  expect({ hint, theirs, paid }).toEqual({ hint, theirs: [ours], paid: record.status === 'succeeded' ? 1 : 0 });
+  return record;
+};
+const STATUS_THERE: Readonly<Record<string, string>> = {
+  created: 'requires_confirmation',
+  failed: 'requires_payment_method',
+};
+
+describe('a confirm that is stopped', () => {
+  const confirmIt = ({ id }: ParsedJson, user: User) => confirm(stoppable().service, id, user.options);
+
+  test('charges once, and the record says so once the clock has moved', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere({}, confirmIt);
+    await service.advance(20 * MINUTE);
+    for (const { way, user, payment } of cases) {
+      const record = await expectAgreement({ user, payment }, way);
+      expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'succeeded' : 'created' });
+      const events = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
+      expect(events).toHaveLength(way.wrote ? 1 : 0);
+      expect(await confirmIt(payment, user)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      await expectAgreement({ user, payment }, way);
+    }
+  });
+
+  test('with a card that is declined ends failed, and another card pays', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere({ payment_method_id: DECLINED }, confirmIt);
+    await service.advance(20 * MINUTE);
+    for (const { way, user, payment } of cases) {
+      const record = await expectAgreement({ user, payment }, way);
+      expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'failed' : 'created' });
+      const paid = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+      expect({ way, paid }).toMatchObject({ way, paid: { status: 200 } });
+      await expectAgreement({ user, payment }, way);
+    }
+  });
+
+  test('under a key is taken up again by the same key', async () => {
+    const { service } = stoppable();
+    const confirmByKey = ({ id }: ParsedJson, user: User) =>
+      confirm(service, id, { ...user.options, idempotencyKey: 'confirm' });
+    const cases = await stopEverywhere({}, confirmByKey);
+    await service.advance(30);
+    for (const { way, user, payment } of cases) {
+      const { status, body } = await confirmByKey(payment, user);
+      const claimed = body.code === 'PAYMENT_IN_PROGRESS';
+      expect({ way, status }).toEqual({ way, status: claimed ? 409 : 200 });
+    }
+    await service.advance(20 * MINUTE);
+    for (const { way, user, payment } of cases) {
+      expect(await confirmByKey(payment, user)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      await expectAgreement({ user, payment }, way);
+    }
+  });
+
+  test('ends the same although its appointment is stopped too, wherever', async () => {
+    const { service, stopped, watch, losing } = stoppable();
+    const user = await signIn(service, { expires_in: 7 * DAY });
+    const observed = await createPaidIntent(service, user);
+    const call = providerCallOf(await watch(() => confirmIt(observed, user)));
+    const begin = async (executed: boolean): Promise<ParsedJson> => {
+      const payment = await createPaidIntent(service, user);
+      await stopped({ call, executed }, () => confirmIt(payment, user));
+      return payment;
+    };
+    for (const executed of [false, true]) {
+      await begin(executed);
+      const calls = await watch(() => service.advance(2 * MINUTE));
+      for (const way of waysToStop(calls)) {
+        const payment = await begin(executed);
+        await losing(way, () => service.advance(2 * MINUTE));
+        await service.advance(20 * MINUTE);
+        const hint = { executed, way };
+        const record = await expectAgreement({ user, payment }, hint);
+        expect({ hint, status: record.status }).toEqual({ hint, status: 'succeeded' });
+      }
+    }
+  });
+});
+
+describe('an update that is stopped', () => {
+  test('is in force here and at the provider, or at neither', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere({}, ({ id }, user) =>
+      service.put(`/payments/intents/${id}`, { total_cents: 7_000, description: 'Changed' }, user.options),
+    );
+    await service.advance(20 * MINUTE);
+    for (const { way, user, payment } of cases) {
+      const record = await expectAgreement({ user, payment }, way);
+      expect({ way, total: record.total_cents }).toEqual({ way, total: way.wrote ? 7_000 : 2_500 });
+      expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+      await expectAgreement({ user, payment }, way);
+    }
+  });
+});
+
+describe('a cancel that is stopped', () => {
+  const cancel = ({ id }: ParsedJson, user: User) =>
+    stoppable().service.post(`/payments/intents/${id}/cancel`, {}, user.options);
+
+  test('is done by asking again', async () => {
+    const cases = await stopEverywhere({}, cancel);
+    for (const { way, user, payment } of cases) {
+      expect(await cancel(payment, user)).toMatchObject({ status: 200, body: { status: 'canceled' } });
+      await expectAgreement({ user, payment }, way);
+    }
+  });
+
+  test('is known by the webhook, however late, where the provider has canceled', async () => {
+    const { service } = stoppable();
+    await service.webhookMode('delay');
+    const cases = await stopEverywhere({}, cancel);
+    await service.webhookMode('drop');
+    await service.advance(2 * HOUR);
+    for (const { way, user, payment } of cases) {
+      const record = await expectAgreement({ user, payment }, way);
+      expect({ way, status: record.status }).toEqual({ way, status: way.told ? 'canceled' : 'created' });
+    }
+  });
+
+  test('is known by the appointment of its expiry, where no webhook comes', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere({}, cancel);
+    await service.advance(25 * HOUR);
+    for (const { way, user, payment } of cases) {
+      const record = await expectAgreement({ user, payment }, way);
+      expect({ way, status: record.status }).toEqual({ way, status: 'canceled' });
+    }
+  });
+});

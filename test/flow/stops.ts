@@ -1,0 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { type Engine, startEngine } from '../../infra/local/engine.ts';
+import type { Env } from '../../infra/local/environment.ts';
+import { startTestHost, type TestHost } from './host.ts';
+
+/**
+ * A host whose functions reach the table and the provider through a proxy, which stops a function at its n-th call:
+ * before the call is carried out or after it. From there on nothing that the function does has any effect, which is all
+ * that a crash is. Streams, sweeps and projections go through untouched.
+ */
+export interface Stop {
+  /** Counted from 1. */
+  readonly call: number;
+  readonly executed: boolean;
+}
+
+export interface Stoppable {
+  readonly service: TestHost;
+  /** The calls that `act` makes, in order, by name. */
+  watch(act: () => Promise<unknown>): Promise<string[]>;
+  /** Runs `act`, whose function ends at `stop`. */
+  stopped<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
+  /** Loses the one call (its caller is told so), and lets the others pass. */
+  losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
+}
+
+interface Watch {
+  readonly names: string[];
+  readonly at: Stop | undefined;
+  /** Everything after the stop is lost too. */
+  readonly forGood: boolean;
+}
+
+/** Calls of functions to the table; the rest are the host's own, or a projection's. */
+const COUNTED = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchGetItem']);
+const PROVIDER = '/stripe';
+
+export const withStops = (env: Env = {}): (() => Stoppable) => {
+  const closing: (() => unknown)[] = [];
+  let running: Stoppable | undefined;
+  beforeAll(async () => {
+    running = await start(env, (step) => closing.push(step));
+  });
+  afterAll(async () => {
+    for (const step of closing.reverse()) await step();
+  });
+  return () => {
+    if (!running) throw new Error('the host runs within tests only');
+    return running;
+  };
+};
+
+const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<Stoppable> => {
+  const folder = await mkdtemp(join(tmpdir(), 'payments-stops-'));
+  onClose(() => rm(folder, { recursive: true, force: true }));
+  const engine: Engine = await startEngine({ folder, temporary: true, onLoss: () => undefined });
+  onClose(engine.stop);
+  const proxy = await openProxy(engine.endpoint);
+  onClose(proxy.close);
+  const service = await startTestHost({
+    frozen: true,
+    env: { ...env, DYNAMODB_ENDPOINT: proxy.url, PROVIDER_A_BASE_URL: `${proxy.url}${PROVIDER}` },
+  });
+  onClose(service.stop);
+  engine.indexStreamRecords();
+  proxy.sendProviderCallsTo(`${service.host().baseUrl}/_local/providers/stripe`);
+  const under = async <T>(watch: Watch, act: () => Promise<T>): Promise<T> => {
+    await service.settle();
+    proxy.use(watch);
+    try {
+      return await act();
+    } finally {
+      proxy.use(undefined);
+    }
+  };
+  return {
+    service,
+    watch: async (act) => {
+      const names: string[] = [];
+      await under({ names, at: undefined, forGood: false }, act);
+      return names;
+    },
+    stopped: (at, act) => under({ names: [], at, forGood: true }, act),
+    losing: (at, act) => under({ names: [], at, forGood: false }, act),
+  };
+};
+
+const openProxy = async (engineUrl: string) => {
+  let watch: Watch | undefined;
+  let providerUrl = '';
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await bodyOf(message);
+    const toProvider = message.url?.startsWith(PROVIDER) ?? false;
+    const target = toProvider ? `${providerUrl}${message.url?.slice(PROVIDER.length)}` : engineUrl;
+    const fate = watch ? fateOf(watch, toProvider ? providerCall(message) : tableCall(message, body)) : 'pass';
+    if (fate === 'lost before') return lose(message, response, toProvider);
+    await forward(message, body, target, (answer) => {
+      if (fate === 'lost after') {
+        answer.resume();
+        lose(message, response, toProvider);
+      } else {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      }
+    });
+  };
+  const server = createServer({ keepAliveTimeout: 65_000 }, (message, response) => {
+    handle(message, response).catch(() => message.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    use: (next: Watch | undefined): void => {
+      watch = next;
+    },
+    sendProviderCallsTo: (url: string): void => {
+      providerUrl = url;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const providerCall = (message: IncomingMessage): string =>
+  `${message.method} ${message.url?.slice(PROVIDER.length).replaceAll(/pi_\w+/g, ':id')}`;
+
+/** @returns undefined for a call that does not count; the epoch of the caches is read only now and then. */
+const tableCall = (message: IncomingMessage, body: Buffer): string | undefined => {
+  const operation = String(message.headers['x-amz-target']).split('.')[1] ?? '';
+  return COUNTED.has(operation) && !body.includes('CACHE#EPOCH') ? operation : undefined;
+};
+
+const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass' | 'lost before' | 'lost after' => {
+  if (name === undefined) return 'pass';
+  names.push(name);
+  if (at === undefined || names.length < at.call) return 'pass';
+  if (names.length === at.call) return at.executed ? 'lost after' : 'lost before';
+  return forGood ? 'lost before' : 'pass';
+};
+
+/** Answered so that no SDK tries again: whoever is dead does not. */
+const lose = (message: IncomingMessage, response: ServerResponse, toProvider: boolean): void => {
+  if (toProvider) {
+    message.socket.destroy();
+    return;
+  }
+  response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+  response.end('{"__type":"com.amazon.coral.service#AccessDeniedException","message":"stopped by a test"}');
+};
+
+const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+const forward = (
+  message: IncomingMessage,
+  body: Buffer,
+  target: string,
+  answered: (answer: IncomingMessage) => void,
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { host: _host, ...headers } = message.headers;
+    const call = request(target, { method: message.method, headers }, (answer) => {
+      answered(answer);
+      resolve();
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
