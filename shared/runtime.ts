@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -61,9 +60,7 @@ const client = (endpointVariable: string) => {
 };
 
 const log = perHost(() => jsonLog(host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO'));
-const table = perHost(() =>
-  openTable(new DynamoDBClient(client('AWS_ENDPOINT_URL_DYNAMODB')), settings().TABLE_NAME, now),
-);
+const table = perHost(() => openTable(client('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now));
 const bus = perHost(() =>
   openBus(new EventBridgeClient(client('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
 );

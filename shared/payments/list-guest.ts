@@ -5,9 +5,8 @@ import type { ApiRequest } from '../http/request.ts';
 import { guestPartition } from '../table/keys.ts';
 import type { ReadDeps } from './deps.ts';
 import { pageByCreation } from './page.ts';
-import { isVisible, type VisiblePayment } from './payment.ts';
+import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
 import type { GuestListQuery } from './queries.ts';
-import { paymentOf } from './store.ts';
 import { guestListView, paymentView } from './view.ts';
 
 export interface GuestListDeps extends ReadDeps {

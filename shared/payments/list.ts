@@ -10,9 +10,9 @@ import { guestPartition, ownerPartition, paymentKey, projectPartition } from '..
 import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import type { ReadDeps } from './deps.ts';
 import { type PageFound, pageByCreation } from './page.ts';
-import { isVisible, type VisiblePayment } from './payment.ts';
+import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
 import type { ListPaymentsQuery } from './queries.ts';
-import { paymentOf, paymentStore } from './store.ts';
+import { paymentStore } from './store.ts';
 import { paymentView } from './view.ts';
 
 /** Beyond this many payments in the asked range, only created_at can be ordered by. */

@@ -114,6 +114,9 @@ export const paymentSchema = z.object({
   busyUntil: optional,
 });
 export type Payment = z.infer<typeof paymentSchema>;
+/** A payment from its item. */
+export const paymentOf = (item: Readonly<Record<string, unknown>>): Payment => paymentSchema.parse(item);
+
 /** A payment that exists for its readers. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };
 

@@ -2,8 +2,7 @@ import type { RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
 import { paymentKey } from '../table/keys.ts';
-import { isVisible, type VisiblePayment } from './payment.ts';
-import { paymentOf } from './store.ts';
+import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
 
 /** How a payment is found and whose it is. */
 export const paymentRecord: RecordKind<VisiblePayment> = {

@@ -10,15 +10,13 @@ import {
   isVisible,
   liveSecret,
   type Payment,
-  paymentSchema,
+  paymentOf,
   type VisiblePayment,
   wantsMethodSaved,
 } from './payment.ts';
 
 /** A payment in the table: its item, its list keys, its appointment. Only commits of a version are visible changes. */
 const DESCRIPTION_IN_INDEX = 200;
-
-export const paymentOf = (item: Item): Payment => paymentSchema.parse(item);
 
 /** What lists filter and order by, beside `sort`; short names, because it is written with every change. */
 const listFields = (payment: Payment) => ({

@@ -1,4 +1,4 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { Now } from '../core/time.ts';
 import { connect, type Item } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
@@ -23,8 +23,8 @@ export type Table = ReturnType<typeof openTable>;
 
 type Consistency = { readonly consistent?: boolean };
 
-export const openTable = (dynamo: DynamoDBClient, tableName: string, now: Now) => {
-  const connection = connect(dynamo, tableName, now);
+export const openTable = (config: DynamoDBClientConfig, tableName: string, now: Now) => {
+  const connection = connect(new DynamoDBClient(config), tableName, now);
   return {
     get: (key: Key, options?: Consistency): Promise<Item | undefined> => getItem(connection, key, options),
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>

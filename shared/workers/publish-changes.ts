@@ -5,7 +5,7 @@ import type { Bus } from '../events/bus.ts';
 import type { BusEvent } from '../events/bus-event.ts';
 import type { Log } from '../observability/logger.ts';
 import { paymentEvents } from '../payments/events.ts';
-import { paymentOf } from '../payments/store.ts';
+import { paymentOf } from '../payments/payment.ts';
 import { changeOf, type ItemChange } from '../table/images.ts';
 import { parseRecord } from '../table/record-store.ts';
 import { providerBusEvent } from '../webhooks/events.ts';
