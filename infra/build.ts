@@ -1,8 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
-import { build as esbuild, type Metafile, type Plugin } from 'esbuild';
+import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/catalogue.ts';
+import { leftOut } from './left-out.ts';
 
 /** The function that answers what no route matches: the one entry that the catalogue does not name. */
 export const DEFAULT_ID = 'default';
@@ -41,32 +42,12 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    plugins: [environmentCredentials],
+    plugins: [leftOut],
     // CommonJS packages in an ES module still call require for Node's own modules.
     banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
     logLevel: 'warning',
   });
   return bundlesOf(metafile);
-};
-
-/**
- * On Lambda credentials stand in the environment, where the SDK's default chain looks first. The rest of the chain
- * (profiles, SSO, containers) is a fifth of a bundle that never runs.
- */
-const environmentCredentials: Plugin = {
-  name: 'environment-credentials',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ path, resolveDir }) => ({
-      path,
-      namespace: 'environment-credentials',
-      sideEffects: false,
-      pluginData: resolveDir,
-    }));
-    onLoad({ filter: /.*/, namespace: 'environment-credentials' }, ({ pluginData }) => ({
-      contents: `export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';`,
-      resolveDir: String(pluginData),
-    }));
-  },
 };
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;

@@ -106,9 +106,7 @@ export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJso
   } while (after);
   client.destroy();
   const keyOf = (item: ParsedJson): string => `${item.pk}\n${item.sk}`;
-  return items
-    .filter((item) => String(item.pk).startsWith(prefix))
-    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return items.filter((item) => String(item.pk).startsWith(prefix)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 };
 
 /** A payment as it is stored. */

@@ -50,7 +50,12 @@ describe('a signed-in user', () => {
     expect(created.headers.get('x-request-id')).toBeTruthy();
     expect(created.headers.get('cache-control')).toBe('no-store');
     const { id, provider_payment_id } = created.body;
-    const completed = { id, status: 'succeeded', provider_payment_id, completed_at: new Date(service.now()).toISOString() };
+    const completed = {
+      id,
+      status: 'succeeded',
+      provider_payment_id,
+      completed_at: new Date(service.now()).toISOString(),
+    };
     expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: completed });
     expect(await read(service, id, user.options)).toMatchObject({ ...completed, amount_cents: 2_500 });
     const list = await service.get('/payments', user.options);
@@ -85,7 +90,9 @@ describe('a signed-in user', () => {
 
   test('is declined with the reason, and pays with another method', async () => {
     const user = await signIn(service);
-    const payment = await createIntent(service, user, { payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds' });
+    const payment = await createIntent(service, user, {
+      payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds',
+    });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({
       status: 402,
       body: {
@@ -122,7 +129,11 @@ describe('a signed-in user', () => {
 
   test('names a method that the provider does not know, and nothing is left behind', async () => {
     const user = await signIn(service);
-    const answer = await service.post('/payments/intents', intentBody({ payment_method_id: 'pm_unknown' }), user.options);
+    const answer = await service.post(
+      '/payments/intents',
+      intentBody({ payment_method_id: 'pm_unknown' }),
+      user.options,
+    );
     expect(answer).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] },
@@ -192,7 +203,12 @@ describe('an Idempotency-Key', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(again.body).toEqual(first.body);
     expect((await atProvider(service, payment.id)).charges).toHaveLength(1);
-    const paid = await confirm(service, payment.id, { ...options, idempotencyKey: 'other' }, { payment_method_id: VISA });
+    const paid = await confirm(
+      service,
+      payment.id,
+      { ...options, idempotencyKey: 'other' },
+      { payment_method_id: VISA },
+    );
     expect(paid.status).toBe(200);
   });
 
@@ -345,7 +361,10 @@ describe('who calls', () => {
       service.post(`/payments/sync/${payment.provider_payment_id}`, {}, other.options),
     ]);
     for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND', details: { resource: 'payment' } } });
+      expect(answer).toMatchObject({
+        status: 404,
+        body: { code: 'RESOURCE_NOT_FOUND', details: { resource: 'payment' } },
+      });
     }
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'created', total_cents: 2_500 });
   });

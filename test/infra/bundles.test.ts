@@ -41,14 +41,11 @@ describe('the bundles', () => {
     if (!uses.includes('events:put')) expect(parts).not.toContain('@aws-sdk/client-eventbridge');
     const sends = consumes || uses.some((right) => right.startsWith('queue:send:'));
     if (!sends) expect(parts).not.toContain('@aws-sdk/client-sqs');
-    const secrets = uses.some((right) => right.startsWith('secrets:'));
-    if (!secrets) expect(parts).not.toContain('@aws-sdk/client-secrets-manager');
   });
 
   it('hold the one credential provider that Lambda has', () => {
-    const parts = partsOf('payments.get');
-    expect(parts).toContain('@aws-sdk/credential-provider-env');
-    expect(parts).not.toContain('@aws-sdk/credential-provider-sso');
+    const providers = partsOf('payments.get').filter((part) => part.startsWith('@aws-sdk/credential-provider-'));
+    expect(providers).toEqual(['@aws-sdk/credential-provider-env']);
   });
 
   it('load as Lambda loads them and export a handler', () => {
