@@ -43,7 +43,7 @@ interface Story {
   readonly order: readonly number[];
 }
 
-const ORDERS = permutationsOf([0, 1, 2, 3, 4, 5]);
+const ORDERS = permutationsOf([0, 1, 2, 3]); // TEMP
 let stories: Story[] = [];
 let records = new Map<string, ParsedJson>();
 
@@ -91,6 +91,7 @@ describe.each(Object.entries(SETS))('720 orders of six events %s', (name, { end,
   test('end in one state', () => {
     expect(ofSet()).toHaveLength(720);
     const ends = new Map(ofSet().map((story) => [JSON.stringify(stateOf(story)), story.order]));
+    console.log([...ends.keys()].slice(0, 2).join('\n'));
     expect([...ends.values()]).toHaveLength(1);
     expect(stateOf(ofSet()[0] as Story)).toMatchObject({ status: end });
   });
