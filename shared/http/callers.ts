@@ -15,7 +15,8 @@ export const credentialsOf = ({ spec, headers, query }: Exchange): Credentials |
     sessionId: headers['x-session-id'],
     authorization: headers['authorization'],
     querySession: query['session_id'],
-    guestToken,
+    // A route that no guest may call need not know the guests' secret.
+    guestToken: guestsMayCall(spec) ? guestToken : undefined,
   };
 };
 
@@ -24,9 +25,13 @@ export const admit = ({ spec, caller }: Exchange): void => {
   if (spec.auth === 'platform-admin' && caller.kind === 'session' && !caller.isAdmin) {
     throw new DomainError('ADMIN_REQUIRED');
   }
-  const guestsMayCall = spec.auth === 'session-or-guest' || spec.auth === 'session-or-token' || spec.auth === 'public';
-  if (caller.kind === 'guest' && !guestsMayCall) throw new DomainError('GUEST_NOT_ALLOWED');
 };
+
+const guestsMayCall = ({ auth }: Exchange['spec']): boolean =>
+  auth === 'session-or-guest' || auth === 'session-or-token' || auth === 'public';
+
+const presentsToken = ({ headers, query }: Exchange): boolean =>
+  headers['x-guest-token'] !== undefined || query['token'] !== undefined;
 
 const namesGuest = (json: unknown): boolean => {
   const parsed = z.looseObject({ guest_data: z.unknown() }).safeParse(json);
@@ -34,9 +39,10 @@ const namesGuest = (json: unknown): boolean => {
 };
 
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED where guest_data does not open the route. */
-export const requireCredential = ({ spec, caller }: Exchange, json: unknown): void => {
+export const requireCredential = (exchange: Exchange, json: unknown): void => {
+  const { spec, caller } = exchange;
   if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
-  if (!namesGuest(json)) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (!namesGuest(json) && !presentsToken(exchange)) throw new DomainError('AUTHENTICATION_REQUIRED');
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
 };
 

@@ -1,13 +1,16 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import { type Bundle, build, DEFAULT_ID, entryIds } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
-const LARGEST_BYTES = 700 * 1_024;
+const run = promisify(execFile);
+
+const LARGEST_BYTES = 700_000;
 const PROVIDER_CLIENTS = ['stripe', 'braintree'];
 
 const folder = temporaryFolder();
@@ -23,6 +26,16 @@ const all: readonly { readonly id: string; readonly uses: readonly Right[]; read
 ];
 
 const partsOf = (id: string): readonly string[] => [...(bundles.get(id)?.parts.keys() ?? [])];
+
+const imported = (id: string): string =>
+  `await import(${JSON.stringify(pathToFileURL(join(folder, id, 'index.mjs')).href)})`;
+
+/** What the expressions come to in a Node of their own, with nothing in its environment. */
+const inNode = async (expressions: readonly string[]): Promise<unknown> => {
+  const script = `const all = [${expressions.join()}]; process.stdout.write('\\n' + JSON.stringify(all));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { env: {} });
+  return JSON.parse(stdout.split('\n').at(-1) ?? '');
+};
 
 describe('the bundles', () => {
   it('are one a function of the catalogue, and the default', () => {
@@ -48,17 +61,21 @@ describe('the bundles', () => {
     expect(providers).toEqual(['@aws-sdk/credential-provider-env']);
   });
 
-  it('load as Lambda loads them and export a handler', () => {
-    const urls = entryIds.map((id) => pathToFileURL(join(folder, id, 'index.mjs')).href);
-    const script = `
-      const kinds = [];
-      for (const url of ${JSON.stringify(urls)}) kinds.push(typeof (await import(url)).handler);
-      console.log(JSON.stringify(kinds));`;
-    const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
-      env: {},
-      encoding: 'utf8',
-    });
-    expect(JSON.parse(printed)).toEqual(entryIds.map(() => 'function'));
+  it('load as Lambda loads them and export a handler', async () => {
+    expect(await inNode(entryIds.map((id) => `typeof (${imported(id)}).handler`))).toEqual(
+      entryIds.map(() => 'function'),
+    );
+  });
+
+  it('answer', async () => {
+    const event = {
+      version: '2.0',
+      rawQueryString: '',
+      headers: {},
+      requestContext: { requestId: 'r1', http: { method: 'GET', path: '/payments', sourceIp: '192.0.2.1' } },
+    };
+    const answer = (id: string) => `(await (${imported(id)}).handler(${JSON.stringify(event)}, {})).statusCode`;
+    expect(await inNode([answer('payments.list'), answer(DEFAULT_ID)])).toEqual([401, 405]);
   });
 
   it('become stacks, offline and without credentials', () => {
