@@ -68,7 +68,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   const poke = (): void => {
     for (const consumer of consumers) consumer.poke();
   };
-  const watch = watchWrites(options.writeMark, poke);
+  let watch: NodeJS.Timeout | undefined;
   return {
     name: 'stream',
     nextDueAt: () => undefined,
@@ -82,6 +82,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
       await consumer.rewind();
     },
     start: () => {
+      watch = watchWrites(options.writeMark, poke);
       for (const consumer of consumers) consumer.start();
     },
     stop: async () => {
