@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1_000;
 
-const project = (name: string, testTimeout: number) => ({
+const project = (name: string, testTimeout: number, more: { isolate?: boolean; globalSetup?: string } = {}) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: 2 * testTimeout },
+  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: 2 * testTimeout, ...more },
 });
 
 /** Each file has its own process: a flow test starts a whole host in it. */
@@ -18,7 +18,8 @@ export default defineConfig({
       project('unit', 10 * SECOND_MS),
       project('flow', 30 * SECOND_MS),
       project('contract', 30 * SECOND_MS),
-      project('infra', 30 * SECOND_MS),
+      // Loading the CDK takes longer than the tests: its files share their processes.
+      project('infra', 30 * SECOND_MS, { isolate: false, globalSetup: 'test/infra/temporary.ts' }),
     ],
   },
 });

@@ -1,6 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { unclear } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -41,15 +42,9 @@ export const cancelAtProvider = async (
   const intentId = payment.providerIntentId ?? '';
   let outcome = await provider.cancelIntent({ intentId, idempotencyKey: `${payment.id}:cancel` });
   if (outcome.kind === 'refused') outcome = await provider.findPayment(intentId);
-  if (outcome.kind !== 'done') {
-    const code =
-      outcome.kind !== 'unknown'
-        ? 'PROVIDER_ERROR'
-        : outcome.reason === 'timeout'
-          ? 'PROVIDER_TIMEOUT'
-          : 'PROVIDER_UNAVAILABLE';
-    throw new DomainError(code, { details: { payment_id: payment.id } });
-  }
+  const details = { payment_id: payment.id };
+  if (outcome.kind === 'unknown') throw unclear(outcome.reason, details);
+  if (outcome.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
   const report = outcome.value;
   if (report.status === payment.status) return payment;
   return moveOn({ store, now: deps.now(), payment, status: report.status, cause, facts: reported(report) });

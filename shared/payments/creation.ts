@@ -1,5 +1,6 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { unclear } from '../providers/done.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { putAlias } from '../table/alias.ts';
 import { created } from './changes.ts';
@@ -59,7 +60,7 @@ const refuse = async (
 ): Promise<never> => {
   switch (outcome.kind) {
     case 'unknown':
-      throw new DomainError(UNKNOWN_CODES[outcome.reason], { details: { payment_id: payment.id } });
+      throw unclear(outcome.reason, { payment_id: payment.id });
     case 'declined':
       await store.removeCreating(payment.id);
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
@@ -70,12 +71,6 @@ const refuse = async (
       return assertNever(outcome);
   }
 };
-
-const UNKNOWN_CODES = {
-  timeout: 'PROVIDER_TIMEOUT',
-  unreachable: 'PROVIDER_UNAVAILABLE',
-  error: 'PROVIDER_ERROR',
-} as const;
 
 /** A refusal for what the caller sent is the caller's to mend; any other is the provider's. */
 export const refusalError = (refusal: {

@@ -1,6 +1,7 @@
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { unclear } from '../providers/done.ts';
 import type { ProviderPayment } from '../providers/provider.ts';
 import { mismatchOf } from './answer.ts';
 import { inStatus, reported } from './changes.ts';
@@ -21,11 +22,9 @@ export const syncPayment = async (
   const payment = request.record;
   const provider = await deps.providers.forPayments(payment.providerId);
   const found = await provider.findPayment(payment.providerIntentId ?? '');
-  if (found.kind === 'unknown') {
-    const code = found.reason === 'timeout' ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNAVAILABLE';
-    throw new DomainError(code, { details: { payment_id: payment.id } });
-  }
-  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+  const details = { payment_id: payment.id };
+  if (found.kind === 'unknown') throw unclear(found.reason, details);
+  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
   const { payment: synced } = await storeRead(deps, store, payment, found.value, 'sync');
   return { data: paymentView(synced) };
 };

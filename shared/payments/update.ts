@@ -6,6 +6,7 @@ import { customerRecord } from '../customers/customer.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { unclear } from '../providers/done.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
@@ -160,10 +161,7 @@ const refuse = async (
   payment: VisiblePayment,
   outcome: Exclude<Outcome<ProviderPayment>, { kind: 'done' }>,
 ): Promise<never> => {
-  const details = { payment_id: payment.id };
-  if (outcome.kind === 'unknown') {
-    throw new DomainError(outcome.reason === 'timeout' ? 'PROVIDER_TIMEOUT' : 'PROVIDER_UNAVAILABLE', { details });
-  }
+  if (outcome.kind === 'unknown') throw unclear(outcome.reason, { payment_id: payment.id });
   await store.dropDraft(payment);
   if (outcome.kind === 'declined')
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });

@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { readDeploymentSettings } from '../../infra/settings.ts';
@@ -41,18 +40,8 @@ export interface SynthesizeOptions {
   readonly codeDir?: string;
 }
 
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** Removed after the tests of the file. */
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-infra-'));
-  folders.push(folder);
-  return folder;
-};
+/** Removed when all tests have run. */
+export const temporaryFolder = (): string => mkdtempSync(join(inject('infraFolder'), 'run-'));
 
 const emptyHandlers = (ids: readonly string[]): string => {
   const folder = temporaryFolder();
