@@ -36,6 +36,7 @@ export const hostedBy = (environment: HostEnvironment): void => {
   generation += 1;
 };
 
+/* @__NO_SIDE_EFFECTS__ */
 const perHost = <T>(build: () => T): (() => T) => {
   let built: { readonly value: T; readonly generation: number } | undefined;
   return () => {

@@ -7,6 +7,7 @@ import { startEngine } from './engine.ts';
 import { checkSettings, type Env, functionEnvironment, operatorEnvironment, readHostSettings } from './environment.ts';
 import { loadEntry } from './invoke.ts';
 import { openPlace } from './place.ts';
+import { createReference } from './reference.ts';
 import { listen } from './server.ts';
 
 /**
@@ -89,7 +90,13 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const { baseUrl } = listener;
   const site = { place, baseUrl, basePath, catalogue, database, endpoint, engine, env, settings, log, onClose };
   const parts = assemble(site);
-  listener.open({ gateway: parts.gateway, local: parts.local, basePath, log });
+  listener.open({
+    gateway: parts.gateway,
+    local: parts.local,
+    reference: createReference(baseUrl, basePath),
+    basePath,
+    log,
+  });
   onClose(listener.refuse);
   return {
     baseUrl,

@@ -2,13 +2,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Answer, type Ask, json } from './answer.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
+import type { Reference } from './reference.ts';
 import { StartError } from './start-error.ts';
 
-/** The one listener of the host: the service's routes, the stand-ins under /_local, and /health. */
+/** The one listener of the host: the service's routes, the stand-ins under /_local, /health and the reference. */
 export interface Sites {
   readonly gateway: Gateway;
   /** Everything under /_local, by its path without that; undefined: no answer at all, the connection is dropped. */
   readonly local: (ask: Ask) => Promise<Answer | undefined>;
+  /** The reference page and the API document. */
+  readonly reference: Reference;
   readonly basePath: string;
   readonly log: (line: string) => void;
 }
@@ -100,7 +103,8 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
   if (asksHealth && (message.method === 'GET' || message.method === 'HEAD')) {
     return textAnswer(json(200, { status: 'ok' }));
   }
-  return sites.gateway(message, body);
+  const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
+  return reference ?? sites.gateway(message, body);
 };
 
 /** @returns undefined for a body that is too long; what is left of it is read and dropped. */

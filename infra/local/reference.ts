@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { endpoints } from '../../functions/catalogue.ts';
+import type { GatewayAnswer } from './gateway-answer.ts';
+
+/** The reference page at /docs and the API document at /openapi.json; everything from this machine. */
+const ASSETS: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+const page = (base: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Payments: API reference</title>
+<link rel="stylesheet" href="${base}/docs/swagger-ui.css">
+<link rel="icon" href="${base}/docs/favicon-32x32.png">
+</head>
+<body>
+<div id="reference"></div>
+<script src="${base}/docs/swagger-ui-bundle.js"></script>
+<script>SwaggerUIBundle({ url: '${base}/openapi.json', dom_id: '#reference', deepLinking: true, persistAuthorization: true })</script>
+</body>
+</html>`;
+
+const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
+  status: 200,
+  headers: { 'content-type': contentType, 'x-content-type-options': 'nosniff' },
+  body: Buffer.from(body),
+});
+
+/** Loaded when it is first asked for: it is not needed to take a payment. */
+const documentMaker = () => import('../../shared/http/openapi.ts');
+
+export type Reference = (path: string) => Promise<GatewayAnswer | undefined>;
+
+export const createReference = (baseUrl: string, basePath: string): Reference => {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  let document: string | undefined;
+  return async (path) => {
+    const local = path.startsWith(basePath) ? path.slice(basePath.length) : path;
+    if (local === '/openapi.json') {
+      document ??= JSON.stringify((await documentMaker()).apiDocument(endpoints, `${baseUrl}${basePath}`));
+      return answer('application/json', document);
+    }
+    if (local === '/docs' || local === '/docs/') return answer('text/html; charset=utf-8', page(basePath));
+    const asset = local.startsWith('/docs/') ? local.slice('/docs/'.length) : '';
+    const contentType = Object.hasOwn(ASSETS, asset) ? ASSETS[asset] : undefined;
+    return contentType ? answer(contentType, await readFile(join(folder, asset))) : undefined;
+  };
+};

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the tests of the stacks write; it goes with the run. */
+    infraFolder: string;
+  }
+}
+
+export const setup = (project: TestProject): (() => void) => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-infra-'));
+  project.provide('infraFolder', folder);
+  return () => rmSync(folder, { recursive: true, force: true });
+};
