@@ -1,8 +1,10 @@
-import { existsSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/catalogue.ts';
+import { ADAPTERS } from '../shared/settings.ts';
+import { ADAPTER_FOLDER, adaptersApart } from './adapters-apart.ts';
 import { leftOut } from './left-out.ts';
 
 /** The function that answers what no route matches: the one entry that the catalogue does not name. */
@@ -14,7 +16,10 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 export interface Bundle {
   readonly id: string;
+  /** What is loaded at the start. */
   readonly bytes: number;
+  /** Provider adapters beside it, loaded when a slot bound to them is first used: bytes by name. */
+  readonly adapters: ReadonlyMap<string, number>;
   /** What is in it, in bytes: `shared/payments` (a folder of ours), `stripe` (a package), largest first. */
   readonly parts: ReadonlyMap<string, number>;
 }
@@ -29,7 +34,10 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
   rmSync(outDir, { recursive: true, force: true });
   const { metafile } = await esbuild({
     absWorkingDir: ROOT,
-    entryPoints: Object.fromEntries(entryIds.map((id) => [`${id}/index`, entryFile(id)])),
+    entryPoints: {
+      ...Object.fromEntries(entryIds.map((id) => [`${id}/index`, entryFile(id)])),
+      ...Object.fromEntries(adapterNames.map((name) => [`${ADAPTER_FOLDER}/${name}`, adapterFile(name)])),
+    },
     outdir: resolve(outDir),
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -42,25 +50,57 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    plugins: [leftOut],
+    plugins: [adaptersApart, leftOut],
     // CommonJS packages in an ES module still call require for Node's own modules.
     banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
     logLevel: 'warning',
   });
-  return bundlesOf(metafile);
+  const bundles = bundlesOf(metafile);
+  for (const bundle of bundles) putAdaptersBeside(outDir, bundle);
+  rmSync(join(outDir, ADAPTER_FOLDER), { recursive: true, force: true });
+  return bundles;
+};
+
+/** Adapters that there are. */
+const adapterFile = (name: string): string => `shared/providers/${name}/${name}.ts`;
+const adapterNames: readonly string[] = ADAPTERS.filter((name) => existsSync(join(ROOT, adapterFile(name))));
+
+const putAdaptersBeside = (outDir: string, { id, adapters }: Bundle): void => {
+  if (adapters.size === 0) return;
+  mkdirSync(join(outDir, id, ADAPTER_FOLDER));
+  for (const name of adapters.keys()) {
+    for (const file of [`${name}.mjs`, `${name}.mjs.map`]) {
+      copyFileSync(join(outDir, ADAPTER_FOLDER, file), join(outDir, id, ADAPTER_FOLDER, file));
+    }
+  }
 };
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
 
 const bundlesOf = ({ outputs }: Metafile): readonly Bundle[] =>
   Object.entries(outputs)
-    .filter(([file]) => file.endsWith('.mjs'))
-    .map(([file, { bytes, inputs }]) => ({
+    .filter(([file]) => file.endsWith('/index.mjs'))
+    .map(([file, { bytes, inputs, imports }]) => ({
       id: dirname(file).split('/').at(-1) ?? '',
       bytes,
+      adapters: adaptersOf(outputs, imports),
       parts: partsOf(Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
     }))
     .sort((one, other) => other.bytes - one.bytes);
+
+const adaptersOf = (
+  outputs: Metafile['outputs'],
+  imports: readonly { readonly path: string }[],
+): ReadonlyMap<string, number> =>
+  new Map(
+    adapterNames
+      .filter((name) => imports.some(({ path }) => path === `./${ADAPTER_FOLDER}/${name}.mjs`))
+      .map((name) => {
+        const [, output] =
+          Object.entries(outputs).find(([file]) => file.endsWith(`/${ADAPTER_FOLDER}/${name}.mjs`)) ?? [];
+        return [name, output?.bytes ?? 0];
+      }),
+  );
 
 const partsOf = (inputs: readonly (readonly [path: string, bytes: number])[]): ReadonlyMap<string, number> => {
   const parts = new Map<string, number>();
@@ -80,9 +120,13 @@ const partName = (path: string): string => {
 const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`;
 
 const printSizes = (bundles: readonly Bundle[]): void => {
-  for (const { id, bytes, parts } of bundles) {
+  for (const { id, bytes, parts, adapters } of bundles) {
     const largest = [...parts].slice(0, 4).map(([part, size]) => `${part} ${kilobytes(size)}`);
-    stdout.write(`${kilobytes(bytes).padStart(10)}  ${id.padEnd(34)} ${largest.join(', ')}\n`);
+    const beside =
+      adapters.size > 0
+        ? `; beside it ${[...adapters].map(([name, size]) => `${name} ${kilobytes(size)}`).join(', ')}`
+        : '';
+    stdout.write(`${kilobytes(bytes).padStart(10)}  ${id.padEnd(34)} ${largest.join(', ')}${beside}\n`);
   }
 };
 

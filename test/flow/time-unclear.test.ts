@@ -1,0 +1,375 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  confirmInBrowser,
+  createIntent,
+  createPaidIntent,
+  DAY,
+  eventsOf,
+  HOUR,
+  MINUTE,
+  read,
+  signIn,
+  storedPayment,
+  timesCharged,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+/** What the provider does with a call that gets no clear answer, and how the service finds out by its own clock. */
+const service = withHost({ frozen: true });
+
+const WEEK = 7 * DAY;
+
+/** No webhook tells anything within this test. */
+const withoutWebhooks = async (): Promise<void> => {
+  await service.webhookMode('drop');
+  onTestFinished(async () => {
+    await service.clearFaults();
+    await service.webhookMode('normal');
+  });
+};
+
+/** Strikes calls about this payment whose path ends so. */
+const strike = (payment: ParsedJson, path: string, action: string, times?: number) =>
+  service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, action, times });
+
+const confirmUnclear = async (payment: ParsedJson, user: User) => {
+  const answer = await confirm(service, payment.id, user.options);
+  expect(answer).toMatchObject({ status: 202, body: { id: payment.id, status: 'processing', completed_at: null } });
+};
+
+const ACTIONS = [
+  ['timeout_before', false],
+  ['timeout_after', true],
+  ['error_500', false],
+  ['reset', false],
+  ['rate_limit', false],
+  ['malformed', true],
+] as const;
+
+describe('a confirm without a clear answer', () => {
+  test('stays processing until the first look, and is charged once, whatever went wrong', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const cases = await Promise.all(
+      ACTIONS.map(async ([action, committed]) => {
+        const payment = await createPaidIntent(service, user);
+        await strike(payment, '/confirm', action, 1);
+        await confirmUnclear(payment, user);
+        expect({ action, charged: await timesCharged(service, payment.id) }).toEqual({
+          action,
+          charged: committed ? 1 : 0,
+        });
+        return { action, payment };
+      }),
+    );
+    await service.settle();
+    for (const { payment } of cases) {
+      expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
+      expect(await confirm(service, payment.id, user.options)).toMatchObject({
+        status: 409,
+        body: { code: 'PAYMENT_IN_PROGRESS' },
+      });
+    }
+    await service.advance(2 * MINUTE);
+    for (const { action, payment } of cases) {
+      const { status } = await read(service, payment.id, user.options);
+      expect({ action, status }).toEqual({ action, status: 'succeeded' });
+      expect({ action, charged: await timesCharged(service, payment.id) }).toEqual({ action, charged: 1 });
+      expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    }
+  });
+
+  test('is settled by the webhook before anybody looks', async () => {
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    await strike(payment, '/confirm', 'timeout_after', 1);
+    await confirmUnclear(payment, user);
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+
+  test('is settled by a sync of its user', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    await strike(payment, '/confirm', 'malformed', 1);
+    await confirmUnclear(payment, user);
+    const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(synced).toMatchObject({ status: 200, body: { status: 'succeeded', completed_at: expect.any(String) } });
+  });
+
+  test.each([
+    ['pm_sim_timeout_before', 'tok_sim_timeout_before'],
+    ['pm_sim_timeout_after', 'tok_sim_timeout_after'],
+  ])('of the test methods %s and %s is charged once', async (...methods) => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payments = await Promise.all(
+      methods.map((method) => createIntent(service, user, { payment_method_id: method })),
+    );
+    await Promise.all(payments.map((payment) => confirmUnclear(payment, user)));
+    await service.advance(2 * MINUTE);
+    for (const { id } of payments) {
+      expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
+      expect(await timesCharged(service, id)).toBe(1);
+    }
+  });
+
+  test('with a card that is declined turns out declined', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const fields = { payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds' };
+    const payments = await Promise.all([createIntent(service, user, fields), createIntent(service, user, fields)]);
+    await strike(payments[0], '/confirm', 'reset', 1);
+    await strike(payments[1], '/confirm', 'malformed', 1);
+    await Promise.all(payments.map((payment) => confirmUnclear(payment, user)));
+    await service.advance(2 * MINUTE);
+    for (const { id } of payments) {
+      expect(await read(service, id, user.options)).toMatchObject({
+        status: 'failed',
+        failure_code: 'insufficient_funds',
+      });
+      expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.failed']);
+      expect((await atProvider(service, id)).charges).toMatchObject([{ status: 'failed' }]);
+    }
+  });
+
+  test('is sent again under its own key within 30 minutes, and fails after that', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service, { expires_in: WEEK });
+    const payment = await createPaidIntent(service, user);
+    await strike(payment, '/confirm', 'reset');
+    await service.clearProviderRequests();
+    await confirmUnclear(payment, user);
+    await service.advance(29 * MINUTE);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
+    await service.advance(3 * HOUR);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status: 'failed',
+      failure_code: 'processing_error',
+    });
+    expect(await timesCharged(service, payment.id)).toBe(0);
+    const calls = await service.providerRequests();
+    const sent = calls.filter(({ method }: ParsedJson) => method === 'POST');
+    expect(sent.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(sent.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
+    // Looked up before each.
+    const order = calls.map(({ method }: ParsedJson) => method).join(' ');
+    expect(order).toMatch(/^POST( GET POST)+ GET$/);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
+  });
+
+  test('is looked up after 1, 5, 30 minutes, 2, 12 and 24 hours, and never given up while it may be paid', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service, { expires_in: WEEK });
+    const payment = await createPaidIntent(service, user);
+    await strike(payment, '/confirm', 'malformed', 1);
+    await service.clearProviderRequests();
+    const confirmedAt = service.now();
+    await confirmUnclear(payment, user);
+    await strike(payment, '', 'reset');
+    await service.advance(25 * HOUR);
+    const minutes = (await service.providerRequests())
+      .filter(({ method }: ParsedJson) => method === 'GET')
+      .map(({ at }: ParsedJson) => Math.floor((Date.parse(at) - confirmedAt) / 60_000));
+    expect(minutes).toEqual([1, 5, 30, 120, 720, 1_440]);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
+    await service.clearFaults();
+    await service.advance(DAY);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+
+  test('given up although it could have been paid is put right by a sync, and pays after all', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service, { expires_in: WEEK });
+    const payment = await createPaidIntent(service, user);
+    await strike(payment, '/confirm', 'reset');
+    await confirmUnclear(payment, user);
+    await service.advance(3 * HOUR);
+    await service.clearFaults();
+    const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(synced).toMatchObject({ status: 200, body: { status: 'created' } });
+    expect((await storedPayment(service, payment.id)).anomaly).toContain('failed here, created at the provider');
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    await service.settle();
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+  });
+});
+
+describe('a payment that settles later', () => {
+  test.each([
+    ['normal', 1],
+    ['drop', 30],
+  ] as const)('is processing first, webhooks %s', async (mode, minutes) => {
+    await withoutWebhooks();
+    await service.webhookMode(mode);
+    const user = await signIn(service);
+    const [paid, failing] = await Promise.all([
+      createIntent(service, user, { payment_method_id: 'pm_sim_processing_ok' }),
+      createIntent(service, user, { payment_method_id: 'pm_sim_processing_fail' }),
+    ]);
+    for (const { id } of [paid, failing]) {
+      const answer = await confirm(service, id, user.options);
+      expect(answer).toMatchObject({ status: 200, body: { status: 'processing' } });
+    }
+    await service.advance(59);
+    expect(await read(service, paid.id, user.options)).toMatchObject({ status: 'processing' });
+    await service.advance(minutes * MINUTE);
+    expect(await read(service, paid.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await read(service, failing.id, user.options)).toMatchObject({ status: 'failed' });
+    expect(eventsOf(service, paid.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(eventsOf(service, failing.id)).toEqual(['payment.created', 'payment.failed']);
+    expect(await timesCharged(service, paid.id)).toBe(1);
+    expect(await timesCharged(service, failing.id)).toBe(0);
+  });
+
+  test('waits for its customer, and is found paid although no webhook came', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'pending' } });
+    await service.authenticate(payment.id);
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
+    await service.advance(6 * MINUTE);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+});
+
+describe('a create without a clear answer', () => {
+  test.each([
+    ['timeout_before', 504, 'PROVIDER_TIMEOUT'],
+    ['timeout_after', 504, 'PROVIDER_TIMEOUT'],
+    ['reset', 503, 'PROVIDER_UNAVAILABLE'],
+    ['error_500', 502, 'PROVIDER_ERROR'],
+    ['malformed', 502, 'PROVIDER_ERROR'],
+  ] as const)('(%s) is told by %i with its id, and finished in the background', async (action, status, code) => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action });
+    const options = { ...user.options, idempotencyKey: 'basket' };
+    const answer = await service.post('/payments/intents', paidIntentBody(), options);
+    expect(answer).toMatchObject({ status, body: { code, details: { payment_id: expect.stringMatching(/^pay_/) } } });
+    const id: string = answer.body.details.payment_id;
+    expect(await service.get(`/payments/${id}`, user.options)).toMatchObject({ status: 404 });
+    expect(await confirm(service, id, user.options)).toMatchObject({ status: 404 });
+    expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [], meta: { total: 0 } });
+    expect((await service.get(`/payments?search=${id}`, user.options)).body).toMatchObject({ data: [] });
+    const tooEarly = await service.post('/payments/intents', paidIntentBody(), options);
+    expect(tooEarly).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } });
+    await service.advance(2 * MINUTE);
+    expect(await read(service, id, user.options)).toMatchObject({
+      status: 'created',
+      client_secret: expect.any(String),
+    });
+    expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [{ id }], meta: { total: 1 } });
+    expect((await service.post('/payments/intents', paidIntentBody(), options)).body.id).toBe(id);
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+    expect(eventsOf(service, id)).toEqual(['payment.created']);
+    expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  });
+
+  test('is finished by the same key as soon as nobody can be at it any more', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action: 'malformed' });
+    const options = { ...user.options, idempotencyKey: 'basket' };
+    const first = await service.post('/payments/intents', intentBody(), options);
+    const id: string = first.body.details.payment_id;
+    await service.advance(25);
+    const again = await service.post('/payments/intents', intentBody(), options);
+    expect(again).toMatchObject({ status: 201, body: { id } });
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+    await service.advance(HOUR);
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+    expect(eventsOf(service, id)).toEqual(['payment.created']);
+  });
+
+  test('while the provider is away for hours is tried until it is back', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    await service.fault({ provider: 'provider_a', action: 'reset' });
+    const answer = await service.post('/payments/intents', intentBody(), user.options);
+    const id: string = answer.body.details.payment_id;
+    await service.advance(3 * HOUR);
+    expect(await service.get(`/payments/${id}`, user.options)).toMatchObject({ status: 404 });
+    await service.clearFaults();
+    await service.advance(10 * MINUTE);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_payment_method' });
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+  });
+});
+
+describe('other calls without a clear answer', () => {
+  test('an update is told by 504, and is in force later; until then nothing else is done', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
+    await strike(payments[0], '', 'timeout_before', 1);
+    await strike(payments[1], '', 'timeout_after', 1);
+    await Promise.all(
+      payments.map(async ({ id }) => {
+        const answer = await service.put(`/payments/intents/${id}`, { total_cents: 4_000 }, user.options);
+        expect(answer).toMatchObject({ status: 504, body: { code: 'PROVIDER_TIMEOUT', details: { payment_id: id } } });
+        expect(await read(service, id, user.options)).toMatchObject({ total_cents: 2_500 });
+        expect(await confirm(service, id, user.options)).toMatchObject({ body: { code: 'PAYMENT_IN_PROGRESS' } });
+        const other = await service.put(`/payments/intents/${id}`, { total_cents: 1 }, user.options);
+        expect(other).toMatchObject({ status: 409, body: { code: 'VERSION_CONFLICT' } });
+      }),
+    );
+    await service.advance(2 * MINUTE);
+    for (const { id } of payments) {
+      expect(await read(service, id, user.options)).toMatchObject({ total_cents: 4_000 });
+      expect((await atProvider(service, id)).intents).toMatchObject([{ amount: 4_000 }]);
+      expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+      expect((await atProvider(service, id)).charges).toMatchObject([{ amount: 4_000, status: 'succeeded' }]);
+    }
+  });
+
+  test('a cancel is told by 504, and done by asking again', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
+    await strike(payments[0], '/cancel', 'timeout_before', 1);
+    await strike(payments[1], '/cancel', 'timeout_after', 1);
+    await Promise.all(
+      payments.map(async ({ id }) => {
+        const cancel = () => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
+        expect(await cancel()).toMatchObject({ status: 504, body: { code: 'PROVIDER_TIMEOUT' } });
+        expect(await cancel()).toMatchObject({ status: 200, body: { status: 'canceled' } });
+        expect((await atProvider(service, id)).intents).toMatchObject([{ status: 'canceled' }]);
+      }),
+    );
+  });
+
+  test('a sync is told by 504, and changes nothing', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    const before = await read(service, payment.id, user.options);
+    await strike(payment, '', 'timeout_before', 1);
+    const answer = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(answer).toMatchObject({
+      status: 504,
+      body: { code: 'PROVIDER_TIMEOUT', details: { payment_id: payment.id } },
+    });
+    expect(await read(service, payment.id, user.options)).toEqual(before);
+  });
+
+  test('a cancel of what has been paid meanwhile finds that out', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await confirmInBrowser(service, payment, VISA);
+    const answer = await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
+    expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+  });
+});
