@@ -1,13 +1,13 @@
 import { DomainError } from '../core/errors.ts';
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
-import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import type { PaymentProvider, ProviderPayment, ReportedStatus } from '../providers/provider.ts';
 import { reported } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import { moveOn } from './move-on.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
-import { isFurther, mayChange } from './transitions.ts';
+import { mayChange } from './transitions.ts';
 
 /** What came of an attempt, and the payment as it is now. */
 export interface Answer {
@@ -62,6 +62,9 @@ const recordReport = async (
   return { payment: await settle(deps, store, payment, report.status, reported(report)) };
 };
 
+/** Another confirmation (the payer's browser, say) came first: its outcome counts. */
+const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing', 'succeeded', 'canceled'];
+
 /** Nothing was charged by this call; an earlier one may have been, so the provider is read before it is given up. */
 const recordRefusal = async (
   deps: AnswerDeps,
@@ -72,7 +75,7 @@ const recordRefusal = async (
 ): Promise<Answer> => {
   const found = await provider.findPayment(payment.providerIntentId ?? '');
   if (found.kind === 'unknown') return { payment };
-  if (found.kind === 'done' && isFurther('processing', found.value.status) && found.value.status !== 'failed') {
+  if (found.kind === 'done' && UNDER_WAY_OR_SETTLED.includes(found.value.status)) {
     return recordReport(deps, store, payment, found.value);
   }
   const failed = await settle(deps, store, payment, 'failed', { failureCode: 'processing_error' });

@@ -147,7 +147,7 @@ export const finishUpdate = async (
     amountCents: next.totalCents,
     currency: next.currency,
     description: next.description,
-    method: next.methodRef === payment.methodRef ? undefined : next.methodRef,
+    method: next.methodRef === payment.methodRef ? undefined : (next.methodRef ?? null),
     customerId: next.providerCustomerId,
     saveMethod: next.setupFutureUsage === 'off_session',
   });

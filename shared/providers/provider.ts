@@ -77,7 +77,8 @@ export interface UpdateIntent extends CallOptions {
   readonly amountCents: number;
   readonly currency: string;
   readonly description: string | undefined;
-  readonly method: string | undefined;
+  /** undefined: as it is; null: none any more. */
+  readonly method: string | null | undefined;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
 }

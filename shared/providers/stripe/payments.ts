@@ -22,7 +22,13 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
       ),
 
     updateIntent: (input: UpdateIntent) =>
-      call(() => stripe.paymentIntents.update(input.intentId, common(input), { idempotencyKey: input.idempotencyKey })),
+      call(() =>
+        stripe.paymentIntents.update(
+          input.intentId,
+          { ...CLEARED, ...(input.method === null && { payment_method: '' }), ...common(input) },
+          { idempotencyKey: input.idempotencyKey },
+        ),
+      ),
 
     confirmIntent: (input: ConfirmIntent) =>
       call(() =>
@@ -40,6 +46,9 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
   };
 };
 
+/** What an update takes away unless it names it. */
+const CLEARED = { description: '', setup_future_usage: '' } as const;
+
 const common = (input: CreateIntent | UpdateIntent) => ({
   amount: input.amountCents,
   currency: input.currency.toLowerCase(),
@@ -50,8 +59,8 @@ const common = (input: CreateIntent | UpdateIntent) => ({
 });
 
 /** A `tok_…` is card data in a one-time token; anything else names a method. */
-const methodOf = (method: string | undefined) => {
-  if (method === undefined) return {};
+const methodOf = (method: string | null | undefined) => {
+  if (method === undefined || method === null) return {};
   if (method.startsWith('tok_')) return { payment_method_data: { type: 'card' as const, card: { token: method } } };
   return { payment_method: method };
 };
