@@ -1,8 +1,14 @@
 import type { Endpoint } from '../shared/http/endpoint.ts';
 import type { Trigger } from '../shared/workers/trigger.ts';
+import { addressEndpoints } from './addresses/endpoints.ts';
+import { adminEndpoints } from './admin/endpoints.ts';
+import { referenceEndpoints } from './admin/reference-endpoints.ts';
 import { customerEndpoints } from './customers/endpoints.ts';
+import { membershipEndpoints } from './memberships/endpoints.ts';
+import { organizationEndpoints } from './organizations/endpoints.ts';
 import { methodEndpoints } from './payment-methods/endpoints.ts';
 import { paymentEndpoints } from './payments/endpoints.ts';
+import { projectEndpoints } from './projects/endpoints.ts';
 import { webhookEndpoints } from './webhooks/endpoints.ts';
 import { triggers as workerTriggers } from './workers/triggers.ts';
 
@@ -11,6 +17,12 @@ export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   ...methodEndpoints,
   ...customerEndpoints,
+  ...addressEndpoints,
+  ...organizationEndpoints,
+  ...membershipEndpoints,
+  ...projectEndpoints,
+  ...adminEndpoints,
+  ...referenceEndpoints,
   ...webhookEndpoints,
 ];
 

@@ -8,6 +8,7 @@ import { checkSettings, type Env, functionEnvironment, operatorEnvironment, read
 import { loadEntry } from './invoke.ts';
 import { openPlace } from './place.ts';
 import { createReference } from './reference.ts';
+import { seedOrganization } from './seed.ts';
 import { listen } from './server.ts';
 
 /**
@@ -90,6 +91,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const { baseUrl } = listener;
   const site = { place, baseUrl, basePath, catalogue, database, endpoint, engine, env, settings, log, onClose };
   const parts = assemble(site);
+  await seedOrganization({ endpoint, tableName: settings.TABLE_NAME, now: parts.clock.now });
   listener.open({
     gateway: parts.gateway,
     local: parts.local,

@@ -4,7 +4,10 @@ import { ownerOfRecord } from '../customers/customer.ts';
 import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
-/** A billing or shipping address: partial (a country), full, or a business's. The tax id is kept raw. */
+/**
+ * A billing or shipping address: partial (a country), full, or a business's. Always holds: the rules of its kind
+ * (rules.ts); the tax id is as it was sent; of an organization's address there is no user.
+ */
 export const TAX_ID_TYPES = [
   'vat',
   'ein',
@@ -38,6 +41,8 @@ export const addressSchema = z.object({
   businessName: optional,
   taxId: optional,
   taxIdType: z.enum(TAX_ID_TYPES).optional(),
+  /** Checked when it was written; absent where its type is not known. */
+  taxIdValid: z.boolean().optional(),
   type: z.enum(ADDRESS_TYPES),
   alias: optional,
   userId: optional,

@@ -1,57 +1,47 @@
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
 import { MAX_CENTS } from '../core/money.ts';
-import { type ReferenceKind, referenceKey } from '../table/keys.ts';
+import { referenceKey } from '../table/keys.ts';
 
 /**
  * Products, projects, tiers and invites: owned by other services, kept here as reference records that platform admins
- * write. A product's price is the only price a payment for it can have.
+ * write. A product's price is the only price a payment for it can have; an invite's id is its token.
  */
 const id = z.string().min(1).max(64);
 const optionalId = id.nullish();
-const cents = z.int().min(0).max(MAX_CENTS);
-const timestamps = { created_at: z.string(), updated_at: z.string() };
+export const cents = z.int().min(0).max(MAX_CENTS);
+const metadata = z.record(z.string(), z.json()).default({});
 
 export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
 
-export const productBody = z
-  .object({
-    name: z.string().min(1).max(200),
-    description: z.string().max(1000).nullish(),
-    organization_id: optionalId,
-    project_id: optionalId,
-    is_active: z.boolean().default(true),
-    subtotal_cents: cents.optional(),
-    tax_cents: cents.default(0),
-    discount_cents: cents.default(0),
-    total_cents: cents,
-    currency: z.string().trim().toUpperCase().length(3),
-    billing_interval: z.enum(BILLING_INTERVALS).nullish(),
-    interval_multiplier: z.int().min(1).max(100).default(1),
-    trial_days: z.int().min(0).max(730).default(0),
-    provider_refs: z.record(z.string().max(64), z.string().max(255)).default({}),
-    metadata: z.record(z.string().max(40), z.json()).default({}),
-  })
-  .transform((body) => ({
-    ...body,
-    subtotal_cents: body.subtotal_cents ?? body.total_cents - body.tax_cents + body.discount_cents,
-  }))
-  .refine((body) => body.subtotal_cents + body.tax_cents - body.discount_cents === body.total_cents, {
-    path: ['total_cents'],
-    message: 'must be subtotal_cents + tax_cents - discount_cents',
-    params: { rule: 'prices' },
-  });
+export const productFields = {
+  name: z.string().min(1).max(200),
+  description: z.string().max(1000).nullish(),
+  organization_id: optionalId,
+  project_id: optionalId,
+  is_active: z.boolean().default(true),
+  subtotal_cents: cents,
+  tax_cents: cents.default(0),
+  discount_cents: cents.default(0),
+  total_cents: cents,
+  currency: z.string(),
+  billing_interval: z.enum(BILLING_INTERVALS).nullish(),
+  interval_multiplier: z.int().min(1).max(100).default(1),
+  trial_days: z.int().min(0).max(730).default(0),
+  provider_refs: z.record(z.string().max(64), z.string().max(255)).default({}),
+  metadata,
+};
 
-export const projectBody = z.object({
+export const projectFields = {
   name: z.string().min(1).max(200),
   slug: z.string().min(1).max(100),
-  billing_email: z.string().max(254).nullish(),
+  billing_email: z.string().nullish(),
   organization_id: optionalId,
   owner_user_id: optionalId,
-  metadata: z.record(z.string().max(40), z.json()).default({}),
-});
+  metadata,
+};
 
-export const tierBody = z.object({
+export const tierFields = {
   name: z.string().min(1).max(200),
   slug: z.string().min(1).max(100),
   description: z.string().max(1000).nullish(),
@@ -60,30 +50,23 @@ export const tierBody = z.object({
   features: z.array(z.string().max(200)).max(100).default([]),
   product_ids: z.array(id).max(100).default([]),
   is_active: z.boolean().default(true),
-});
+};
 
-export const inviteBody = z.object({
+export const inviteFields = {
   project_id: id,
   organization_id: optionalId,
   inviter_name: z.string().min(1).max(200),
   role: z.string().min(1).max(50),
-  email: z.string().trim().toLowerCase().max(254).pipe(z.email()),
+  email: z.string(),
   status: z.enum(['pending', 'accepted', 'revoked']).default('pending'),
-  expires_at: z.iso.datetime({ offset: true }),
-});
+  expires_at: z.string(),
+};
 
-export const REFERENCE_BODIES = {
-  products: productBody,
-  projects: projectBody,
-  tiers: tierBody,
-  invites: inviteBody,
-} as const satisfies Record<ReferenceKind, z.ZodType>;
-
-const stored = { id, version: z.int(), ...timestamps };
-const productSchema = z.looseObject(stored).and(productBody);
-const projectSchema = projectBody.extend(stored);
-export const tierSchema = tierBody.extend(stored);
-export const inviteSchema = inviteBody.extend(stored);
+const stored = { id, version: z.int(), created_at: z.string(), updated_at: z.string() };
+export const productSchema = z.object({ ...stored, ...productFields });
+export const projectSchema = z.object({ ...stored, ...projectFields });
+export const tierSchema = z.object({ ...stored, ...tierFields });
+export const inviteSchema = z.object({ ...stored, ...inviteFields });
 export type Product = z.infer<typeof productSchema>;
 export type Project = z.infer<typeof projectSchema>;
 export type Tier = z.infer<typeof tierSchema>;

@@ -1,4 +1,5 @@
-import type { Product, Tier } from './reference-records.ts';
+import type { Invite, Product, Project, Tier } from './reference-records.ts';
+import { projectView } from './reference-records.ts';
 
 export const productView = (product: Product) => ({
   id: product.id,
@@ -21,6 +22,7 @@ export const productView = (product: Product) => ({
   updated_at: product.updated_at,
 });
 
+/** As anybody sees it. */
 export const tierView = (tier: Tier) => ({
   id: tier.id,
   name: tier.name,
@@ -31,4 +33,35 @@ export const tierView = (tier: Tier) => ({
   features: tier.features,
   product_ids: tier.product_ids,
   is_active: tier.is_active,
+});
+
+/** As a platform admin sees it. */
+export const wholeProjectView = (project: Project) => ({
+  ...projectView(project),
+  organization_id: project.organization_id ?? null,
+  owner_user_id: project.owner_user_id ?? null,
+  metadata: project.metadata,
+  created_at: project.created_at,
+  updated_at: project.updated_at,
+});
+
+/** As a platform admin sees it. */
+export const wholeTierView = (tier: Tier) => ({
+  ...tierView(tier),
+  created_at: tier.created_at,
+  updated_at: tier.updated_at,
+});
+
+/** As a platform admin sees it. */
+export const inviteView = (invite: Invite) => ({
+  id: invite.id,
+  project_id: invite.project_id,
+  organization_id: invite.organization_id ?? null,
+  inviter_name: invite.inviter_name,
+  role: invite.role,
+  email: invite.email,
+  status: invite.status,
+  expires_at: invite.expires_at,
+  created_at: invite.created_at,
+  updated_at: invite.updated_at,
 });

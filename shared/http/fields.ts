@@ -14,6 +14,15 @@ const metadataValue = z
     params: { rule: 'too_big' },
   });
 
+/** DynamoDB's numbers end at 1e-130, its SDK's at 2^53; and the SDK takes `constructor` for the name of a class. */
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'number') {
+    return value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) <= Number.MAX_SAFE_INTEGER);
+  }
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, inner]) => name !== 'constructor' && isStorable(inner));
+};
+
 export const metadataSchema = z
   .record(z.string().min(1).max(40), metadataValue)
   .refine((metadata) => Object.keys(metadata).length <= METADATA_KEYS, {
@@ -23,6 +32,10 @@ export const metadataSchema = z
   .refine((metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= METADATA_BYTES, {
     message: `must be at most ${METADATA_BYTES} bytes`,
     params: { rule: 'too_big' },
+  })
+  .refine(isStorable, {
+    message: `must hold no number beyond ${Number.MAX_SAFE_INTEGER} or nearer to 0 than 1e-130, and no name "constructor"`,
+    params: { rule: 'storable' },
   });
 
 export const tagsSchema = z

@@ -24,7 +24,7 @@ export const queryOf = (event: APIGatewayProxyEventV2): Readonly<Record<string, 
   return Object.fromEntries(query);
 };
 
-/** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for a body nested too deep. */
+/** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for what no field can hold. */
 export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknown => {
   if (raw.byteLength === 0) return {};
   if (contentType !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
@@ -36,16 +36,26 @@ export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknow
   } catch (cause) {
     throw new DomainError('INVALID_JSON', { cause });
   }
-  if (depthExceeds(parsed, MAX_JSON_DEPTH)) {
-    throw invalid([{ path: '', rule: 'max_depth', message: `must not be nested deeper than ${MAX_JSON_DEPTH}` }]);
-  }
+  const problem = problemIn(parsed, MAX_JSON_DEPTH);
+  if (problem) throw invalid([problem]);
   return parsed;
 };
 
-const depthExceeds = (value: unknown, left: number): boolean => {
-  if (typeof value !== 'object' || value === null) return false;
-  if (left === 0) return true;
-  return Object.values(value).some((inner) => depthExceeds(inner, left - 1));
+/** Nested too deep, or half a character (which neither the table nor a provider can be told). */
+const problemIn = (value: unknown, left: number, path = ''): Problem | undefined => {
+  if (typeof value === 'string' && !value.isWellFormed()) {
+    return { path, rule: 'unicode', message: 'must be well-formed Unicode' };
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (left === 0) {
+    return { path: '', rule: 'max_depth', message: `must not be nested deeper than ${MAX_JSON_DEPTH}` };
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`;
+    const problem = problemIn(name, left - 1, path) ?? problemIn(inner, left - 1, at);
+    if (problem) return problem;
+  }
+  return undefined;
 };
 
 interface Asked {

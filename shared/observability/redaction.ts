@@ -1,25 +1,45 @@
 /**
- * What may be kept of a payload. Names that hold secrets or card data lose their values, wherever they stand; e-mail
- * addresses keep their first letter and domain.
+ * What may be kept of a payload. Names that hold secrets or card data lose their values, whatever these are and wherever
+ * they stand; e-mail addresses keep their first letter and domain. What a table item cannot hold is put in words.
  */
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
 const EMAIL = /([\w.+-])[\w.+-]*@([\w-]+(?:\.[\w-]+)+)/g;
 /** 13 to 19 digits, perhaps grouped: what a card number looks like. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
+/** A secret within a text: Stripe's form of one, or a parameter of a link. */
+const SECRET_TEXT = /(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi;
 const REDACTED = '[redacted]';
 const MAX_TEXT = 1_000;
+/** The SDK takes an object of this name in an item for a class of its own. */
+const UNSTORABLE_NAME = 'constructor';
 
-export const redacted = (value: unknown): unknown => {
-  if (typeof value === 'string') {
-    return value.slice(0, MAX_TEXT).replace(EMAIL, '$1***@$2').replace(CARD_NUMBER, REDACTED);
-  }
-  if (Array.isArray(value)) return value.map(redacted);
+/** An item holds 32 levels, some of them above the payload. */
+const MAX_DEPTH = 24;
+
+export const redacted = (value: unknown, depth = 0): unknown => {
+  if (typeof value === 'string') return redactedText(value);
+  if (typeof value === 'number') return isPlain(value) ? value : redactedText(String(value));
   if (typeof value !== 'object' || value === null) return value;
+  if (depth === MAX_DEPTH) return REDACTED;
+  if (Array.isArray(value)) return value.map((inner) => redacted(inner, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      SECRET_NAME.test(name) && (typeof inner === 'string' || typeof inner === 'number') ? REDACTED : redacted(inner),
-    ]),
+    Object.entries(value)
+      .filter(([name]) => name !== UNSTORABLE_NAME)
+      .map(([name, inner]) => [
+        name.toWellFormed(),
+        SECRET_NAME.test(name) && inner !== null && typeof inner !== 'boolean' ? REDACTED : redacted(inner, depth + 1),
+      ]),
   );
 };
+
+const redactedText = (text: string): string =>
+  text
+    .slice(0, MAX_TEXT)
+    .toWellFormed()
+    .replace(SECRET_TEXT, `$1${REDACTED}`)
+    .replace(EMAIL, '$1***@$2')
+    .replace(CARD_NUMBER, REDACTED);
+
+/** Neither a card number nor beyond what a table keeps. */
+const isPlain = (value: number): boolean => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e12);

@@ -1,7 +1,10 @@
 import * as z from 'zod';
-import { ROLES } from '../access/permissions.ts';
+import type { Caller } from '../access/caller.ts';
+import { ROLES, type Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
-import { organizationKey } from '../table/keys.ts';
+import { DomainError } from '../core/errors.ts';
+import { memberIdOf, organizationKey } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
 
 /**
  * An organization and its members. Always holds: exactly one member is the owner, the user who made it; the member counts
@@ -22,7 +25,6 @@ export const organizationSchema = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   requestHash: optional,
-  deletedAt: optional,
   /** Members by role. */
   members: z.object({ owner: count, admin: count, billing: count, member: count }),
 });
@@ -35,18 +37,67 @@ export const memberSchema = z.object({
   role: z.enum(ROLES),
   createdAt: z.string(),
   updatedAt: z.string(),
+  /** Stands for the Idempotency-Key that it was added under. */
+  addedUnder: optional,
 });
 export type Member = z.infer<typeof memberSchema>;
+
+/** Where an item keeps a count: at its top, where ADD reaches it. */
+export const countAttribute = (role: Role): string => `members_${role}`;
+
+/** @returns undefined for one that has been deleted. */
+export const organizationOf = (item: Item): Organization | undefined => {
+  if (item['deletedAt'] !== undefined) return undefined;
+  const members = Object.fromEntries(ROLES.map((role) => [role, item[countAttribute(role)]]));
+  return organizationSchema.parse({ ...item, members });
+};
 
 export const organizationRecord: RecordKind<Organization> = {
   resource: 'organization',
   key: organizationKey,
-  parse: (item) => {
-    const organization = organizationSchema.parse(item);
-    return organization.deletedAt === undefined ? organization : undefined;
-  },
+  parse: organizationOf,
   ownedBy: ({ id }) => ({ organizationId: id }),
   rule: 'organization',
+};
+
+export type NewOrganization = Pick<Organization, 'id' | 'name' | 'ownerUserId'> & Partial<Organization>;
+
+export const newOrganization = (draft: NewOrganization, at: string): Organization => ({
+  ...draft,
+  version: 1,
+  createdAt: at,
+  updatedAt: at,
+  members: { owner: 1, admin: 0, billing: 0, member: 0 },
+});
+
+export const newMember = (
+  { organizationId, userId, role }: Pick<Member, 'organizationId' | 'userId' | 'role'>,
+  at: string,
+): Member => ({
+  id: memberIdOf(organizationId, userId),
+  organizationId,
+  userId,
+  role,
+  createdAt: at,
+  updatedAt: at,
+});
+
+/** There is one owner, who made the organization. @throws DomainError INVALID_ROLE */
+export const requireAssignable = (role: Role): void => {
+  if (role !== 'owner') return;
+  throw new DomainError('INVALID_ROLE', { details: { role, roles: ROLES.filter((other) => other !== 'owner') } });
+};
+
+/** @throws DomainError OWNER_IMMUTABLE or CANNOT_CHANGE_SELF */
+export const requireChangeable = (member: Member, callerId: string): void => {
+  if (member.role === 'owner') throw new DomainError('OWNER_IMMUTABLE');
+  if (member.userId === callerId) throw new DomainError('CANNOT_CHANGE_SELF');
+};
+
+/** Organizations are for users with a session; their routes let nobody else through. */
+export const userIdOf = (caller: Caller): string => {
+  if (caller.kind !== 'session') throw new Error('an organization route without a session');
+  return caller.userId;
 };
 
 export const organizationView = (organization: Organization) => ({

@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { PaymentProvider, ProviderPayment, ReportedStatus } from '../providers/provider.ts';
-import { reported } from './changes.ts';
+import { knownOf, reported } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import { moveOn } from './move-on.ts';
@@ -59,6 +59,7 @@ const recordReport = async (
     return { payment: failed, declined: code };
   }
   if (!mayChange('processing', report.status, 'answer') && report.status !== 'canceled') return { payment };
+  if (report.status === 'processing') await store.learnIds(payment, reported(report));
   return { payment: await settle(deps, store, payment, report.status, reported(report)) };
 };
 
@@ -73,7 +74,7 @@ const recordRefusal = async (
   payment: VisiblePayment,
   refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
 ): Promise<Answer> => {
-  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  const found = await provider.findPayment(knownOf(payment));
   if (found.kind === 'unknown') return { payment };
   if (found.kind === 'done' && UNDER_WAY_OR_SETTLED.includes(found.value.status)) {
     return recordReport(deps, store, payment, found.value);
@@ -82,7 +83,7 @@ const recordRefusal = async (
   return { payment: failed, refusal: refusalError(refused) };
 };
 
-/** `processing` is what the claim says already; its facts come with the settlement. */
+/** `processing` is what the claim says already; its facts come with the settlement, but for the id that it is found by. */
 const settle = async (
   deps: AnswerDeps,
   store: PaymentStore,

@@ -4,7 +4,7 @@ import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import { findAlias } from '../table/alias.ts';
 import { mismatchOf } from './answer.ts';
-import { inStatus } from './changes.ts';
+import { inStatus, knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type PaymentStatus, type VisiblePayment, withDraft } from './payment.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
@@ -44,16 +44,40 @@ export const applyPaymentEvent = async (
   type: PaymentEventType,
 ): Promise<Applied> => {
   const store = paymentStore(deps.table, deps.now);
-  const alias = await findAlias(deps.table, slot, event.object.id);
-  const paymentId = alias?.kind === 'PAY' ? alias.id : event.object.ourPaymentId;
+  const aliased = await aliasedPayment(deps, slot, event);
+  const paymentId = aliased ?? event.object.ourPaymentId;
   let payment = paymentId === undefined ? undefined : await store.load(paymentId);
   for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
     if (!payment || !isVisible(payment)) return { kind: 'early' };
-    const applied = await applyOnce(deps, store, payment, slot, event, STATUS_OF[type]);
+    const stranger = aliased === undefined ? strangerTo(payment, slot, event) : undefined;
+    if (stranger) return { kind: 'quarantined', payment, reason: stranger };
+    const applied = await applyOnce(deps, store, payment, event, STATUS_OF[type]);
     if (applied.kind !== 'conflict') return applied;
     payment = applied.found;
   }
   throw new Error('too many writers at once');
+};
+
+/** By the object's own id, else by that of the intent or order that it belongs to. */
+const aliasedPayment = async (
+  { table }: ApplyDeps,
+  slot: ProviderSlot,
+  { object }: ProviderEvent,
+): Promise<string | undefined> => {
+  for (const id of [object.id, object.intentId]) {
+    const alias = id === undefined ? undefined : await findAlias(table, slot, id);
+    if (alias?.kind === 'PAY') return alias.id;
+  }
+  return undefined;
+};
+
+/** Our id alone, which anybody may have left at the provider, proves nothing. */
+const strangerTo = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
+  if (payment.providerId !== slot) return 'provider differs';
+  const known = [payment.providerIntentId, payment.providerPaymentId];
+  return [object.id, object.intentId].some((id) => id !== undefined && known.includes(id))
+    ? undefined
+    : 'provider object differs';
 };
 
 type AppliedOnce = Applied | { readonly kind: 'conflict'; readonly found: Payment | undefined };
@@ -62,19 +86,19 @@ const applyOnce = async (
   deps: ApplyDeps,
   store: PaymentStore,
   payment: VisiblePayment,
-  slot: ProviderSlot,
   event: ProviderEvent,
   status: PaymentStatus,
 ): Promise<AppliedOnce> => {
   const current = inForce(payment, event);
-  const contradiction = contradictionOf(current, slot, event);
-  if (contradiction) return { kind: 'quarantined', payment, reason: contradiction };
+  const mismatch = mismatchOf(current, event.object);
+  if (mismatch) return { kind: 'quarantined', payment, reason: mismatch };
   const { attemptRef, failureCode } = event.object;
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
   switch (decision.kind) {
     case 'apply': {
       const facts: Partial<Payment> = {
         ...(attemptRef && { attemptRef }),
+        ...(event.object.intentId !== undefined && { providerPaymentId: event.object.id }),
         ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
       };
       const next = inStatus(current, decision.status, deps.now(), 'event', facts);
@@ -100,13 +124,6 @@ const inForce = (payment: VisiblePayment, event: ProviderEvent): VisiblePayment 
     : payment;
 };
 
-const contradictionOf = (payment: VisiblePayment, slot: ProviderSlot, event: ProviderEvent): string | undefined => {
-  if (payment.providerId !== slot) return 'provider differs';
-  const known = [payment.providerIntentId, payment.providerPaymentId];
-  if (!known.includes(event.object.id)) return 'provider object differs';
-  return mismatchOf(payment, event.object);
-};
-
 /** The record is settled and the event says otherwise: what the provider says now counts, and only further on. */
 const readOnce = async (
   deps: ApplyDeps,
@@ -115,7 +132,7 @@ const readOnce = async (
   reason: string,
 ): Promise<AppliedOnce> => {
   const provider = await deps.providers.forPayments(payment.providerId);
-  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  const found = await provider.findPayment(knownOf(payment));
   if (found.kind === 'unknown') throw new Error('the provider cannot be read now');
   const report = found.kind === 'done' ? found.value : undefined;
   const anomaly = () =>
@@ -129,7 +146,7 @@ const readOnce = async (
     return { kind: 'ignored', payment, reason: `anomaly: ${reason}` };
   }
   anomaly();
-  const next = inStatus(payment, report.status, deps.now(), 'event', { anomaly: reason });
+  const next = inStatus(payment, report.status, deps.now(), 'event', { ...reported(report), anomaly: reason });
   const committed = await store.commit(payment, next);
   return committed.ok
     ? { kind: 'applied', payment: next, status: next.status }

@@ -3,7 +3,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { unclear } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { reported } from './changes.ts';
+import { knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { moveOn } from './move-on.ts';
 import type { ChangeCause, VisiblePayment } from './payment.ts';
@@ -39,9 +39,9 @@ export const cancelAtProvider = async (
   payment: VisiblePayment,
   cause: ChangeCause,
 ): Promise<VisiblePayment> => {
-  const intentId = payment.providerIntentId ?? '';
-  let outcome = await provider.cancelIntent({ intentId, idempotencyKey: `${payment.id}:cancel` });
-  if (outcome.kind === 'refused') outcome = await provider.findPayment(intentId);
+  const known = knownOf(payment);
+  let outcome = await provider.cancelIntent({ ...known, idempotencyKey: `${payment.id}:cancel` });
+  if (outcome.kind === 'refused') outcome = await provider.findPayment(known);
   const details = { payment_id: payment.id };
   if (outcome.kind === 'unknown') throw unclear(outcome.reason, details);
   if (outcome.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });

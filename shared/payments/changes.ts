@@ -1,5 +1,5 @@
 import { type Instant, iso } from '../core/time.ts';
-import type { ProviderPayment } from '../providers/provider.ts';
+import type { KnownPayment, ProviderPayment } from '../providers/provider.ts';
 import {
   type ChangeCause,
   type Draft,
@@ -53,6 +53,13 @@ export const updated = (payment: VisiblePayment, draft: Draft, now: Instant): Vi
     reconcileAt: unconfirmed ? undefined : payment.reconcileAt,
   };
 };
+
+/** What its provider is told to find a payment by. */
+export const knownOf = (payment: Payment): KnownPayment => ({
+  intentId: payment.providerIntentId ?? '',
+  attemptRef: payment.attemptRef,
+  method: payment.methodRef,
+});
 
 /** What a provider's report says beside the status. */
 export const reported = (report: ProviderPayment): Partial<Payment> => ({

@@ -2,7 +2,6 @@ import { assertNever, DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { unclear } from '../providers/done.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
-import { putAlias } from '../table/alias.ts';
 import { created } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
@@ -17,7 +16,7 @@ export const creationKey = (paymentId: string): string => `${paymentId}:create`;
  * provider's refusal (the record is gone).
  */
 export const finishCreation = async (
-  deps: Pick<MoneyDeps, 'now' | 'table'>,
+  deps: Pick<MoneyDeps, 'now'>,
   store: PaymentStore,
   provider: PaymentProvider,
   payment: Payment,
@@ -38,7 +37,7 @@ export const finishCreation = async (
 };
 
 const publish = async (
-  deps: Pick<MoneyDeps, 'now' | 'table'>,
+  deps: Pick<MoneyDeps, 'now'>,
   store: PaymentStore,
   payment: Payment,
   report: ProviderPayment,
@@ -46,7 +45,6 @@ const publish = async (
   if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
     throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
   }
-  await putAlias(deps.table, payment.providerId, report.intentId, { kind: 'PAY', id: payment.id });
   const committed = await store.commit(payment, created(payment, report, deps.now()));
   const visible = committed.ok ? committed.payment : committed.found;
   if (!visible || !isVisible(visible)) throw new DomainError('VERSION_CONFLICT');
@@ -77,10 +75,11 @@ export const refusalError = (refusal: {
   readonly reason: string;
   readonly parameter?: string | undefined;
 }): DomainError => {
-  if (refusal.parameter?.startsWith('payment_method')) {
+  if (/^(payment_method|card|token)/.test(refusal.parameter ?? '')) {
     const problem = { path: 'payment_method_id', rule: refusal.reason, message: 'is not known to the provider' };
     return new DomainError('VALIDATION_ERROR', { details: [problem] });
   }
+  if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');
   if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL');
   return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
 };

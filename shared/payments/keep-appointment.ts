@@ -3,7 +3,7 @@ import { instant, iso, MINUTE } from '../core/time.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { recordAnswer } from './answer.ts';
 import { cancelAtProvider } from './cancel.ts';
-import { inStatus } from './changes.ts';
+import { inStatus, knownOf } from './changes.ts';
 import { attemptKey } from './confirm.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -62,6 +62,10 @@ const keep = async (deps: AppointmentDeps, store: PaymentStore, payment: Payment
   }
   if (wantsMethodSaved(payment)) {
     const saved = await saveMethodOf(deps, payment);
+    if (saved.methodNotKept) {
+      await restore(store, saved);
+      return 'method not kept';
+    }
     if (saved === payment) await store.postpone(payment, iso(now + RETRY_MS));
     return saved === payment ? 'method not saved yet' : 'method saved';
   }
@@ -91,7 +95,7 @@ const expire = async (deps: AppointmentDeps, store: PaymentStore, payment: Visib
 const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
   const now = deps.now();
   const provider = await deps.providers.forPayments(payment.providerId);
-  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  const found = await provider.findPayment(knownOf(payment));
   if (found.kind !== 'done') {
     await scheduleNext(deps, store, payment);
     return 'provider unclear';

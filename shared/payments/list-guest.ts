@@ -50,5 +50,7 @@ export const listGuestPayments = async (
       hasMore: found.hasMore,
       ...(found.next && { next_cursor: encodeCursor(found.next) }),
     },
+    ...(found.next && { next: { limit: String(query.limit), cursor: encodeCursor(found.next) } }),
+    ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
   };
 };

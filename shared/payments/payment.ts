@@ -103,6 +103,8 @@ export const paymentSchema = z.object({
   failureCode: z.enum(DECLINE_CODES).optional(),
   reconcileAt: optional,
   reconcileStep: z.int().optional(),
+  /** Its method was to be saved and its provider will not keep it. */
+  methodNotKept: z.literal(true).optional(),
   /** What brought this version about. */
   cause: z.enum(CAUSES).optional(),
   /** Why the provider's word and ours once contradicted each other. */
@@ -142,6 +144,7 @@ export const wantsMethodSaved = (payment: Payment): boolean =>
   payment.status === 'succeeded' &&
   payment.setupFutureUsage === 'off_session' &&
   payment.paymentMethodId === undefined &&
+  payment.methodNotKept === undefined &&
   payment.providerCustomerId !== undefined;
 
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;

@@ -40,22 +40,28 @@ export const pageQuery = {
 
 export const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 
-export const listPaymentsQuery = z.object({
-  ...pageQuery,
-  status: statusList.optional(),
-  search: z.string().trim().max(200).optional(),
-  created_at_from: moment(false).optional(),
-  created_at_to: moment(true).optional(),
-  orderBy: z.enum(ORDERS).default('created_at'),
-  orderDir: z.enum(['asc', 'desc']).default('desc'),
-  include: z.string().max(200).optional(),
-  include_pm: flag.optional(),
-  include_payment_method: flag.optional(),
-  organization_id: z.string().max(64).optional(),
-  project_id: idSchema.optional(),
-  product_id: idSchema.optional(),
-  token: z.string().max(2048).optional(),
-});
+export const listPaymentsQuery = z
+  .object({
+    ...pageQuery,
+    status: statusList.optional(),
+    search: z.string().trim().max(200).optional(),
+    created_at_from: moment(false).optional(),
+    created_at_to: moment(true).optional(),
+    orderBy: z.enum(ORDERS).default('created_at'),
+    orderDir: z.enum(['asc', 'desc']).default('desc'),
+    include: z.string().max(200).optional(),
+    include_pm: flag.optional(),
+    include_payment_method: flag.optional(),
+    organization_id: z.string().max(64).optional(),
+    project_id: idSchema.optional(),
+    product_id: idSchema.optional(),
+    token: z.string().max(2048).optional(),
+  })
+  .refine(({ created_at_from: from, created_at_to: to }) => from === undefined || to === undefined || from <= to, {
+    path: ['created_at_to'],
+    message: 'must not be before created_at_from',
+    params: { rule: 'range' },
+  });
 export type ListPaymentsQuery = z.output<typeof listPaymentsQuery>;
 
 export const guestListQuery = z.object({ ...pageQuery, token: z.string().max(2048).optional() });

@@ -3,10 +3,12 @@ import { iso } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
 import { factsOf } from '../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import type { ProviderMethod } from '../providers/provider.ts';
 import type { Providers } from '../providers/registry.ts';
 import { putAlias } from '../table/alias.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
+import { knownOf } from './changes.ts';
 import { isVisible, type VisiblePayment, wantsMethodSaved } from './payment.ts';
 import { paymentStore } from './store.ts';
 
@@ -19,10 +21,21 @@ interface SaveDeps {
 /**
  * Saves the method of a succeeded payment that asked for it (setup_future_usage). Its id follows from the payment's, so
  * it is one method however often the success is reported; what stops half-way is finished by the payment's appointment.
+ * A method that its provider will not keep (a bank account, say) is given up; the payment is made all the same.
  */
 export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
-  if (!wantsMethodSaved(payment)) return payment;
-  const method = await savedMethodOf(deps, payment);
+  const { providerCustomerId: customerId } = payment;
+  if (!wantsMethodSaved(payment) || customerId === undefined) return payment;
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const idempotencyKey = `${payment.id}:keep`;
+  const kept = await provider.keepMethod({ ...knownOf(payment), customerId, idempotencyKey });
+  if (kept.kind === 'unknown') return payment;
+  if (kept.kind !== 'done') {
+    await store.giveUpMethod(payment);
+    return { ...payment, methodNotKept: true };
+  }
+  const method = savedMethodOf(deps, payment, kept.value);
   if (!method) return payment;
   await putAlias(deps.table, method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
   await recordStore(deps.table, deps.now, paymentMethodShape).insertOrFind(method);
@@ -34,18 +47,18 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
     version: payment.version + 1,
     updatedAt: iso(deps.now()),
   };
-  const committed = await paymentStore(deps.table, deps.now).commit(payment, next);
+  const committed = await store.commit(payment, next);
   const stands = committed.ok ? next : committed.found;
   return stands && isVisible(stands) ? stands : payment;
 };
 
-const savedMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Promise<PaymentMethod | undefined> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
-  const report = await provider.findPayment(payment.providerIntentId ?? '');
-  const methodId = report.kind === 'done' ? report.value.methodId : undefined;
-  const found = methodId === undefined ? undefined : await provider.findMethod(methodId);
+const savedMethodOf = (
+  deps: SaveDeps,
+  payment: VisiblePayment,
+  kept: ProviderMethod,
+): PaymentMethod | undefined => {
   const owner = ownerOfRecord(payment);
-  if (found?.kind !== 'done' || !owner) return undefined;
+  if (!owner) return undefined;
   const at = iso(deps.now());
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
@@ -54,7 +67,7 @@ const savedMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Promise<P
     createdAt: at,
     updatedAt: at,
     providerId: payment.providerId,
-    ...factsOf(found.value),
+    ...factsOf(kept),
     customerId: payment.customerId,
     providerCustomerId: payment.providerCustomerId,
     billingAddressId: payment.billingAddressId,

@@ -1,5 +1,6 @@
 import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
+import { putAlias } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
 import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import type { Item, Table, Written } from '../table/table.ts';
@@ -86,8 +87,18 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return paymentOf(written.found);
   };
 
+  /** Ids that its provider gives a payment only late (a capture's, say) lead to it before anything else tells of them. */
+  const learnIds = async (payment: Payment, learnt: Pick<Payment, ProviderIds>): Promise<void> => {
+    const known = [payment.providerIntentId, payment.providerPaymentId];
+    for (const id of new Set([learnt.providerIntentId, learnt.providerPaymentId])) {
+      if (id === undefined || known.includes(id)) continue;
+      await putAlias(table, payment.providerId, id, { kind: 'PAY', id: payment.id });
+    }
+  };
+
   /** Replaces version `was` by the next; undefined where another commit came first. */
   const commit = async (was: Payment, next: Payment): Promise<CommitResult> => {
+    await learnIds(was, next);
     const guard: Clause[] = [
       { equals: ['version', was.version] },
       { equals: ['status', was.status] },
@@ -116,6 +127,10 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   const dropDraft = (payment: VisiblePayment): Promise<Written> =>
     table.update(paymentKey(payment.id), { remove: ['draft'] }, [{ equals: ['version', payment.version] }]);
 
+  /** Nothing that a reader sees: no version. */
+  const giveUpMethod = (payment: Payment): Promise<Written> =>
+    table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
+
   /** Takes over a creation whose function must have ended. */
   const takeOver = async (payment: Payment, busyUntil: string): Promise<boolean> => {
     const taken = await table.update(paymentKey(payment.id), { set: { busyUntil } }, [
@@ -129,11 +144,13 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     load,
     loadVisible,
     insertOrFind,
+    learnIds,
     commit,
     removeCreating,
     ...appointments(table),
     claimDraft,
     dropDraft,
+    giveUpMethod,
     takeOver,
   };
 };
@@ -171,6 +188,8 @@ const appointments = (table: Table) => {
 
   return { reschedule, postpone, removeSecret, dropAppointment };
 };
+
+type ProviderIds = 'providerIntentId' | 'providerPaymentId';
 
 export type CommitResult =
   | { readonly ok: true; readonly payment: Payment }

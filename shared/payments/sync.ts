@@ -4,7 +4,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { unclear } from '../providers/done.ts';
 import type { ProviderPayment } from '../providers/provider.ts';
 import { mismatchOf } from './answer.ts';
-import { inStatus, reported } from './changes.ts';
+import { inStatus, knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { type ChangeCause, isVisible, type VisiblePayment } from './payment.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
@@ -21,7 +21,7 @@ export const syncPayment = async (
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
   const provider = await deps.providers.forPayments(payment.providerId);
-  const found = await provider.findPayment(payment.providerIntentId ?? '');
+  const found = await provider.findPayment(knownOf(payment));
   const details = { payment_id: payment.id };
   if (found.kind === 'unknown') throw unclear(found.reason, details);
   if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });

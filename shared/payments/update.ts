@@ -156,6 +156,9 @@ export const finishUpdate = async (
   return apply(deps, store, payment, { ...draft, methodRef });
 };
 
+/** What providers say of an intent or order that is confirmed, paid or canceled. */
+const NOT_OPEN: readonly string[] = ['payment_intent_unexpected_state', 'order_not_open'];
+
 const refuse = async (
   store: PaymentStore,
   payment: VisiblePayment,
@@ -165,7 +168,7 @@ const refuse = async (
   await store.dropDraft(payment);
   if (outcome.kind === 'declined')
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-  if (outcome.reason === 'payment_intent_unexpected_state') throw new DomainError('PAYMENT_NOT_UPDATABLE');
+  if (NOT_OPEN.includes(outcome.reason)) throw new DomainError('PAYMENT_NOT_UPDATABLE');
   throw refusalError(outcome);
 };
 

@@ -93,6 +93,19 @@ export interface ConfirmIntent extends CallOptions {
   readonly returnUrl: string | undefined;
 }
 
+/** What the record knows of a payment, for its provider to find it by. */
+export interface KnownPayment {
+  readonly intentId: string;
+  /** The last attempt that the provider has named. */
+  readonly attemptRef: string | undefined;
+  /** The method that the record holds; it decides between created and requires_payment_method where the provider cannot. */
+  readonly method: string | undefined;
+}
+
+export interface KeepMethod extends KnownPayment, CallOptions {
+  readonly customerId: string;
+}
+
 export interface CustomerDetails {
   readonly email: string | undefined;
   readonly name: string | undefined;
@@ -179,6 +192,8 @@ export interface ProviderEvent {
   readonly createdAt: number;
   readonly object: {
     readonly id: string;
+    /** The intent or order, where the object is a payment or capture of it. */
+    readonly intentId: string | undefined;
     readonly amountCents: number | undefined;
     /** Upper-case ISO 4217. */
     readonly currency: string | undefined;
@@ -207,9 +222,11 @@ export interface PaymentProvider {
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;
   confirmIntent(input: ConfirmIntent): Promise<Outcome<ProviderPayment>>;
-  cancelIntent(input: CallOptions & { readonly intentId: string }): Promise<Outcome<ProviderPayment>>;
+  cancelIntent(input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>>;
   /** An authoritative read. */
-  findPayment(intentId: string): Promise<Outcome<ProviderPayment>>;
+  findPayment(known: KnownPayment): Promise<Outcome<ProviderPayment>>;
+  /** The method that a succeeded payment was made with, kept for its customer. */
+  keepMethod(input: KeepMethod): Promise<Outcome<ProviderMethod>>;
   createCustomer(input: CreateCustomer): Promise<Outcome<ProviderCustomer>>;
   updateCustomer(input: UpdateCustomer): Promise<Outcome<ProviderCustomer>>;
   /** Done, too, where the provider no longer has it. */

@@ -38,10 +38,16 @@ export const memberIdOf = (organizationId: string, userId: string): string =>
   derivedId('member', organizationId, userId);
 export const memberKeyById = (organizationId: string, memberId: string): Key => ({
   pk: `ORG#${organizationId}`,
-  sk: `MEMBER#${memberId}`,
+  sk: `${MEMBER_PREFIX}${memberId}`,
 });
 export const memberKey = (organizationId: string, userId: string): Key =>
   memberKeyById(organizationId, memberIdOf(organizationId, userId));
+/** What the sort keys of all members begin with. */
+export const MEMBER_PREFIX = 'MEMBER#';
+/** A user's memberships, in the `owner` index. */
+export const membershipPartition = (userId: string): string => `USER#${userId}#ORG`;
+/** An organization's members in order of joining, in the `project` index. */
+export const memberPartition = (organizationId: string): string => `ORG#${organizationId}#MEMBER`;
 export const REFERENCE_KINDS = ['products', 'projects', 'tiers', 'invites'] as const;
 export type ReferenceKind = (typeof REFERENCE_KINDS)[number];
 const REFERENCE_PREFIX = { products: 'PRODUCT', projects: 'PROJECT', tiers: 'TIER', invites: 'INVITE' } as const;

@@ -1,4 +1,8 @@
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
   PutCommand,
@@ -7,6 +11,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { DomainError } from '../core/errors.ts';
 import type { Connection, Item } from './connection.ts';
 import type { Changes, Clause, Expression } from './expression.ts';
 import type { Key } from './keys.ts';
@@ -26,9 +31,37 @@ export type Transacted =
   | { readonly ok: true }
   | { readonly ok: false; readonly failed: readonly number[]; readonly found: readonly (Item | undefined)[] };
 
+const CONFLICT_TRIES = 6;
+const CONFLICT_WAIT_MS = 20;
+
+/**
+ * A write that meets a transaction on its item is told so, and comes again a random moment later.
+ * @throws DomainError VERSION_CONFLICT where it has met one each time.
+ */
+const pastConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      if (tries === CONFLICT_TRIES) throw new DomainError('VERSION_CONFLICT', { cause: error });
+      const waitMs = Math.random() * CONFLICT_WAIT_MS * 2 ** tries;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+};
+
+/** A condition that did not hold says more than a conflict beside it. */
+const isConflict = (error: unknown): boolean => {
+  if (error instanceof TransactionConflictException) return true;
+  if (!(error instanceof TransactionCanceledException)) return false;
+  const codes = error.CancellationReasons?.map(({ Code }) => Code) ?? [];
+  return codes.includes('TransactionConflict') && !codes.includes('ConditionalCheckFailed');
+};
+
 const guarded = async ({ live }: Connection, write: () => Promise<Item>): Promise<Written> => {
   try {
-    return { ok: true, item: await write() };
+    return { ok: true, item: await pastConflicts(write) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     return { ok: false, found: live(error.Item && unmarshall(error.Item)) };
@@ -89,8 +122,9 @@ export const removeItem = (connection: Connection, key: Key, clauses: readonly C
 /** All steps or none. Where a condition did not hold: the indexes of the steps that failed, and what they found. */
 export const transact = async (connection: Connection, steps: readonly TransactionStep[]): Promise<Transacted> => {
   const { client, live } = connection;
+  const items = steps.map((step) => transactItem(connection, step));
   try {
-    await client.send(new TransactWriteCommand({ TransactItems: steps.map((step) => transactItem(connection, step)) }));
+    await pastConflicts(() => client.send(new TransactWriteCommand({ TransactItems: items })));
     return { ok: true };
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { iso, MINUTE, type Now } from '../core/time.ts';
 import type { Log } from '../observability/logger.ts';
+import type { RemovalDeps } from '../organizations/children.ts';
+import { keepOrganizationAppointment } from '../organizations/finish-deletion.ts';
 import { type AppointmentDeps, keepPaymentAppointment } from '../payments/keep-appointment.ts';
 import { dueShards, type Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -60,11 +62,12 @@ const lease = async (
   return moved.ok ? JSON.stringify({ ...key, due_at: dueAt }) : undefined;
 };
 
-export type RunDeps = AppointmentDeps & { readonly log: Log };
+export type RunDeps = AppointmentDeps & RemovalDeps & { readonly log: Log };
 
 /** Who keeps the appointments of which kind of item, by sort key. */
 const KEEPERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
   PAY: keepPaymentAppointment,
+  ORG: keepOrganizationAppointment,
 };
 
 /** Keeps one appointment; a message whose lease is no longer the record's is an old one. */

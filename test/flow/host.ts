@@ -14,6 +14,8 @@ export interface TestHostOptions {
   readonly frozen?: boolean;
   readonly dataDir?: string;
   readonly catalogue?: Catalogue;
+  /** What the host itself has to say. */
+  readonly log?: (line: string) => void;
 }
 
 /** What a test expects of a body, the test says. */
@@ -83,11 +85,13 @@ const startQuietly = async ({
   frozen = false,
   dataDir = ':memory:',
   catalogue,
+  log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
     dataDir,
     env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', ...env },
     ...(catalogue && { catalogue }),
+    ...(log && { log }),
   });
   if (frozen) host.clock.freeze(true);
   return host;

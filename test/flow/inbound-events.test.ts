@@ -137,6 +137,29 @@ describe('an event', () => {
   });
 });
 
+describe('an event with odd content', () => {
+  test.each([
+    ['a name of a class', '"constructor":{"name":"Set"}'],
+    ['numbers that no table keeps', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
+    ['half a character', '"a":"\\ud800","\\ud800":1'],
+    ['deep nesting', `"a":${'['.repeat(3_000)}${']'.repeat(3_000)}`],
+  ])('(%s) is applied and logged', async (_what, content) => {
+    const { payment, user } = await unconfirmed();
+    const told = intentEvent(payment, 'payment_intent.succeeded');
+    const object = JSON.stringify(told.object).replace('{', `{"odd":{${content}},`);
+    const payload = `{"id":"evt_odd_${payment.id}","type":"payment_intent.succeeded","created":${seconds()},"data":{"object":${object}}}`;
+    const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
+    const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: seconds() });
+    const headers = { 'content-type': 'application/json', 'stripe-signature': header };
+    const answer = await service.request('POST', '/webhooks/provider_a', { body: payload, headers });
+    expect(answer).toMatchObject({ status: 200 });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    await expectOutcomes(payment.id, [['success', 'applied', 'succeeded']]);
+    expect(await service.queues()).toMatchObject({ 'apply-provider-event': { in_flight: 0 } });
+  });
+});
+
 describe('an event out of order', () => {
   test('from before the current attempt is stale, whatever it says, and the payment is looked up', async () => {
     const { user, payment, tell } = await unconfirmed({ payment_method_id: 'pm_sim_processing_ok' });

@@ -127,19 +127,30 @@ describe('a signed-in user', () => {
     expect(answer).toMatchObject({ status: 402, body: { details: { decline_code: code } } });
   });
 
-  test('names a method that the provider does not know, and nothing is left behind', async () => {
+  test('names a method that the provider does not know when confirming, and pays with another', async () => {
     const user = await signIn(service);
-    const answer = await service.post(
-      '/payments/intents',
-      intentBody({ payment_method_id: 'pm_unknown' }),
-      user.options,
-    );
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] },
-    });
-    expect((await service.get('/payments', user.options)).body.data).toEqual([]);
+    const payment = await createIntent(service, user);
+    const refused = { status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] } };
+    for (const method of ['pm_unknown', 'tok_unknown']) {
+      expect(await confirm(service, payment.id, user.options, { payment_method_id: method })).toMatchObject(refused);
+      expect(await timesCharged(service, payment.id)).toBe(0);
+    }
+    const paid = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
+
+  test.each(['pm_unknown', 'tok_unknown'])(
+    'names %s, which the provider does not know, and nothing is left',
+    async (method) => {
+      const user = await signIn(service);
+      const answer = await service.post('/payments/intents', intentBody({ payment_method_id: method }), user.options);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] },
+      });
+      expect((await service.get('/payments', user.options)).body.data).toEqual([]);
+    },
+  );
 });
 
 describe('an Idempotency-Key', () => {

@@ -1,36 +1,17 @@
 import * as z from 'zod';
-import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from '../provider.ts';
-import { methodFacts } from './methods.ts';
+import { readContractEvent } from '../contract-event.ts';
+import type { InboundEventType, ProviderEvent } from '../provider.ts';
 import { declineCode, idOf } from './report.ts';
 
 /** Both vocabularies: Stripe's own event, and the interface's payload, whose shape is a part of Stripe's. */
 const reference = z.union([z.string(), z.looseObject({ id: z.string() })]).nullish();
 
-const eventSchema = z.looseObject({
-  id: z.string().min(1).max(255),
-  type: z.string().min(1).max(128),
-  created: z.int().nonnegative(),
+/** What only Stripe's own objects say. */
+const ownFields = z.looseObject({
   data: z.looseObject({
     object: z.looseObject({
-      id: z.string().max(255),
-      amount: z.int().nullish(),
-      currency: z.string().nullish(),
       latest_charge: reference,
       last_payment_error: z.looseObject({ code: z.string().nullish(), decline_code: z.string().nullish() }).nullish(),
-      type: z.string().nullish(),
-      card: z
-        .looseObject({
-          brand: z.string().nullish(),
-          last4: z.string().nullish(),
-          exp_month: z.int().nullish(),
-          exp_year: z.int().nullish(),
-          wallet: z.looseObject({ type: z.string().nullish() }).nullish(),
-        })
-        .nullish(),
-      email: z.string().nullish(),
-      name: z.string().nullish(),
-      phone: z.string().nullish(),
-      metadata: z.record(z.string(), z.unknown()).nullish(),
     }),
   }),
 });
@@ -46,33 +27,18 @@ const STRIPE_NAMES: Readonly<Record<string, InboundEventType>> = {
   'customer.subscription.trial_will_end': 'subscription.trial_will_end',
 };
 
-const typeOf = (rawType: string): InboundEventType | undefined =>
-  STRIPE_NAMES[rawType] ?? INBOUND_EVENTS.find((known) => known === rawType);
-
 export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
-  const parsed = eventSchema.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { id, type, created, data } = parsed.data;
-  const { object } = data;
-  const paymentId = object.metadata?.['payment_id'];
+  const event = readContractEvent(body);
+  const own = ownFields.safeParse(body);
+  if (!event || !own.success) return undefined;
+  const { latest_charge: charge, last_payment_error: error } = own.data.data.object;
   return {
-    id,
-    rawType: type,
-    type: typeOf(type),
-    createdAt: created,
+    ...event,
+    type: STRIPE_NAMES[event.rawType] ?? event.type,
     object: {
-      id: object.id,
-      amountCents: object.amount ?? undefined,
-      currency: object.currency?.toUpperCase(),
-      attemptRef: idOf(object.latest_charge),
-      failureCode: object.last_payment_error ? declineCode(object.last_payment_error) : undefined,
-      ourPaymentId: typeof paymentId === 'string' ? paymentId : undefined,
-      method: object.card ? methodFacts(object) : undefined,
-      customer: {
-        email: object.email ?? undefined,
-        name: object.name ?? undefined,
-        phone: object.phone ?? undefined,
-      },
+      ...event.object,
+      attemptRef: idOf(charge),
+      failureCode: error ? declineCode(error) : undefined,
     },
   };
 };

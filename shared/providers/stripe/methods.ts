@@ -1,29 +1,9 @@
 import type Stripe from 'stripe';
-import type { AttachMethod, BillingDetails, CallOptions, ProviderMethod, RawCard } from '../provider.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { methodFacts } from '../contract-event.ts';
+import type { AttachMethod, BillingDetails, CallOptions, KeepMethod, ProviderMethod, RawCard } from '../provider.ts';
 import type { Call } from './outcome.ts';
 import { idOf } from './report.ts';
-
-/** What the service keeps of a Stripe method. */
-export const methodFacts = (method: {
-  readonly type?: string | null | undefined;
-  readonly card?:
-    | {
-        readonly brand?: string | null | undefined;
-        readonly last4?: string | null | undefined;
-        readonly exp_month?: number | null | undefined;
-        readonly exp_year?: number | null | undefined;
-        readonly wallet?: { readonly type?: string | null | undefined } | null | undefined;
-      }
-    | null
-    | undefined;
-}): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
-  type: method.type === 'card' || method.card ? 'card' : 'bank_account',
-  walletType: method.card?.wallet?.type ?? undefined,
-  cardBrand: method.card?.brand ?? undefined,
-  lastFour: method.card?.last4 ?? undefined,
-  expiryMonth: method.card?.exp_month ? String(method.card.exp_month).padStart(2, '0') : undefined,
-  expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
-});
 
 const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
   methodId: method.id,
@@ -52,6 +32,18 @@ export const stripeMethods = (stripe: Stripe, call: Call) => ({
     }, reported),
 
   findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), reported),
+
+  /** Stripe has kept it by itself, because the intent said so. */
+  keepMethod: async ({ intentId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
+    const used = await call(
+      () => stripe.paymentIntents.retrieve(intentId),
+      ({ payment_method }) => idOf(payment_method),
+    );
+    if (used.kind !== 'done') return used;
+    const methodId = used.value;
+    if (methodId === undefined) return { kind: 'refused', reason: 'no_payment_method' };
+    return call(() => stripe.paymentMethods.retrieve(methodId), reported);
+  },
 
   detachMethod: async (methodId: string) => {
     const outcome = await call(

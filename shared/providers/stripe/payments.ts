@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { ConfirmIntent, CreateIntent, UpdateIntent } from '../provider.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, UpdateIntent } from '../provider.ts';
 import type { Call } from './outcome.ts';
 import { reportedPayment } from './report.ts';
 
@@ -42,7 +42,7 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
     cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
       call(() => stripe.paymentIntents.cancel(input.intentId, {}, { idempotencyKey: input.idempotencyKey })),
 
-    findPayment: (intentId: string) => call(() => stripe.paymentIntents.retrieve(intentId)),
+    findPayment: ({ intentId }: KnownPayment) => call(() => stripe.paymentIntents.retrieve(intentId)),
   };
 };
 

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { principalOf } from '../../shared/access/caller.ts';
+import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+
+const none = z.object({});
+
+export const clearCacheEndpoint = endpoint({
+  id: 'admin.clear-cache',
+  method: 'POST',
+  path: '/admin/cache/clear',
+  summary: 'Empty a cache in every running instance',
+  auth: 'platform-admin',
+  params: none,
+  query: none,
+  body: clearCacheBody,
+  response: z.object({ cache_type: z.string(), cleared: z.boolean() }),
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
+  limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
+  uses: ['table:read', 'table:write'],
+  memoryMb: 256,
+});
+
+export const adminEndpoints = [clearCacheEndpoint];

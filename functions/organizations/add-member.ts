@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { addMember } from '../../shared/organizations/add-member.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { addMember as spec } from './endpoints.ts';
+
+export const handler = lambda(spec, webDeps, addMember);

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { leaveOrganization } from '../../shared/organizations/change-members.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { leave } from './endpoints.ts';
+
+export const handler = lambda(leave, webDeps, leaveOrganization);

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { listMembers } from '../../shared/organizations/list-members.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { listMembers as spec } from './endpoints.ts';
+
+export const handler = lambda(spec, webDeps, listMembers);

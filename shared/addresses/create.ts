@@ -1,0 +1,73 @@
+import type { GuestTokens } from '../access/guest-token.ts';
+import type { IdKind } from '../core/ids.ts';
+import { iso, type Now } from '../core/time.ts';
+import { ownerFieldsOf } from '../customers/create.ts';
+import { guestTokenFields } from '../http/guest-token-fields.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { createOnce } from '../idempotency/create-once.ts';
+import { setDefault } from '../table/defaults.ts';
+import type { Owner } from '../table/keys.ts';
+import { recordStore } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
+import { type Address, addressShape } from './address.ts';
+import { isDefaultAddress, slotOf } from './defaults.ts';
+import type { CreateAddressBody } from './requests.ts';
+import { isTaxIdValid } from './tax-id.ts';
+import { addressView } from './view.ts';
+
+interface CreateDeps {
+  readonly table: Table;
+  readonly guestTokens: GuestTokens;
+  readonly now: Now;
+  readonly newId: (kind: IdKind) => string;
+}
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateAddressBody>;
+
+export const createAddress = async (deps: CreateDeps, request: CreateRequest): Promise<Reply> => {
+  const { body, caller, owner, idempotency } = request;
+  if (!owner) throw new Error('an address needs an owner');
+  const { record, replayed } = await createOnce(deps, {
+    store: recordStore(deps.table, deps.now, addressShape),
+    kind: 'address',
+    idempotency,
+    build: async (id) => newAddress(request, owner, { id, at: iso(deps.now()) }),
+  });
+  if (body.is_default && !replayed) await setDefault(deps.table, slotOf(record), record.id);
+  const isDefault = replayed ? await isDefaultAddress(deps.table, record) : body.is_default;
+  return {
+    data: { ...addressView(record, isDefault), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+const newAddress = (
+  { body, caller, idempotency }: CreateRequest,
+  owner: Owner,
+  { id, at }: { readonly id: string; readonly at: string },
+): Address => {
+  const address = {
+    id,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    requestHash: idempotency?.requestHash,
+    country: body.country,
+    line1: body.line1 || undefined,
+    line2: body.line2 || undefined,
+    city: body.city || undefined,
+    state: body.state || undefined,
+    postalCode: body.postal_code || undefined,
+    name: body.name || undefined,
+    isPartial: body.is_partial,
+    isBusiness: body.is_business,
+    businessName: body.business_name || undefined,
+    taxId: body.tax_id?.trim() ? body.tax_id : undefined,
+    taxIdType: body.tax_id_type ?? undefined,
+    type: body.type,
+    alias: body.alias || undefined,
+    ...ownerFieldsOf(owner, caller),
+  };
+  return { ...address, taxIdValid: isTaxIdValid(address) };
+};

@@ -1,0 +1,49 @@
+import { DomainError } from '../core/errors.ts';
+import type { Now } from '../core/time.ts';
+import { listOwned, offsetReply } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Clause } from '../table/expression.ts';
+import { recordStore } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
+import { ADDRESS_TYPES, type Address, addressShape } from './address.ts';
+import { followPointers, isDefaultAddress, readPointers } from './defaults.ts';
+import type { ListAddressesQuery } from './requests.ts';
+import { addressView } from './view.ts';
+
+interface ReadDeps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
+export const getAddress = async (
+  deps: ReadDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, Address>,
+): Promise<Reply> => ({ data: addressView(record, await isDefaultAddress(deps.table, record)) });
+
+/** Index rows beside the default pointers, then the page beside what those lead to. */
+export const listAddresses = async (
+  deps: ReadDeps,
+  { owner, query }: ApiRequest<unknown, ListAddressesQuery>,
+): Promise<Reply> => {
+  if (!owner) throw new Error('a list needs an owner');
+  if (query.project_id !== undefined) {
+    throw new DomainError('UNSUPPORTED_FILTER', { message: 'addresses have no project_id' });
+  }
+  const [listed, pointers] = await Promise.all([
+    listOwned(deps.table, 'ADDR', owner, query, filtersOf(query)),
+    readPointers(deps.table, owner, query.type ? [query.type] : ADDRESS_TYPES),
+  ]);
+  const ids = listed.rows.map(({ pk }) => pk.slice('ADDR#'.length));
+  const [addresses, defaults] = await Promise.all([
+    recordStore(deps.table, deps.now, addressShape).loadMany(ids),
+    followPointers(deps.table, pointers, new Set(ids)),
+  ]);
+  const views = addresses.map((address) => addressView(address, defaults.has(address.id)));
+  return offsetReply(views, listed, query);
+};
+
+const filtersOf = ({ type, completeness }: ListAddressesQuery): readonly Clause[] => [
+  ...(type ? [{ equals: ['f.t', type] as const }] : []),
+  ...(completeness === 'any' ? [] : [{ equals: ['f.c', completeness] as const }]),
+];

@@ -1,0 +1,71 @@
+import { DomainError, invalid } from '../core/errors.ts';
+import { iso, type Now } from '../core/time.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
+import { defaultKey, promoteNewest, setDefault } from '../table/defaults.ts';
+import { recordStore } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
+import { type Address, addressShape } from './address.ts';
+import { isDefaultAddress, slotOf } from './defaults.ts';
+import type { UpdateAddressBody } from './requests.ts';
+import { addressProblems } from './rules.ts';
+import { isTaxIdValid } from './tax-id.ts';
+import { addressView } from './view.ts';
+
+interface UpdateDeps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
+/** A patch: what it leaves out stays; the rules hold of what it comes to. */
+export const updateAddress = async (
+  deps: UpdateDeps,
+  { record: address, body }: ApiRequest<unknown, unknown, UpdateAddressBody, Address>,
+): Promise<Reply> => {
+  const changed = withChanges(address, body);
+  const problems = addressProblems(changed);
+  if (problems.length > 0) throw invalid(problems);
+  const [next, isDefault] = await Promise.all([
+    commit(deps, address, changed),
+    body.is_default ?? isDefaultAddress(deps.table, changed),
+  ]);
+  if (next.type !== address.type) await promoteNewest(deps.table, slotOf(address), address.id);
+  if (body.is_default === true) await setDefault(deps.table, slotOf(next), next.id);
+  if (body.is_default === false) {
+    await deps.table.remove(defaultKey(slotOf(next)), [{ equals: ['recordId', next.id] }]);
+  }
+  return { data: addressView(next, isDefault) };
+};
+
+const withChanges = (address: Address, body: UpdateAddressBody): Address => {
+  const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
+    sent === undefined ? stored : (sent ?? undefined);
+  const text = (sent: string | null | undefined, stored: string | undefined) => pick(sent, stored) || undefined;
+  const changed = {
+    ...address,
+    country: body.country ?? address.country,
+    line1: text(body.line1, address.line1),
+    line2: text(body.line2, address.line2),
+    city: text(body.city, address.city),
+    state: text(body.state, address.state),
+    postalCode: text(body.postal_code, address.postalCode),
+    name: text(body.name, address.name),
+    isPartial: body.is_partial ?? address.isPartial,
+    isBusiness: body.is_business ?? address.isBusiness,
+    businessName: text(body.business_name, address.businessName),
+    taxId: pick(body.tax_id?.trim() === '' ? null : body.tax_id, address.taxId),
+    taxIdType: pick(body.tax_id_type, address.taxIdType),
+    type: body.type ?? address.type,
+    alias: text(body.alias, address.alias),
+  };
+  return { ...changed, taxIdValid: isTaxIdValid(changed) };
+};
+
+const commit = async (deps: UpdateDeps, address: Address, changed: Address): Promise<Address> => {
+  if (canonicalJson(changed) === canonicalJson(address)) return address;
+  const next = { ...changed, version: address.version + 1, updatedAt: iso(deps.now()) };
+  const committed = await recordStore(deps.table, deps.now, addressShape).commit(address, next);
+  if (!committed) throw new DomainError('VERSION_CONFLICT');
+  return committed;
+};

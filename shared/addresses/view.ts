@@ -1,0 +1,25 @@
+import type { Address } from './address.ts';
+
+export const addressView = (address: Address, isDefault: boolean) => ({
+  id: address.id,
+  type: address.type,
+  country: address.country,
+  line1: address.line1 ?? null,
+  line2: address.line2 ?? null,
+  city: address.city ?? null,
+  state: address.state ?? null,
+  postal_code: address.postalCode ?? null,
+  name: address.name ?? null,
+  is_partial: address.isPartial,
+  is_business: address.isBusiness,
+  business_name: address.businessName ?? null,
+  tax_id: address.taxId ?? null,
+  tax_id_type: address.taxIdType ?? null,
+  tax_id_valid: address.taxIdValid ?? null,
+  is_default: isDefault,
+  alias: address.alias ?? null,
+  is_guest_address: address.guestId !== undefined,
+  ...(address.organizationId && { organization_id: address.organizationId }),
+  created_at: address.createdAt,
+  updated_at: address.updatedAt,
+});

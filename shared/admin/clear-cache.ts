@@ -1,0 +1,22 @@
+import * as z from 'zod';
+import { CACHE_TYPES, type CacheEpoch } from '../access/cache-epoch.ts';
+import { DomainError } from '../core/errors.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+
+export const clearCacheBody = z.object({ cache_type: z.string() });
+type ClearCacheBody = z.output<typeof clearCacheBody>;
+
+/** Empties a cache in every running instance, within seconds of its next request. */
+export const clearCache = async (
+  { epoch }: { readonly epoch: Pick<CacheEpoch, 'raise'> },
+  { body }: ApiRequest<unknown, unknown, ClearCacheBody>,
+): Promise<Reply> => {
+  const { cache_type: asked } = body;
+  const types = CACHE_TYPES.filter((type) => asked === type || asked === 'all');
+  if (types.length === 0) {
+    throw new DomainError('UNKNOWN_CACHE_TYPE', { details: { cache_types: [...CACHE_TYPES, 'all'] } });
+  }
+  await epoch.raise(types);
+  return { data: { cache_type: asked, cleared: true }, message: 'The cache was cleared' };
+};

@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import { DomainError, notFound } from '../core/errors.ts';
+import { iso, type Now } from '../core/time.ts';
+import { type OffsetPage, offsetReply } from '../http/paging.ts';
+import { checkAll } from '../http/parse.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
+import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../table/keys.ts';
+import { listRows } from '../table/listing.ts';
+import type { Item, Table } from '../table/table.ts';
+import { REFERENCES, type StoredReference } from './references.ts';
+
+/** Platform admins write the records that other services own: one set of functions over the kind of the path. */
+interface AdminDeps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
+export interface OfKind {
+  readonly kind: string;
+}
+export interface OneOfKind extends OfKind {
+  readonly id: string;
+}
+
+/** @throws DomainError ROUTE_NOT_FOUND: another kind is no route. */
+const kindOf = ({ kind }: OfKind): ReferenceKind => {
+  const known = REFERENCE_KINDS.find((name) => name === kind);
+  if (!known) throw new DomainError('ROUTE_NOT_FOUND');
+  return known;
+};
+
+/** Makes or replaces a record; the same body again changes nothing. */
+export const putRecord = async (
+  { table, now }: AdminDeps,
+  { params, body }: ApiRequest<OneOfKind, unknown, unknown>,
+): Promise<Reply> => {
+  const kind = kindOf(params);
+  const { view } = REFERENCES[kind];
+  const fields = checkedBody(kind, body);
+  const found = await table.get(referenceKey(kind, params.id));
+  const was = found && REFERENCES[kind].parse(found);
+  if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return { data: view(found) };
+  const item = itemOf(kind, fields, { id: params.id, was, at: iso(now()) });
+  const written = await table.put(item, [was ? { equals: ['version', was.version] } : { absent: true }]);
+  if (!written.ok) throw new DomainError('VERSION_CONFLICT');
+  return { data: view(item) };
+};
+
+const anything = z.unknown();
+const fieldsSchema = z.looseObject({});
+
+const checkedBody = (kind: ReferenceKind, body: unknown) => {
+  const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
+  return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }).body);
+};
+
+const fieldsOf = ({ id, version, created_at, updated_at, ...fields }: StoredReference): unknown => fields;
+
+const itemOf = (
+  kind: ReferenceKind,
+  fields: Item,
+  { id, was, at }: { readonly id: string; readonly was: StoredReference | undefined; readonly at: string },
+): Item => {
+  const createdAt = was?.created_at ?? at;
+  return {
+    ...fields,
+    ...referenceKey(kind, id),
+    id,
+    version: (was?.version ?? 0) + 1,
+    created_at: createdAt,
+    updated_at: at,
+    owner: referencePartition(kind),
+    sort: listSort(createdAt, id),
+    f: REFERENCES[kind].listFields(fields),
+  };
+};
+
+export const getRecord = async ({ table }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
+  const kind = kindOf(params);
+  const item = await table.get(referenceKey(kind, params.id));
+  if (!item) throw notFound(REFERENCES[kind].resource);
+  return { data: REFERENCES[kind].view(item) };
+};
+
+export const deleteRecord = async ({ table }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
+  const kind = kindOf(params);
+  const removed = await table.remove(referenceKey(kind, params.id), [{ exists: true }]);
+  if (!removed.ok) throw notFound(REFERENCES[kind].resource);
+  return { data: undefined };
+};
+
+/** Newest first. */
+export const listRecords = async (
+  { table }: AdminDeps,
+  { params, query }: ApiRequest<OfKind, OffsetPage>,
+): Promise<Reply> => {
+  const kind = kindOf(params);
+  const listed = await listRows(table, {
+    index: 'owner',
+    partition: referencePartition(kind),
+    descending: true,
+    filter: [],
+    offset: query.offset,
+    limit: query.limit,
+  });
+  const items = await table.getMany(listed.rows);
+  return offsetReply(
+    items.flatMap((item) => (item ? [REFERENCES[kind].view(item)] : [])),
+    listed,
+    query,
+  );
+};

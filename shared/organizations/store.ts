@@ -1,0 +1,169 @@
+import type { Role } from '../access/permissions.ts';
+import { notFound } from '../core/errors.ts';
+import { iso, type Now } from '../core/time.ts';
+import type { Clause } from '../table/expression.ts';
+import {
+  dueShard,
+  listSort,
+  memberKey,
+  memberKeyById,
+  memberPartition,
+  membershipPartition,
+  organizationKey,
+} from '../table/keys.ts';
+import type { Found } from '../table/record-store.ts';
+import type { Item, Table, TransactionStep } from '../table/table.ts';
+import {
+  countAttribute,
+  type Member,
+  memberSchema,
+  newMember,
+  type Organization,
+  organizationOf,
+  organizationSchema,
+} from './organization.ts';
+
+/** Organizations and members as items. Whatever changes a membership moves the counts in the same transaction. */
+export interface StoreDeps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
+const tombstoneSchema = organizationSchema.pick({ createdAt: true, requestHash: true });
+
+/** It is there, and nobody has deleted it. */
+const LIVES: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
+
+const organizationItem = ({ members, ...organization }: Organization): Item => ({
+  ...organizationKey(organization.id),
+  ...organization,
+  [countAttribute('owner')]: members.owner,
+  [countAttribute('admin')]: members.admin,
+  [countAttribute('billing')]: members.billing,
+  [countAttribute('member')]: members.member,
+});
+
+const memberItem = (member: Member): Item => ({
+  ...memberKeyById(member.organizationId, member.id),
+  ...member,
+  owner: membershipPartition(member.userId),
+  project: memberPartition(member.organizationId),
+  sort: listSort(member.createdAt, member.id),
+  f: { r: member.role, u: member.userId, o: member.organizationId },
+});
+
+/** A new organization with its owner and, where given, further members, whom its counts already tell of. */
+export const insertionOf = (organization: Organization, others: readonly Member[] = []): readonly TransactionStep[] => {
+  const { id: organizationId, ownerUserId: userId, createdAt } = organization;
+  const owner = newMember({ organizationId, userId, role: 'owner' }, createdAt);
+  return [
+    { put: organizationItem(organization), if: [{ absent: true }] },
+    ...[owner, ...others].map((member) => ({ put: memberItem(member), if: [{ absent: true }] as const })),
+  ];
+};
+
+export const organizationStore = ({ table, now }: StoreDeps) => {
+  const foundOf = (item: Item | undefined): Found<Organization> | undefined => {
+    if (!item) return undefined;
+    const record = organizationOf(item);
+    if (record) return { kind: 'record', record };
+    const { createdAt, requestHash } = tombstoneSchema.parse(item);
+    return { kind: 'tombstone', createdAt, requestHash };
+  };
+
+  const find = async (id: string): Promise<Found<Organization> | undefined> =>
+    foundOf(await table.get(organizationKey(id)));
+
+  /** Stores it with its owner, or answers what stands under its id. */
+  const insertOrFind = async (organization: Organization): Promise<Found<Organization> | undefined> => {
+    const written = await table.transact(insertionOf(organization));
+    if (written.ok) return undefined;
+    const found = foundOf(written.found[0]);
+    if (!found) throw new Error('a member without an organization');
+    return found;
+  };
+
+  /** @throws DomainError RESOURCE_NOT_FOUND once it has been deleted. */
+  const update = async (id: string, set: Readonly<Record<string, string | undefined>>): Promise<Organization> => {
+    const changes = { set: { ...set, updatedAt: iso(now()) }, add: { version: 1 } };
+    const written = await table.update(organizationKey(id), changes, LIVES);
+    const updated = written.ok ? organizationOf(written.item) : undefined;
+    if (!updated) throw notFound('organization');
+    return updated;
+  };
+
+  /** From here on nobody has access; what belonged to it goes by appointments. @throws DomainError RESOURCE_NOT_FOUND */
+  const markDeleted = async (id: string): Promise<void> => {
+    const at = iso(now());
+    const set = { deletedAt: at, due: dueShard(id), due_at: at };
+    const written = await table.update(organizationKey(id), { set, add: { version: 1 } }, LIVES);
+    if (!written.ok) throw notFound('organization');
+  };
+
+  return { find, insertOrFind, update, markDeleted };
+};
+
+export const memberStore = ({ table, now }: StoreDeps) => {
+  const parse = (item: Item | undefined): Member | undefined => item && memberSchema.parse(item);
+
+  const load = async (organizationId: string, memberId: string): Promise<Member | undefined> =>
+    parse(await table.get(memberKeyById(organizationId, memberId)));
+
+  const loadOf = async (organizationId: string, userId: string): Promise<Member | undefined> =>
+    parse(await table.get(memberKey(organizationId, userId)));
+
+  /** One step on a membership, with the counts. @throws DomainError RESOURCE_NOT_FOUND once the organization is deleted. */
+  const commit = async (organizationId: string, step: TransactionStep, counts: Counts) => {
+    const add = Object.fromEntries(counts.map(([role, by]) => [countAttribute(role), by]));
+    const written = await table.transact([
+      step,
+      { update: organizationKey(organizationId), changes: { add }, if: LIVES },
+    ]);
+    if (written.ok) return { done: true } as const;
+    if (written.failed.includes(1)) throw notFound('organization');
+    return { done: false, found: parse(written.found[0]) } as const;
+  };
+
+  /** @returns the member that stands there already. */
+  const add = async (member: Member): Promise<Member | undefined> => {
+    const step = { put: memberItem(member), if: [{ absent: true }] } as const;
+    const added = await commit(member.organizationId, step, [[member.role, 1]]);
+    return added.done ? undefined : added.found;
+  };
+
+  /** @returns undefined where the membership was changed meanwhile. */
+  const changeRole = async (member: Member, role: Role): Promise<Member | undefined> => {
+    const updatedAt = iso(now());
+    const changed = await commit(
+      member.organizationId,
+      {
+        update: memberKeyById(member.organizationId, member.id),
+        changes: { set: { role, updatedAt, 'f.r': role } },
+        if: asRead(member),
+      },
+      [
+        [member.role, -1],
+        [role, 1],
+      ],
+    );
+    return changed.done ? { ...member, role, updatedAt } : undefined;
+  };
+
+  /** @returns false where the membership was changed meanwhile. */
+  const remove = async (member: Member): Promise<boolean> => {
+    const key = memberKeyById(member.organizationId, member.id);
+    const removed = await commit(member.organizationId, { delete: key, if: asRead(member) }, [[member.role, -1]]);
+    return removed.done;
+  };
+
+  return { load, loadOf, add, changeRole, remove };
+};
+
+type Counts = readonly (readonly [role: Role, by: number])[];
+
+/** The owner's membership is never changed, whatever the caller has read. */
+const asRead = ({ role }: Member): readonly Clause[] => [
+  { exists: true },
+  { equals: ['role', role] },
+  { differs: ['role', 'owner'] },
+];

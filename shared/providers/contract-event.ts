@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent, type ProviderMethod } from './provider.ts';
+
+/**
+ * The interface's own event payload, `{id, type, provider, data: {object}, created}`, which every webhook route takes
+ * beside its provider's vocabulary. Its shape is a part of Stripe's; the optional fields are named as there.
+ */
+const eventSchema = z.looseObject({
+  id: z.string().min(1).max(255),
+  type: z.string().min(1).max(128),
+  created: z.int().nonnegative(),
+  data: z.looseObject({
+    object: z.looseObject({
+      id: z.string().max(255),
+      amount: z.int().nullish(),
+      currency: z.string().nullish(),
+      type: z.string().nullish(),
+      card: z
+        .looseObject({
+          brand: z.string().nullish(),
+          last4: z.string().nullish(),
+          exp_month: z.int().nullish(),
+          exp_year: z.int().nullish(),
+          wallet: z.looseObject({ type: z.string().nullish() }).nullish(),
+        })
+        .nullish(),
+      email: z.string().nullish(),
+      name: z.string().nullish(),
+      phone: z.string().nullish(),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+    }),
+  }),
+});
+
+const inboundType = (name: string): InboundEventType | undefined =>
+  INBOUND_EVENTS.find((known) => known === name);
+
+export const readContractEvent = (body: unknown): ProviderEvent | undefined => {
+  const parsed = eventSchema.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { id, type, created, data } = parsed.data;
+  const { object } = data;
+  const paymentId = object.metadata?.['payment_id'];
+  return {
+    id,
+    rawType: type,
+    type: inboundType(type),
+    createdAt: created,
+    object: {
+      id: object.id,
+      intentId: undefined,
+      amountCents: object.amount ?? undefined,
+      currency: object.currency?.toUpperCase(),
+      attemptRef: undefined,
+      failureCode: undefined,
+      ourPaymentId: typeof paymentId === 'string' ? paymentId : undefined,
+      method: object.card ? methodFacts(object) : undefined,
+      customer: {
+        email: object.email ?? undefined,
+        name: object.name ?? undefined,
+        phone: object.phone ?? undefined,
+      },
+    },
+  };
+};
+
+/** What the service keeps of a method in these words. */
+export const methodFacts = (method: {
+  readonly type?: string | null | undefined;
+  readonly card?:
+    | {
+        readonly brand?: string | null | undefined;
+        readonly last4?: string | null | undefined;
+        readonly exp_month?: number | null | undefined;
+        readonly exp_year?: number | null | undefined;
+        readonly wallet?: { readonly type?: string | null | undefined } | null | undefined;
+      }
+    | null
+    | undefined;
+}): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
+  type: method.type === 'card' || method.card ? 'card' : 'bank_account',
+  walletType: method.card?.wallet?.type ?? undefined,
+  cardBrand: method.card?.brand ?? undefined,
+  lastFour: method.card?.last4 ?? undefined,
+  expiryMonth: method.card?.exp_month ? monthText(method.card.exp_month) : undefined,
+  expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
+});
+
+/** MM */
+export const monthText = (month: number): string => String(month).padStart(2, '0');

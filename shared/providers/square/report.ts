@@ -1,0 +1,61 @@
+import type { ProviderPayment, ReportedStatus } from '../provider.ts';
+import { declineCode } from './outcome.ts';
+import type { SquareOrder, SquarePayment } from './schemas.ts';
+
+/** Square's order is our intent, its payment one attempt at it: each said in the service's words. */
+export const reportedOrder = (order: SquareOrder, method: string | null | undefined): ProviderPayment => ({
+  intentId: order.id,
+  paymentId: order.id,
+  status: orderStatus(order, method),
+  amountCents: order.total_money.amount,
+  currency: order.total_money.currency,
+  attemptRef: undefined,
+  failureCode: undefined,
+  clientSecret: undefined,
+  nextAction: undefined,
+  methodId: undefined,
+  ourPaymentId: order.reference_id ?? undefined,
+});
+
+/** Square hears of a method only when it is charged: until then the record decides. */
+const orderStatus = ({ state }: SquareOrder, method: string | null | undefined): ReportedStatus => {
+  if (state === 'CANCELED') return 'canceled';
+  return method ? 'created' : 'requires_payment_method';
+};
+
+export const reportedPayment = (payment: SquarePayment): ProviderPayment => {
+  const status = paymentStatus(payment.status);
+  return {
+    intentId: payment.order_id,
+    paymentId: payment.id,
+    status,
+    amountCents: payment.amount_money.amount,
+    currency: payment.amount_money.currency,
+    attemptRef: payment.id,
+    failureCode: status === 'failed' ? failureOf(payment) : undefined,
+    clientSecret: undefined,
+    nextAction: undefined,
+    methodId: undefined,
+    ourPaymentId: payment.reference_id ?? undefined,
+  };
+};
+
+export const failureOf = ({ card_details, bank_account_details }: SquarePayment) =>
+  declineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
+
+/** A status newer than this adapter settles nothing: it is looked up again. */
+export const paymentStatus = (status: string): ReportedStatus => STATUSES[status] ?? 'processing';
+
+const STATUSES: Readonly<Record<string, ReportedStatus>> = {
+  APPROVED: 'processing',
+  PENDING: 'processing',
+  COMPLETED: 'succeeded',
+  FAILED: 'failed',
+  CANCELED: 'canceled',
+};
+
+/** Of several attempts at one order, what counts: money that moved, then money that may, then the last that failed. */
+export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
+  attempts.findLast(({ status }) => status === 'succeeded') ??
+  attempts.findLast(({ status }) => status === 'processing') ??
+  attempts.at(-1);

@@ -1,0 +1,168 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import * as z from 'zod';
+import type { LoadHandler } from '../../infra/local/invoke.ts';
+import { type Attributes, type Units, unitsOf } from './units.ts';
+
+/**
+ * Counts what functions ask of DynamoDB, from the outside: a proxy between the service and the engine. Functions run one
+ * at a time, so that every request belongs to the one that runs. A level is found by holding requests back: all that a
+ * function sends without having seen an answer go to the engine together, and what it sends next is the next level.
+ */
+export interface Call {
+  readonly operation: string;
+  /** What kind of item or list it is about: `PAY`, `RATE`, `owner index` … */
+  readonly about: string;
+  readonly units: Units;
+}
+export type Level = readonly Call[];
+
+/** One run of a function. */
+export interface Run {
+  readonly functionId: string;
+  readonly levels: readonly Level[];
+}
+
+export interface Meter {
+  /** In the place of the engine's own. */
+  readonly endpoint: string;
+  /** The same functions, measured. */
+  measured(load: LoadHandler): LoadHandler;
+  /** Everything that has run since it was last asked, in order. */
+  take(): readonly Run[];
+  close(): void;
+}
+
+export const openMeter = async (engine: () => string): Promise<Meter> => {
+  const runs: Run[] = [];
+  let turn: Promise<unknown> = Promise.resolve();
+  let levels: Level[] | undefined;
+  const gate = createGate(async (waiting) => {
+    const level = await Promise.all(waiting.map(({ question }) => ask(engine(), question)));
+    if (!levels) throw new Error(`a request outside of every function: ${level.map(({ call }) => call.about)}`);
+    levels.push(level.map(({ call }) => call));
+    for (const [index, { answer }] of waiting.entries()) answer(level[index]);
+  });
+
+  const inTurn = <Result>(functionId: string, work: () => Result | Promise<Result>): Promise<Result> => {
+    const run = turn.then(async () => {
+      const own: Level[] = [];
+      levels = own;
+      try {
+        return await work();
+      } finally {
+        levels = undefined;
+        runs.push({ functionId, levels: own });
+      }
+    });
+    turn = run.catch(() => undefined);
+    return run;
+  };
+
+  const server = createServer((message, response) => void serve(message, response, gate));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`,
+    measured: (load) => async (id) => {
+      const handler = await load(id);
+      return (event, context) => inTurn(id, () => handler(event, context));
+    },
+    take: () => runs.splice(0),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+interface Question {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Attributes;
+}
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly call: Call;
+}
+interface Waiting {
+  readonly question: Question;
+  answer(answer: Answer | undefined): void;
+}
+
+const serve = async (message: IncomingMessage, response: ServerResponse, gate: Gate): Promise<void> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(Buffer.from(chunk));
+  const body = z.record(z.string(), z.unknown()).parse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+  const answer = await gate({ headers: passedOn(message), body });
+  response.writeHead(answer?.status ?? 500, { 'content-type': 'application/x-amz-json-1.0' });
+  response.end(answer?.text);
+};
+
+/** An engine on one machine wants to see a signature, and does not check it. */
+const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && /^(authorization|content-type|x-amz-.*)$/.test(name) ? [[name, value]] : [],
+    ),
+  );
+
+type Gate = (question: Question) => Promise<Answer | undefined>;
+
+/** Turns of the event loop, each long enough for a request on its way to arrive, without a new one: a level is whole. */
+const QUIET_TURNS = 6;
+const TURN_MS = 1;
+
+const createGate = (pass: (waiting: readonly Waiting[]) => Promise<void>): Gate => {
+  let waiting: Waiting[] = [];
+  const passWhole = async (): Promise<void> => {
+    for (let seen = 0; seen !== waiting.length; ) {
+      seen = waiting.length;
+      for (let turns = 0; turns < QUIET_TURNS && seen === waiting.length; turns += 1) {
+        await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+      }
+    }
+    const whole = waiting;
+    waiting = [];
+    await pass(whole);
+  };
+  return (question) =>
+    new Promise((answer) => {
+      waiting.push({ question, answer });
+      if (waiting.length === 1) void passWhole();
+    });
+};
+
+const ask = async (engine: string, { headers, body }: Question): Promise<Answer> => {
+  const response = await fetch(engine, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ ...body, ReturnConsumedCapacity: 'INDEXES' }),
+  });
+  const text = await response.text();
+  const operation = headers['x-amz-target']?.split('.').at(-1) ?? '';
+  const units = unitsOf(operation, response.status, JSON.parse(text));
+  return { status: response.status, text, call: { operation, about: aboutOf(body), units } };
+};
+
+const keySchema = z.object({ pk: z.object({ S: z.string() }) });
+const askedSchema = z.object({
+  Key: keySchema.optional(),
+  Item: keySchema.optional(),
+  IndexName: z.string().optional(),
+  ExpressionAttributeValues: z.record(z.string(), z.looseObject({ S: z.string().optional() })).optional(),
+  RequestItems: z.record(z.string(), z.object({ Keys: z.array(keySchema) })).optional(),
+  TransactItems: z.array(z.record(z.string(), z.object({ Key: keySchema.optional(), Item: keySchema.optional() }))).optional(),
+});
+
+const aboutOf = (body: unknown): string => {
+  const asked = askedSchema.parse(body);
+  if (asked.IndexName) return `${asked.IndexName} index`;
+  const keys = [
+    asked.Key,
+    asked.Item,
+    ...Object.values(asked.RequestItems ?? {}).flatMap(({ Keys }) => Keys),
+    ...(asked.TransactItems ?? []).flatMap((step) => Object.values(step).map(({ Key, Item }) => Key ?? Item)),
+  ].flatMap((key) => key?.pk.S ?? []);
+  const partitions =
+    keys.length > 0 ? keys : Object.values(asked.ExpressionAttributeValues ?? {}).flatMap(({ S }) => S ?? []).slice(0, 1);
+  return [...new Set(partitions.map((partition) => partition.slice(0, partition.indexOf('#'))))].join('+');
+};

@@ -1,0 +1,359 @@
+import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { type Key, memberKey, organizationKey, providerEventKey, referenceKey } from '../../shared/table/keys.ts';
+import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import type { RowName } from './budgets.ts';
+import type { Ask, Json, Service } from './service.ts';
+
+/** A row's request, with everything before it done. */
+export interface Prepared {
+  readonly ask: Ask;
+  readonly status: number;
+  /** Asked just before, unmeasured, so that the session is cached; by default the caller's list. */
+  readonly warm?: Ask;
+  /** What the request stores, where its size counts. */
+  readonly stores?: Key;
+}
+
+export type Scenario = (service: Service) => Promise<Prepared>;
+
+const DAY = 86_400;
+/** Longer than a membership is cached. */
+const UNCACHED = 301;
+const DECLINED = 'pm_card_visa_chargeDeclined';
+
+/** As long as payments usually are: two of four texts, two pieces of metadata. */
+const typical = (fields: Fields = {}): Fields => ({
+  total_cents: 12_950,
+  currency: 'EUR',
+  payment_method_id: VISA,
+  description: 'Order 1042: two tickets, 14 May',
+  reference_code: 'ORDER-1042',
+  metadata: { order_id: '1042', source: 'web' },
+  ...fields,
+});
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Person {
+  readonly userId: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+let people = 0;
+
+const person = async (service: Service): Promise<Person> => {
+  people += 1;
+  const session = await service.control('/sessions', { email: `jane.doe.${people}@example.com`, expires_in: 30 * DAY });
+  return { userId: session.user_id, headers: { 'x-session-id': session.session_id } };
+};
+
+const post = (path: string, { headers }: Pick<Person, 'headers'>, body: unknown = {}): Ask => ({
+  method: 'POST',
+  path,
+  body,
+  headers,
+});
+const read = (path: string, { headers }: Pick<Person, 'headers'>): Ask => ({ method: 'GET', path, headers });
+const withKey = (ask: Ask, key: string): Ask => ({ ...ask, headers: { ...ask.headers, 'idempotency-key': key } });
+const listOf = (who: Pick<Person, 'headers'>): Ask => read('/payments?limit=1', who);
+
+/** The request, its caller's session cached. */
+const warmed = (who: Person, ask: Ask, status = 200): Prepared => ({ ask, status, warm: listOf(who) });
+
+const intent = (service: Service, who: Person, fields: Fields = {}): Promise<Json> =>
+  service.must(post('/payments/intents', who, typical(fields)));
+
+const paid = async (service: Service, who: Person, fields: Fields = {}): Promise<Json> => {
+  const payment = await intent(service, who, fields);
+  await service.must(post(`/payments/confirm/${payment.id}`, who));
+  return payment;
+};
+
+const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+
+/** An organization with one member; what makes them is not built yet. */
+const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
+  people += 1;
+  const id = `org_${String(people).padStart(24, '0')}`;
+  const members = { owner: 1, admin: 0, billing: 0, member: 0 };
+  await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, members, ...TIMES });
+  const key = memberKey(id, userId);
+  const memberId = key.sk.slice(key.sk.indexOf('#') + 1);
+  await service.store(key, { id: memberId, organizationId: id, userId, role: 'owner', ...TIMES });
+  return id;
+};
+
+const projectOf = async (service: Service, { userId }: Person): Promise<string> => {
+  people += 1;
+  const id = `project_${people}`;
+  const [created_at, updated_at] = [TIMES.createdAt, TIMES.updatedAt];
+  await service.store(referenceKey('projects', id), {
+    id,
+    version: 1,
+    name: 'Website',
+    slug: 'website',
+    owner_user_id: userId,
+    metadata: {},
+    created_at,
+    updated_at,
+  });
+  return id;
+};
+
+const savedMethod = async (service: Service, who: Person): Promise<string> => {
+  const body = { provider_id: 'provider_a', provider_payment_method_token: VISA };
+  return (await service.must(post('/payment-methods', who, body))).id;
+};
+
+interface Guest extends Pick<Person, 'headers'> {
+  readonly payment: Json;
+  readonly email: string;
+}
+
+const guest = async (service: Service): Promise<Guest> => {
+  people += 1;
+  const email = `gus.doe.${people}@example.com`;
+  const payment = await service.must(
+    post('/payments/intents', { headers: {} }, guestIntentBody(typical(), { email, name: 'Gus Doe' })),
+  );
+  return { payment, email, headers: { 'x-guest-token': payment.guest_token } };
+};
+
+const createIntent =
+  (fields: (service: Service, who: Person) => Promise<Fields> = async () => ({})): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    return warmed(who, post('/payments/intents', who, typical(await fields(service, who))), 201);
+  };
+
+const confirm =
+  (fields: Fields = {}, status = 200): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const payment = await intent(service, who, fields);
+    return warmed(who, post(`/payments/confirm/${payment.id}`, who), status);
+  };
+
+const get =
+  (query: string, fields: (service: Service, who: Person) => Promise<Fields>): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const payment = await paid(service, who, await fields(service, who));
+    await service.advance(UNCACHED);
+    return warmed(who, read(`/payments/${payment.id}${query}`, who));
+  };
+
+const list =
+  (query: (service: Service, who: Person) => Promise<Fields>): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const asked = await query(service, who);
+    const { organization_id, project_id } = asked;
+    for (let made = 0; made < PAYMENTS_LISTED; made += 1) await paid(service, who, { organization_id, project_id });
+    await service.advance(UNCACHED);
+    const text = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
+    return warmed(who, read(`/payments?${text.join('&')}`, who));
+  };
+/** One more than a page, so that there is another. */
+const PAYMENTS_LISTED = 4;
+const PAGE = { limit: '3' };
+
+/** The payer is done at the provider, and its events are lost: only a sync tells. */
+const settledUnheard = async (service: Service, who: Person): Promise<Json> => {
+  const payment = await intent(service, who, { payment_method_id: THREE_D_SECURE });
+  await service.must(post(`/payments/confirm/${payment.id}`, who));
+  await service.settle();
+  await service.control('/simulator/webhooks', { mode: 'drop' });
+  await service.control(`/simulator/payments/${payment.id}/authenticate`, { outcome: 'success' });
+  await service.settle();
+  await service.control('/simulator/webhooks', { mode: 'normal' });
+  return payment;
+};
+
+const sync =
+  (payment: (service: Service, who: Person) => Promise<Json>, key?: string): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const ask = post(`/payments/sync/${(await payment(service, who)).provider_payment_id}`, who);
+    return warmed(who, key === undefined ? ask : withKey(ask, key));
+  };
+
+const change =
+  (body: Fields): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const { id } = await intent(service, who);
+    return warmed(who, { method: 'PUT', path: `/payments/intents/${id}`, body, headers: who.headers });
+  };
+
+const cancel = async (service: Service): Promise<Prepared> => {
+  const who = await person(service);
+  const { id } = await intent(service, who);
+  return warmed(who, post(`/payments/intents/${id}/cancel`, who));
+};
+
+/** Confirmed in the browser, and what the provider then tells; its own telling is lost. */
+const inbound =
+  (id: string, before: (service: Service, ask: Ask) => Promise<unknown>): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const payment = await intent(service, who);
+    await service.settle();
+    await service.control('/simulator/webhooks', { mode: 'drop' });
+    await service.must({
+      method: 'POST',
+      path: `/_local/providers/stripe/v1/payment_intents/${payment.provider_payment_id}/confirm`,
+      headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ client_secret: payment.client_secret, payment_method: VISA }).toString(),
+    });
+    await service.settle();
+    await service.control('/simulator/webhooks', { mode: 'normal' });
+    const ledger = await service.must(read(`/_local/simulator/ledger?payment_id=${payment.id}`, { headers: {} }));
+    const event = { provider: 'provider_a', id, vocabulary: 'native', type: 'payment_intent.succeeded' };
+    const ask = post('/_local/simulator/events', { headers: {} }, { ...event, object: ledger.payment_intents[0] });
+    await before(service, ask);
+    return { ask, status: 200, warm: listOf(who), stores: providerEventKey('provider_a', id) };
+  };
+
+export const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
+  'create intent': createIntent(),
+  'create intent in a project': createIntent(async (service, who) => ({ project_id: await projectOf(service, who) })),
+  'create intent of an organization': createIntent(async (service, who) => ({
+    organization_id: await organizationOf(service, who),
+  })),
+  'create intent by a guest': async () => ({
+    ask: post('/payments/intents', { headers: {} }, guestIntentBody(typical(), { name: 'Gus Doe' })),
+    status: 201,
+  }),
+  'create intent with a saved method': createIntent(async (service, who) => ({
+    payment_method_id: await savedMethod(service, who),
+  })),
+  'create intent with an Idempotency-Key': async (service) => {
+    const who = await person(service);
+    return warmed(who, withKey(post('/payments/intents', who, typical()), 'bench-1'), 201);
+  },
+  'create intent again with that key': async (service) => {
+    const who = await person(service);
+    const ask = withKey(post('/payments/intents', who, typical()), 'bench-2');
+    await service.must(ask);
+    return warmed(who, ask, 201);
+  },
+  'create payment': async (service) => {
+    const who = await person(service);
+    return warmed(who, post('/payments', who, typical()), 201);
+  },
+  confirm: confirm(),
+  'confirm in a project': async (service) => {
+    const who = await person(service);
+    const payment = await intent(service, who, { project_id: await projectOf(service, who) });
+    return warmed(who, post(`/payments/confirm/${payment.id}`, who));
+  },
+  'confirm with a saved method': async (service) => {
+    const who = await person(service);
+    const body = { payment_method_id: await savedMethod(service, who) };
+    const payment = await intent(service, who, { payment_method_id: undefined });
+    return warmed(who, post(`/payments/confirm/${payment.id}`, who, body));
+  },
+  'confirm by a guest token': async (service) => {
+    const who = await guest(service);
+    return { ask: post(`/payments/confirm/${who.payment.id}`, who), status: 200 };
+  },
+  'confirm, declined': confirm({ payment_method_id: DECLINED }, 402),
+  'confirm, 3-D Secure asked for': confirm({ payment_method_id: THREE_D_SECURE }),
+  'confirm, the provider times out': async (service) => {
+    const prepared = await confirm({}, 202)(service);
+    await service.control('/simulator/faults', { path: 'confirm', times: 1, action: 'timeout_after' });
+    return prepared;
+  },
+  'confirm with an Idempotency-Key': async (service) => {
+    const prepared = await confirm()(service);
+    return { ...prepared, ask: withKey(prepared.ask, 'bench-3') };
+  },
+  sync: sync(settledUnheard),
+  'sync, nothing new': sync(paid),
+  'sync with an Idempotency-Key': sync(settledUnheard, 'bench-4'),
+  get: get('', async () => ({})),
+  'get with includes': get('?include=payment_method,project', async (service, who) => ({
+    payment_method_id: await savedMethod(service, who),
+    project_id: await projectOf(service, who),
+  })),
+  'get of an organization': get('', async (service, who) => ({ organization_id: await organizationOf(service, who) })),
+  'get of an organization, cached': async (service) => {
+    const prepared = await get('', async (_, who) => ({ organization_id: await organizationOf(service, who) }))(service);
+    return { ...prepared, warm: prepared.ask };
+  },
+  'get of an organization with includes': get('?include=organization', async (service, who) => ({
+    organization_id: await organizationOf(service, who),
+  })),
+  'get by a guest token': async (service) => {
+    const who = await guest(service);
+    return { ask: read(`/payments/${who.payment.id}`, who), status: 200 };
+  },
+  list: list(async () => PAGE),
+  'list by status': list(async () => ({ ...PAGE, status: 'succeeded' })),
+  'list by a guest token': async (service) => {
+    const who = await guest(service);
+    return { ask: read('/payments', who), status: 200 };
+  },
+  'list of an organization': list(async (service, who) => ({
+    ...PAGE,
+    organization_id: await organizationOf(service, who),
+  })),
+  'list of an organization, cached': async (service) => {
+    const organization = async (_: Service, who: Person) => ({
+      ...PAGE,
+      organization_id: await organizationOf(service, who),
+    });
+    const prepared = await list(organization)(service);
+    return { ...prepared, warm: prepared.ask };
+  },
+  'list of a project': list(async (service, who) => ({ ...PAGE, project_id: await projectOf(service, who) })),
+  'list with payment methods': async (service) => {
+    const who = await person(service);
+    await paid(service, who, { payment_method_id: await savedMethod(service, who) });
+    return warmed(who, read('/payments?include=payment_method', who));
+  },
+  'list by a guest e-mail': async (service) => {
+    const { email } = await guest(service);
+    return { ask: read(`/payments/guest/${email}`, { headers: {} }), status: 200 };
+  },
+  'update intent': change({ total_cents: 9_900 }),
+  'update intent, here only': change({ metadata: { order_id: '1043' } }),
+  cancel,
+  'cancel with an Idempotency-Key': async (service) => {
+    const prepared = await cancel(service);
+    return { ...prepared, ask: withKey(prepared.ask, 'bench-5') };
+  },
+  'inbound event, until the answer': inbound('evt_3MtwBwLkdIwHu7ix0kBench1', async () => undefined),
+  'the same event again': inbound('evt_3MtwBwLkdIwHu7ix0kBench2', (service, ask) => service.must(ask)),
+};
+
+/** What appointments cost when they come, a day on: a paid payment's client secret goes, an unpaid one expires. */
+export const LATER: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
+  'a paid payment, a day on': async (service) => paid(service, await person(service)),
+  'an unconfirmed payment, a day on': async (service) => intent(service, await person(service)),
+};
+
+/** Payments whose stored size is told. */
+export const SIZES: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
+  'nothing but an amount, created': async (service) =>
+    service.must(post('/payments/intents', await person(service), { total_cents: 2_500, currency: 'USD' })),
+  'typical, created': async (service) => intent(service, await person(service)),
+  'typical, paid': async (service) => paid(service, await person(service)),
+  'typical, of a project, paid': async (service) => {
+    const who = await person(service);
+    return paid(service, who, { project_id: await projectOf(service, who) });
+  },
+  'typical, of an organization, paid': async (service) => {
+    const who = await person(service);
+    return paid(service, who, { organization_id: await organizationOf(service, who) });
+  },
+  'typical, with a saved method, paid': async (service) => {
+    const who = await person(service);
+    return paid(service, who, { payment_method_id: await savedMethod(service, who) });
+  },
+  'typical, of a guest, paid': async (service) => {
+    const who = await guest(service);
+    await service.must(post(`/payments/confirm/${who.payment.id}`, who));
+    return who.payment;
+  },
+};

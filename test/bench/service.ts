@@ -1,0 +1,102 @@
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { type Host, startHost } from '../../infra/local/host.ts';
+import { loadEntry } from '../../infra/local/invoke.ts';
+import { hostedBy } from '../../shared/runtime.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import type { Trigger } from '../../shared/workers/trigger.ts';
+import { openMeter, type Run } from './meter.ts';
+import type { Attributes } from './units.ts';
+
+/** The whole service on a clock that stands still, with a meter between its functions and DynamoDB. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+export interface Ask {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+/** @param wanted the triggers that shall work; all of them unless told. */
+export const startService = async (wanted: (trigger: Trigger) => boolean = () => true) => {
+  let running: Host | undefined;
+  const meter = await openMeter(() => running?.dynamoEndpoint ?? '');
+  const host = await startHost({
+    dataDir: ':memory:',
+    env: { RATE_LIMITS: 'on', LOG_LEVEL: 'silent' },
+    catalogue: { endpoints, triggers: triggers.filter(wanted), load: meter.measured(loadEntry) },
+  });
+  running = host;
+  host.clock.freeze(true);
+  // The functions alone go through the meter; the host's own stream and schedules do not.
+  hostedBy({ env: { ...host.env, AWS_ENDPOINT_URL_DYNAMODB: meter.endpoint }, now: host.clock.now });
+  const items = openItems(host);
+
+  const ask = async ({ method, path, body, headers }: Ask): Promise<Answer> => {
+    const response = await fetch(`${host.baseUrl}${path}`, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  /** @throws for anything but success: what comes before a measurement has to work. */
+  const must = async (question: Ask): Promise<Json> => {
+    const { status, body } = await ask(question);
+    if (status < 300) return body;
+    throw new Error(`${question.method} ${question.path}: ${status} ${JSON.stringify(body)}`);
+  };
+  const control = (path: string, body: unknown = {}) => must({ method: 'POST', path: `/_local${path}`, body });
+
+  return {
+    ask,
+    must,
+    control,
+    now: host.clock.now,
+    dynamoEndpoint: host.dynamoEndpoint,
+    settle: () => control('/settle'),
+    advance: (seconds: number) => control('/clock', { advance: seconds }),
+    ...items,
+    /** What has run since the last time, once all is quiet. */
+    take: async (): Promise<readonly Run[]> => {
+      await control('/settle');
+      return meter.take();
+    },
+    stop: async (): Promise<void> => {
+      await host.stop();
+      meter.close();
+    },
+  };
+};
+
+/** The table itself, for what no route makes yet and for what is stored. */
+const openItems = ({ dynamoEndpoint, env }: Host) => {
+  const client = openClient(dynamoEndpoint);
+  const TableName = env['TABLE_NAME'] ?? '';
+  return {
+    tableName: TableName,
+    store: async (key: Key, fields: Readonly<Record<string, unknown>>): Promise<void> => {
+      await client.send(new PutItemCommand({ TableName, Item: marshall({ ...key, ...fields }) }));
+    },
+    /** As stored, in wire form. */
+    stored: async (key: Key): Promise<Attributes> => {
+      const Key = marshall({ ...key });
+      const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+      if (!Item) throw new Error(`nothing is stored under ${key.pk}`);
+      return Item;
+    },
+  };
+};
+
+export const openClient = (endpoint: string): DynamoDBClient =>
+  new DynamoDBClient({ endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });

@@ -1,0 +1,74 @@
+import type { Call, Level, Run } from './meter.ts';
+import { NO_UNITS, sumOf, type Units } from './units.ts';
+
+/** What runs come to: the part that a caller waits for, and the work that comes after its answer. */
+export interface Cost {
+  readonly requests: number;
+  readonly levels: number;
+  readonly units: Units;
+}
+
+/** Parts of a request that have budgets of their own, told by the items they are about. */
+const PARTS = { RATE: 'limits', IDEM: 'key', CACHE: 'epoch' } as const;
+export type Part = 'own' | (typeof PARTS)[keyof typeof PARTS];
+
+/** Who works after the answer; a log entry is told by its item. */
+const WORKERS: Readonly<Record<string, string>> = {
+  'workers.publish-changes': 'publish',
+  'workers.project-changes': 'project',
+  'webhooks.provider-a': 'inbound',
+  'workers.apply-provider-event': 'apply',
+  'workers.sweep-due': 'sweep',
+  'workers.run-due': 'due',
+};
+
+export interface Tally {
+  readonly parts: Readonly<Record<Part, Cost>>;
+  readonly levels: readonly Level[];
+  readonly later: ReadonlyMap<string, Units>;
+}
+
+/** @throws where the endpoint was not called. */
+export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
+  const waitedFor = runs.find((run) => run.functionId === functionId);
+  if (!waitedFor) throw new Error(`${functionId} was not called`);
+  const { levels } = waitedFor;
+  return {
+    parts: {
+      own: costOf(levels, 'own'),
+      limits: costOf(levels, 'limits'),
+      key: costOf(levels, 'key'),
+      epoch: costOf(levels, 'epoch'),
+    },
+    levels,
+    later: workOf(runs.filter((run) => run !== waitedFor)),
+  };
+};
+
+const isPartName = (about: string): about is keyof typeof PARTS => Object.hasOwn(PARTS, about);
+const partOf = ({ about }: Call): Part => (isPartName(about) ? PARTS[about] : 'own');
+
+/** A level of several parts is a level of each: parts that ran side by side would show as one too many. */
+const costOf = (levels: readonly Level[], part: Part): Cost => {
+  const own = levels.map((level) => level.filter((call) => partOf(call) === part)).filter((level) => level.length > 0);
+  const calls = own.flat();
+  return { requests: calls.length, levels: own.length, units: sumOf(calls.map(({ units }) => units)) };
+};
+
+/** Units by who spends them. */
+export const workOf = (runs: readonly Run[]): ReadonlyMap<string, Units> => {
+  const work = new Map<string, Units>(Object.values(WORKERS).map((name) => [name, NO_UNITS]));
+  for (const { functionId, levels } of runs) {
+    for (const call of levels.flat()) {
+      const name = call.about === 'LOG' ? 'log' : (WORKERS[functionId] ?? functionId);
+      work.set(name, sumOf([work.get(name) ?? NO_UNITS, call.units]));
+    }
+  }
+  return work;
+};
+
+/** `Get PAY > Put PAY > Put PAY`; what goes side by side is joined by `|`. */
+export const trailOf = (levels: readonly Level[]): string =>
+  levels.map((level) => level.map(nameOf).join(' | ')).join(' > ');
+
+const nameOf = ({ operation, about }: Call): string => `${operation.replace(/Items?$/, '')} ${about}`;

@@ -1,0 +1,16 @@
+import type { Log, LogFields, LogMessage } from '../../shared/observability/logger.ts';
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: LogMessage;
+  readonly fields: LogFields;
+}
+
+/** A log that keeps its lines. */
+export const logLines = (): { readonly log: Log; readonly lines: readonly LogLine[] } => {
+  const lines: LogLine[] = [];
+  const keep = (level: LogLine['level']) => (message: LogMessage, fields: LogFields) => {
+    lines.push({ level, message, fields });
+  };
+  return { log: { info: keep('info'), warn: keep('warn'), error: keep('error') }, lines };
+};

@@ -1,0 +1,82 @@
+import type { Changes, Clause } from '../../shared/table/expression.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import type { Item, Table, Written } from '../../shared/table/table.ts';
+
+type Stored = Record<string, unknown>;
+type Clock = { readonly now: () => number };
+
+const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+
+const at = (item: Item | undefined, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((value, name) => (typeof value === 'object' && value ? Reflect.get(value, name) : undefined), item);
+
+type Comparable = string | number;
+const below = (one: unknown, other: unknown): boolean =>
+  typeof one === typeof other && (one as Comparable) < (other as Comparable);
+
+/** One clause as the engine reads it: an attribute that is not there meets no comparison. */
+const holds = (clause: Clause, item: Item | undefined): boolean => {
+  if ('absent' in clause) return item === undefined;
+  if ('exists' in clause) return item !== undefined;
+  if ('any' in clause) return clause.any.some((inner) => holds(inner, item));
+  if ('every' in clause) return clause.every.every((inner) => holds(inner, item));
+  if ('lacks' in clause) return at(item, clause.lacks) === undefined;
+  if ('has' in clause) return at(item, clause.has) !== undefined;
+  if ('equals' in clause) return at(item, clause.equals[0]) === clause.equals[1];
+  if ('oneOf' in clause) return clause.oneOf[1].some((value) => value === at(item, clause.oneOf[0]));
+  if ('contains' in clause) return String(at(item, clause.contains[0]) ?? '').includes(clause.contains[1]);
+  if ('differs' in clause) return at(item, clause.differs[0]) !== clause.differs[1];
+  if ('below' in clause) return below(at(item, clause.below[0]), clause.below[1]);
+  if ('atMost' in clause) {
+    const value = at(item, clause.atMost[0]);
+    return below(value, clause.atMost[1]) || value === clause.atMost[1];
+  }
+  const value = at(item, clause.atLeast[0]);
+  return below(clause.atLeast[1], value) || value === clause.atLeast[1];
+};
+
+const changed = (item: Stored, { set = {}, remove = [], add = {} }: Changes): Stored => {
+  const next: Stored = { ...item, ...set };
+  for (const [name, by] of Object.entries(add)) next[name] = Number(next[name] ?? 0) + by;
+  for (const name of remove) delete next[name];
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined));
+};
+
+/**
+ * A table in memory for pure rules that only guard their writes; stores and flows run on the real engine. An item past
+ * its ttl is absent, as at the real door.
+ */
+export const memoryTable = ({ now }: Clock) => {
+  const items = new Map<string, Stored>();
+  const live = (key: Key): Stored | undefined => {
+    const item = items.get(nameOf(key));
+    const ttl = item?.['ttl'];
+    return typeof ttl === 'number' && ttl <= Math.floor(now() / 1_000) ? undefined : item;
+  };
+  const write = (key: Key, clauses: readonly Clause[], next: (was: Stored) => Stored | undefined): Written => {
+    const was = live(key);
+    if (!clauses.every((clause) => holds(clause, was))) return { ok: false, found: was };
+    const item = next(was ?? {});
+    if (item) items.set(nameOf(key), item);
+    else items.delete(nameOf(key));
+    return { ok: true, item: item ?? {} };
+  };
+  const refused = () => Promise.reject(new Error('not in memory: test this on the real engine'));
+  const table: Table = {
+    get: async (key) => live(key),
+    getMany: async (keys) => keys.map(live),
+    put: async (item, clauses = []) => {
+      const key = { pk: String(item['pk']), sk: String(item['sk']) };
+      return write(key, clauses, () => changed({}, { set: item }));
+    },
+    update: async (key, changes, clauses = []) =>
+      write(key, clauses, (was) => changed({ ...was, pk: key.pk, sk: key.sk }, changes)),
+    remove: async (key, clauses = []) => write(key, clauses, () => undefined),
+    transact: refused,
+    queryIndex: refused,
+    queryItems: refused,
+  };
+  return { table, items: (): readonly Item[] => [...items.values()] };
+};

@@ -1,0 +1,26 @@
+import { DomainError } from '../../shared/core/errors.ts';
+
+/** The domain error that a call ends in; anything else is a failure of the test. */
+export const refusalOf = (call: () => unknown): DomainError => {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};
+
+export const refusalIn = async (call: Promise<unknown>): Promise<DomainError> => {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};
+
+/** Paths of the problems that a validation names, in order. */
+export const problemPaths = ({ details }: DomainError): readonly string[] =>
+  Array.isArray(details) ? details.map(({ path }) => String(path)) : [];

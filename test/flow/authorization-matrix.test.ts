@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { endpoints } from '../../functions/catalogue.ts';
+import { itemsOf } from './flow.ts';
+import { withHost } from './host.ts';
+import { type MatrixRoute, ROUTES } from './matrix/routes.ts';
+import { CALLERS, type CallerName, type Cell, COLUMNS, type Column } from './matrix/tables.ts';
+import { buildWorld, type Carrier, type World } from './matrix/world.ts';
+
+/**
+ * Every route of the catalogue × every caller × every record, over every carrier of a credential. A denied request leaves
+ * the table as it was; rate windows, logs and keys of idempotency aside.
+ */
+interface MatrixCell {
+  readonly caller: CallerName;
+  readonly column: Column;
+  readonly carrier: Carrier;
+  readonly expected: Exclude<Cell, '-'>;
+}
+
+const LEAST_CELLS = 3_000;
+const AT_ONCE = 16;
+
+const service = withHost({ frozen: true });
+let world: World;
+
+beforeAll(async () => {
+  world = await buildWorld(service);
+  const admin = { session: world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '' };
+  await service.put('/admin/projects/project-1', { name: 'P', slug: 'p' }, admin);
+  await service.put('/admin/tiers/gold', { name: 'Gold', slug: 'gold', entity_type: 'user' }, admin);
+  const invite = { project_id: 'project-1', inviter_name: 'Ina', role: 'editor', email: 'new@example.com' };
+  await service.put('/admin/invites/invite-1', { ...invite, expires_at: '2100-01-01T00:00:00.000Z' }, admin);
+});
+
+const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
+  CALLERS.flatMap((caller) =>
+    COLUMNS.flatMap((column) => {
+      const expected = table[caller][column];
+      if (expected === '-') return [];
+      return world.callers[caller].carriers.map((carrier) => ({ caller, column, carrier, expected }));
+    }),
+  );
+
+/** What the cell answered that it should not have; undefined where it is right. */
+const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promise<string | undefined> => {
+  const { caller, column, carrier, expected } = cell;
+  const method = endpoints.find((endpoint) => endpoint.id === id)?.method ?? '';
+  const fresh = expected === 'ok' && route.changes;
+  const asked = await route.ask(service, world, { caller, column, fresh });
+  const query = new URLSearchParams({ ...asked.query, ...carrier.query });
+  const target = query.size > 0 ? `${asked.path}?${query}` : asked.path;
+  const { status, body } = await service.request(method, target, { headers: carrier.headers, body: asked.body });
+  const wanted = expected === 'ok' ? route.success : expected;
+  if (status === wanted) return undefined;
+  return `${caller} (${carrier.name}) × ${column}: ${status} ${body?.code ?? ''} in the place of ${wanted}`;
+};
+
+const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  }
+  return results;
+};
+
+const WITHOUT_MEANING = /^(RATE|LOG|IDEM|COUNT)#/;
+const tableNow = async (): Promise<string[]> =>
+  (await itemsOf(service))
+    .filter(({ pk }) => !WITHOUT_MEANING.test(String(pk)))
+    .map((item) => JSON.stringify(item))
+    .sort();
+
+let counted = 0;
+
+describe('the authorization matrix', () => {
+  it('has cells for every route', () => {
+    expect(Object.keys(ROUTES).sort()).toEqual(endpoints.map(({ id }) => id).sort());
+  });
+
+  describe.each(Object.entries(ROUTES))('%s', (id, route) => {
+    it('refuses whom it must, and changes nothing by it', async () => {
+      const denied = cellsOf(route).filter(({ expected }) => expected !== 'ok');
+      // The records that are named are made before, so that only the requests themselves could change something.
+      await inTurns(denied, ({ caller, column }) => route.ask(service, world, { caller, column, fresh: false }));
+      await service.settle();
+      const before = await tableNow();
+      const wrong = await inTurns(denied, (cell) => wrongIn(id, route, cell));
+      await service.settle();
+      expect(wrong.filter((line) => line !== undefined)).toEqual([]);
+      expect(await tableNow()).toEqual(before);
+      counted += denied.length;
+    });
+
+    it('lets through whom it may', async () => {
+      const allowed = cellsOf(route).filter(({ expected }) => expected === 'ok');
+      const wrong = await inTurns(allowed, (cell) => wrongIn(id, route, cell));
+      expect(wrong.filter((line) => line !== undefined)).toEqual([]);
+      counted += allowed.length;
+    });
+  });
+
+  it(`counts at least ${LEAST_CELLS} cells`, () => {
+    expect(counted).toBeGreaterThanOrEqual(LEAST_CELLS);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { intentEvent } from '../builders/provider-event.ts';
+import { createIntent, eventsOf, HOUR, logEntriesOf, PATIENT, read, signIn } from './flow.ts';
+import type { ParsedJson } from './host.ts';
+import { withStops } from './stops.ts';
+
+/** A provider's event on its way through the house, losing any one call before or after it is carried out. */
+const stoppable = withStops(PATIENT);
+
+const tell = async (payment: ParsedJson): Promise<number> => {
+  const { service } = stoppable();
+  const id = `evt_${payment.id}`;
+  const { status } = await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { id }));
+  await service.settle();
+  return status;
+};
+
+describe('an event whose way is cut at any call', () => {
+  test('is answered 503 where it may not be stored, and in the end is applied, logged and told once', async () => {
+    const { service, watch, losing } = stoppable();
+    const user = await signIn(service);
+    const observed = await createIntent(service, user);
+    await service.settle();
+    const calls = await watch(() => tell(observed));
+    expect(calls.filter((name) => name === 'PutItem').length).toBeGreaterThanOrEqual(3);
+    const cases: { name: string; payment: ParsedJson }[] = [];
+    for (const call of calls.keys()) {
+      for (const executed of [false, true]) {
+        const name = `${executed ? 'after' : 'before'} ${call + 1} of ${calls.join(', ')}`;
+        const payment = await createIntent(service, user);
+        await service.settle();
+        const status = await losing({ call: call + 1, executed }, () => tell(payment));
+        expect({ name, status }).toEqual({ name, status: call === 0 ? 503 : 200 });
+        // The provider sends again what was not taken; what was taken comes again by itself.
+        if (call === 0) expect(await tell(payment)).toBe(200);
+        cases.push({ name, payment });
+      }
+    }
+    await service.advance(HOUR);
+    for (const { name, payment } of cases) {
+      const { status } = await read(service, payment.id, user.options);
+      const logged = (await logEntriesOf(service, payment.id)).map((entry) => entry.status);
+      const said = eventsOf(service, payment.id);
+      expect({ name, status, logged, said }).toEqual({
+        name,
+        status: 'succeeded',
+        logged: ['success'],
+        said: ['payment.created', 'payment.succeeded'],
+      });
+    }
+    expect(await service.queues()).toMatchObject({
+      'apply-provider-event': { visible: 0, in_flight: 0 },
+      'apply-provider-event-dlq': { visible: 0 },
+    });
+  });
+});

@@ -1,0 +1,238 @@
+import { expect } from 'vitest';
+import type { TestHost } from '../host.ts';
+import {
+  type CallerName,
+  type Column,
+  CREATE,
+  CREATE_ALONE,
+  LEAVE,
+  LIST,
+  LIST_BY_TOKEN,
+  type MatrixTable,
+  ORGANIZATION_READ,
+  OWNER_ONLY,
+  PLATFORM_ADMIN,
+  PUBLIC,
+  READ,
+  READ_BY_TOKEN,
+  SIGNATURE,
+  SIGNED_IN,
+  WRITE,
+  WRITE_BY_TOKEN,
+} from './tables.ts';
+import { type Maker, organizationOf, type World } from './world.ts';
+
+/** What one cell asks: a path, a query and a body. */
+export interface Asked {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface MatrixRoute {
+  readonly table: MatrixTable;
+  /** The status of its success. */
+  readonly success: number;
+  readonly changes: boolean;
+  /** @param fresh the request may succeed and change what it names: it gets a record of its own. */
+  readonly ask: (service: TestHost, world: World, cell: { caller: CallerName; column: Column; fresh: boolean }) => Promise<Asked>;
+}
+
+type Kind = 'payment' | 'method' | 'customer' | 'address';
+
+/** Makes a record of a kind, by whoever may. */
+const make = async (service: TestHost, kind: Kind, { options, fields }: Maker): Promise<Record<string, string>> => {
+  const bodies = {
+    payment: ['/payments/intents', { total_cents: 500, currency: 'USD', payment_method_id: 'pm_card_visa' }],
+    method: ['/payment-methods', { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' }],
+    customer: ['/customers', { provider_id: 'provider_a', email: 'payer@example.com' }],
+    address: ['/addresses', { country: 'US', is_partial: true, type: 'billing' }],
+  } as const;
+  const [path, body] = bodies[kind];
+  const made = await service.post(path, { ...body, ...fields }, options);
+  expect(made, `${kind} ${JSON.stringify(made.body)}`).toMatchObject({ status: 201 });
+  return made.body;
+};
+
+const shared = new Map<string, Promise<Record<string, string>>>();
+const recordFor = (
+  service: TestHost,
+  world: World,
+  kind: Kind,
+  { caller, column, fresh }: { caller: CallerName; column: Column; fresh: boolean },
+): Promise<Record<string, string>> => {
+  if (fresh) return make(service, kind, world.makerOf(caller, column));
+  const key = `${kind} ${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
+  const known = shared.get(key) ?? make(service, kind, world.makerOf(caller, column));
+  shared.set(key, known);
+  return known;
+};
+
+const onRecord = (
+  kind: Kind,
+  table: MatrixTable,
+  success: number,
+  changes: boolean,
+  pathOf: (record: Record<string, string>) => string,
+  body?: unknown,
+): MatrixRoute => ({
+  table,
+  success,
+  changes,
+  ask: async (service, world, cell) => ({
+    path: pathOf(await recordFor(service, world, kind, cell)),
+    ...(body !== undefined && { body }),
+  }),
+});
+
+const organizationIn = (world: World, column: Column): Record<string, string> => {
+  if (column === 'organization') return { organization_id: world.organizationId };
+  return column === 'another organization' ? { organization_id: world.anotherOrganizationId } : {};
+};
+
+/** A create; in the columns of another's and the guest's it names their address. */
+const creating = (path: string, table: MatrixTable, body: Record<string, unknown>): MatrixRoute => ({
+  table,
+  success: 201,
+  changes: true,
+  ask: async (service, world, { caller, column }) => {
+    const names = column === "another's" || column === 'guest';
+    const address = names ? await recordFor(service, world, 'address', { caller, column, fresh: false }) : undefined;
+    return {
+      path,
+      body: {
+        ...body,
+        ...organizationIn(world, column),
+        ...(address && { billing_address_id: address['id'] }),
+        ...(world.callers[caller].guestData && { guest_data: world.callers[caller].guestData }),
+      },
+    };
+  },
+});
+
+const listing = (path: string, table: MatrixTable): MatrixRoute => ({
+  table,
+  success: 200,
+  changes: false,
+  ask: async (_, world, { column }) => ({ path, query: organizationIn(world, column) }),
+});
+
+const always = (table: MatrixTable, success: number, changes: boolean, asked: Asked): MatrixRoute => ({
+  table,
+  success,
+  changes,
+  ask: async () => asked,
+});
+
+interface Staff {
+  readonly organizationId: string;
+  readonly memberId: string;
+}
+
+/** An organization to be changed, owned by whoever owns the one of that column, with members of every role. */
+const staffFor = async (service: TestHost, world: World, column: Column, fresh: boolean): Promise<Staff> => {
+  const owner = column === 'organization' ? 'owner' : 'owner of another organization';
+  const session = world.callers[owner].carriers[0]?.headers['x-session-id'] ?? '';
+  const emails = { member: { email: 'member@example.com' }, billing: { email: 'billing@example.com' }, admin: { email: 'admin@example.com' } };
+  const existing = column === 'organization' ? world.organizationId : world.anotherOrganizationId;
+  const organizationId = fresh ? await organizationOf(service, { session }, emails) : existing;
+  const members = await service.get(`/organizations/${organizationId}/members?role=member`, { session });
+  return { organizationId, memberId: members.body.data[0]?.id ?? 'mem_000000000000000000000000' };
+};
+
+const inOrganization = (
+  table: MatrixTable,
+  success: number,
+  changes: boolean,
+  pathOf: (staff: Staff) => string,
+  bodyOf?: (service: TestHost) => Promise<unknown>,
+): MatrixRoute => ({
+  table,
+  success,
+  changes,
+  ask: async (service, world, { column, fresh }) => ({
+    path: pathOf(await staffFor(service, world, column, fresh)),
+    ...(bodyOf && { body: await bodyOf(service) }),
+  }),
+});
+
+let joiners = 0;
+/** Somebody who is no member yet. */
+const joiner = async (service: TestHost): Promise<unknown> => {
+  joiners += 1;
+  const email = `joiner.${joiners}@example.com`;
+  await service.session({ email });
+  return { email, role: 'member' };
+};
+
+const intent = { total_cents: 500, currency: 'USD' };
+const method = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
+const address = { country: 'US', is_partial: true, type: 'billing' };
+const id = (path: (id: string) => string) => (record: Record<string, string>) => path(record['id'] ?? '');
+const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
+
+/** Every route of the catalogue by its id. */
+export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
+  'payments.create-intent': creating('/payments/intents', CREATE, intent),
+  'payments.create': creating('/payments', CREATE, intent),
+  'payments.update-intent': onRecord('payment', WRITE, 200, true, id((it) => `/payments/intents/${it}`), { concept: 'x' }),
+  'payments.cancel-intent': onRecord('payment', WRITE, 200, true, id((it) => `/payments/intents/${it}/cancel`), {}),
+  'payments.confirm': onRecord('payment', WRITE_BY_TOKEN, 200, true, id((it) => `/payments/confirm/${it}`), {}),
+  'payments.sync': onRecord('payment', WRITE, 200, true, (record) => `/payments/sync/${record['provider_payment_id']}`, {}),
+  'payments.get': onRecord('payment', READ_BY_TOKEN, 200, false, id((it) => `/payments/${it}`)),
+  'payments.list': listing('/payments', LIST_BY_TOKEN),
+  'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),
+  'payment-methods.create': creating('/payment-methods', CREATE, method),
+  'payment-methods.get': onRecord('method', READ_BY_TOKEN, 200, false, id((it) => `/payment-methods/${it}`)),
+  'payment-methods.list': listing('/payment-methods', LIST_BY_TOKEN),
+  'payment-methods.update': onRecord('method', WRITE, 200, true, id((it) => `/payment-methods/${it}`), { alias: 'x' }),
+  'payment-methods.link-address': onRecord('method', WRITE, 200, true, id((it) => `/payment-methods/${it}/billing-address`), {
+    billing_address_id: null,
+  }),
+  'payment-methods.set-default': onRecord('method', WRITE, 200, true, id((it) => `/payment-methods/${it}/set-default`), {}),
+  'payment-methods.remove': onRecord('method', WRITE, 204, true, id((it) => `/payment-methods/${it}`)),
+  'customers.create': creating('/customers', CREATE_ALONE, { provider_id: 'provider_a', email: 'payer@example.com' }),
+  'customers.get': onRecord('customer', READ, 200, false, id((it) => `/customers/${it}`)),
+  'customers.list': listing('/customers', LIST),
+  'customers.update': onRecord('customer', WRITE, 200, true, id((it) => `/customers/${it}`), { phone: '1' }),
+  'customers.remove': onRecord('customer', WRITE, 204, true, id((it) => `/customers/${it}`)),
+  'addresses.create': creating('/addresses', CREATE_ALONE, address),
+  'addresses.get': onRecord('address', READ, 200, false, id((it) => `/addresses/${it}`)),
+  'addresses.list': listing('/addresses', LIST),
+  'addresses.update': onRecord('address', WRITE, 200, true, id((it) => `/addresses/${it}`), { alias: 'x' }),
+  'addresses.remove': onRecord('address', WRITE, 204, true, id((it) => `/addresses/${it}`)),
+  'addresses.set-default': onRecord('address', WRITE, 200, true, id((it) => `/addresses/${it}/set-default`), {}),
+  'organizations.create': always(SIGNED_IN, 201, true, { path: '/organizations', body: { name: 'New' } }),
+  'organizations.list': always(SIGNED_IN, 200, false, { path: '/organizations' }),
+  'organizations.get': inOrganization(ORGANIZATION_READ, 200, false, (staff) => `/organizations/${staff.organizationId}`),
+  'organizations.update': inOrganization(OWNER_ONLY, 200, true, (staff) => `/organizations/${staff.organizationId}`, async () => ({
+    name: 'Renamed',
+  })),
+  'organizations.remove': inOrganization(OWNER_ONLY, 200, true, (staff) => `/organizations/${staff.organizationId}`),
+  'organizations.list-members': inOrganization(ORGANIZATION_READ, 200, false, (staff) => `/organizations/${staff.organizationId}/members`),
+  'organizations.add-member': inOrganization(OWNER_ONLY, 201, true, (staff) => `/organizations/${staff.organizationId}/members`, joiner),
+  'organizations.change-role': inOrganization(
+    OWNER_ONLY,
+    200,
+    true,
+    (staff) => `/organizations/${staff.organizationId}/members/${staff.memberId}`,
+    async () => ({ role: 'billing' }),
+  ),
+  'organizations.remove-member': inOrganization(
+    OWNER_ONLY,
+    200,
+    true,
+    (staff) => `/organizations/${staff.organizationId}/members/${staff.memberId}`,
+  ),
+  'organizations.leave': inOrganization(LEAVE, 200, true, (staff) => `/organizations/${staff.organizationId}/leave`, async () => ({})),
+  'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
+  'admin.put-record': always(PLATFORM_ADMIN, 200, true, { path: '/admin/tiers/gold', body: tier }),
+  'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
+  'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
+  'admin.delete-record': always(PLATFORM_ADMIN, 204, true, { path: '/admin/tiers/gone' }),
+  'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
+  'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
+  'webhooks.provider-a': always(SIGNATURE, 200, true, { path: '/webhooks/provider_a', body: {} }),
+  'webhooks.provider-b': always(SIGNATURE, 200, true, { path: '/webhooks/provider_b', body: {} }),
+  'webhooks.provider-c': always(SIGNATURE, 200, true, { path: '/webhooks/provider_c', body: {} }),
+};

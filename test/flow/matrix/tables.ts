@@ -1,0 +1,276 @@
+/**
+ * Who may do what, as reviewed tables: a row a caller, a column a record, a cell the status. `ok` is the route's own
+ * success and the only cell that may change anything; `-` is no cell. Read against decisions 7, 8 and 13.
+ */
+export const CALLERS = [
+  'anonymous',
+  'bad session',
+  'expired session',
+  'guest_data',
+  'own guest token',
+  "other's guest token",
+  'user without organization',
+  'member',
+  'billing',
+  'admin',
+  'owner',
+  'owner of another organization',
+  'platform admin',
+] as const;
+export type CallerName = (typeof CALLERS)[number];
+
+/** Whose the record is, or whose the record or organization is that the request names. */
+export const COLUMNS = ['own', "another's", 'organization', 'another organization', 'guest'] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export type Cell = 'ok' | '-' | number;
+export type MatrixTable = Readonly<Record<CallerName, Readonly<Record<Column, Cell>>>>;
+
+const tableOf = (text: string): MatrixTable => {
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  const cellOf = (cell: string | undefined): Cell => (cell === 'ok' || cell === '-' ? cell : Number(cell));
+  const table = Object.fromEntries(
+    rows.map(([caller = '', ...cells]) => [
+      caller,
+      Object.fromEntries(COLUMNS.map((column, index) => [column, cellOf(cells[index])])),
+    ]),
+  );
+  for (const caller of CALLERS) {
+    const cells = Object.values(table[caller] ?? {});
+    const complete = cells.length === COLUMNS.length && !cells.some((cell) => Number.isNaN(cell));
+    if (!complete) throw new Error(`the row of ${caller} is not complete`);
+  }
+  return table as MatrixTable;
+};
+
+/** Reading a record, by session only. */
+export const READ = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | ok  | 404 | 403 | 403 | 404
+member                        | ok  | 404 | ok  | 403 | 404
+billing                       | ok  | 404 | ok  | 403 | 404
+admin                         | ok  | 404 | ok  | 403 | 404
+owner                         | ok  | 404 | ok  | 403 | 404
+owner of another organization | ok  | 404 | 403 | ok  | 404
+platform admin                | ok  | 404 | 403 | 403 | 404
+`);
+
+/** Reading a record that a guest may read by token. */
+export const READ_BY_TOKEN = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 404 | 404 | 404 | 404 | ok
+other's guest token           | 404 | 404 | 404 | 404 | 404
+user without organization     | ok  | 404 | 403 | 403 | 404
+member                        | ok  | 404 | ok  | 403 | 404
+billing                       | ok  | 404 | ok  | 403 | 404
+admin                         | ok  | 404 | ok  | 403 | 404
+owner                         | ok  | 404 | ok  | 403 | 404
+owner of another organization | ok  | 404 | 403 | ok  | 404
+platform admin                | ok  | 404 | 403 | 403 | 404
+`);
+
+/** Changing a record, by session only. */
+export const WRITE = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | ok  | 404 | 403 | 403 | 404
+member                        | ok  | 404 | 403 | 403 | 404
+billing                       | ok  | 404 | ok  | 403 | 404
+admin                         | ok  | 404 | ok  | 403 | 404
+owner                         | ok  | 404 | ok  | 403 | 404
+owner of another organization | ok  | 404 | 403 | ok  | 404
+platform admin                | ok  | 404 | 403 | 403 | 404
+`);
+
+/** Confirming a payment: a guest may, by token, its own. */
+export const WRITE_BY_TOKEN = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 404 | 404 | 404 | 404 | ok
+other's guest token           | 404 | 404 | 404 | 404 | 404
+user without organization     | ok  | 404 | 403 | 403 | 404
+member                        | ok  | 404 | 403 | 403 | 404
+billing                       | ok  | 404 | ok  | 403 | 404
+admin                         | ok  | 404 | ok  | 403 | 404
+owner                         | ok  | 404 | ok  | 403 | 404
+owner of another organization | ok  | 404 | 403 | ok  | 404
+platform admin                | ok  | 404 | 403 | 403 | 404
+`);
+
+/** Creating: personal, naming another user's address, in either organization, naming the guest's address. */
+export const CREATE = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | ok  | 404 | 403 | 403 | 404
+own guest token               | ok  | 404 | 403 | 403 | ok
+other's guest token           | ok  | 404 | 403 | 403 | 404
+user without organization     | ok  | 404 | 403 | 403 | 404
+member                        | ok  | 404 | 403 | 403 | 404
+billing                       | ok  | 404 | ok  | 403 | 404
+admin                         | ok  | 404 | ok  | 403 | 404
+owner                         | ok  | 404 | ok  | 403 | 404
+owner of another organization | ok  | 404 | 403 | ok  | 404
+platform admin                | ok  | 404 | 403 | 403 | 404
+`);
+
+/** Creating what names no other record. */
+export const CREATE_ALONE = tableOf(`
+anonymous                     | 401 | - | 401 | 401 | -
+bad session                   | 401 | - | 401 | 401 | -
+expired session               | 401 | - | 401 | 401 | -
+guest_data                    | ok  | - | 403 | 403 | -
+own guest token               | ok  | - | 403 | 403 | -
+other's guest token           | ok  | - | 403 | 403 | -
+user without organization     | ok  | - | 403 | 403 | -
+member                        | ok  | - | 403 | 403 | -
+billing                       | ok  | - | ok  | 403 | -
+admin                         | ok  | - | ok  | 403 | -
+owner                         | ok  | - | ok  | 403 | -
+owner of another organization | ok  | - | 403 | ok  | -
+platform admin                | ok  | - | 403 | 403 | -
+`);
+
+/** Listing one's own, or an organization's. */
+export const LIST = tableOf(`
+anonymous                     | 401 | - | 401 | 401 | -
+bad session                   | 401 | - | 401 | 401 | -
+expired session               | 401 | - | 401 | 401 | -
+guest_data                    | 401 | - | 401 | 401 | -
+own guest token               | 401 | - | 401 | 401 | -
+other's guest token           | 401 | - | 401 | 401 | -
+user without organization     | ok  | - | 403 | 403 | -
+member                        | ok  | - | ok  | 403 | -
+billing                       | ok  | - | ok  | 403 | -
+admin                         | ok  | - | ok  | 403 | -
+owner                         | ok  | - | ok  | 403 | -
+owner of another organization | ok  | - | 403 | ok  | -
+platform admin                | ok  | - | 403 | 403 | -
+`);
+
+/** The same where a guest may list by token. */
+export const LIST_BY_TOKEN = tableOf(`
+anonymous                     | 401 | - | 401 | 401 | -
+bad session                   | 401 | - | 401 | 401 | -
+expired session               | 401 | - | 401 | 401 | -
+guest_data                    | 401 | - | 401 | 401 | -
+own guest token               | ok  | - | 403 | 403 | -
+other's guest token           | ok  | - | 403 | 403 | -
+user without organization     | ok  | - | 403 | 403 | -
+member                        | ok  | - | ok  | 403 | -
+billing                       | ok  | - | ok  | 403 | -
+admin                         | ok  | - | ok  | 403 | -
+owner                         | ok  | - | ok  | 403 | -
+owner of another organization | ok  | - | 403 | ok  | -
+platform admin                | ok  | - | 403 | 403 | -
+`);
+
+/** What every signed-in user may do, and no guest. */
+export const SIGNED_IN = tableOf(`
+anonymous                     | 401 | - | - | - | -
+bad session                   | 401 | - | - | - | -
+expired session               | 401 | - | - | - | -
+guest_data                    | 401 | - | - | - | -
+own guest token               | 401 | - | - | - | -
+other's guest token           | 401 | - | - | - | -
+user without organization     | ok  | - | - | - | -
+member                        | ok  | - | - | - | -
+billing                       | ok  | - | - | - | -
+admin                         | ok  | - | - | - | -
+owner                         | ok  | - | - | - | -
+owner of another organization | ok  | - | - | - | -
+platform admin                | ok  | - | - | - | -
+`);
+
+/** What an organization's members may read. */
+export const ORGANIZATION_READ = tableOf(`
+anonymous                     | - | - | 401 | 401 | -
+bad session                   | - | - | 401 | 401 | -
+expired session               | - | - | 401 | 401 | -
+guest_data                    | - | - | 401 | 401 | -
+own guest token               | - | - | 401 | 401 | -
+other's guest token           | - | - | 401 | 401 | -
+user without organization     | - | - | 403 | 403 | -
+member                        | - | - | ok  | 403 | -
+billing                       | - | - | ok  | 403 | -
+admin                         | - | - | ok  | 403 | -
+owner                         | - | - | ok  | 403 | -
+owner of another organization | - | - | 403 | ok  | -
+platform admin                | - | - | 403 | 403 | -
+`);
+
+/** What its owner alone may do. */
+export const OWNER_ONLY = tableOf(`
+anonymous                     | - | - | 401 | 401 | -
+bad session                   | - | - | 401 | 401 | -
+expired session               | - | - | 401 | 401 | -
+guest_data                    | - | - | 401 | 401 | -
+own guest token               | - | - | 401 | 401 | -
+other's guest token           | - | - | 401 | 401 | -
+user without organization     | - | - | 403 | 403 | -
+member                        | - | - | 403 | 403 | -
+billing                       | - | - | 403 | 403 | -
+admin                         | - | - | 403 | 403 | -
+owner                         | - | - | ok  | 403 | -
+owner of another organization | - | - | 403 | ok  | -
+platform admin                | - | - | 403 | 403 | -
+`);
+
+/** Leaving: any member but the owner. */
+export const LEAVE = tableOf(`
+anonymous                     | - | - | 401 | 401 | -
+bad session                   | - | - | 401 | 401 | -
+expired session               | - | - | 401 | 401 | -
+guest_data                    | - | - | 401 | 401 | -
+own guest token               | - | - | 401 | 401 | -
+other's guest token           | - | - | 401 | 401 | -
+user without organization     | - | - | 403 | 403 | -
+member                        | - | - | ok  | 403 | -
+billing                       | - | - | ok  | 403 | -
+admin                         | - | - | ok  | 403 | -
+owner                         | - | - | 400 | 403 | -
+owner of another organization | - | - | 403 | 400 | -
+platform admin                | - | - | 403 | 403 | -
+`);
+
+/** What platform admins alone may do. */
+export const PLATFORM_ADMIN = tableOf(`
+anonymous                     | 401 | - | - | - | -
+bad session                   | 401 | - | - | - | -
+expired session               | 401 | - | - | - | -
+guest_data                    | 401 | - | - | - | -
+own guest token               | 401 | - | - | - | -
+other's guest token           | 401 | - | - | - | -
+user without organization     | 403 | - | - | - | -
+member                        | 403 | - | - | - | -
+billing                       | 403 | - | - | - | -
+admin                         | 403 | - | - | - | -
+owner                         | 403 | - | - | - | -
+owner of another organization | 403 | - | - | - | -
+platform admin                | ok  | - | - | - | -
+`);
+
+const everybody = (cell: string): MatrixTable =>
+  tableOf(CALLERS.map((caller) => `${caller} | ${cell} | - | - | - | -`).join('\n'));
+
+/** What needs no credential, whatever else is sent. */
+export const PUBLIC = everybody('ok');
+/** What only a provider's signature opens. */
+export const SIGNATURE = everybody('401');

@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn } from './flow.ts';
+import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
+
+const from = (ip: string): RequestOptions => ({ headers: { 'x-forwarded-for': ip } });
+const statusesOf = (answers: readonly TestAnswer[]): number[] => answers.map(({ status }) => status);
+const times = <T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => task(index)));
+
+const noPayment = (index: number): string => `pay_${String(index).padStart(24, '0')}`;
+
+describe('rate limits', () => {
+  const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
+
+  /** Every window begins anew, 20 s ago. */
+  beforeEach(async () => {
+    const hour = HOUR * 1_000;
+    await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
+  });
+
+  /** `max` pass in the window of that many seconds, the next is refused until the window is over, then it passes again. */
+  const expectLimit = async (max: number, seconds: number, ask: (index: number) => Promise<TestAnswer>) => {
+    const passed = await times(max, ask);
+    expect(statusesOf(passed)).not.toContain(429);
+    for (const again of [0, 1]) {
+      const refused = await ask(max + again);
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { success: false, code: 'RATE_LIMITED', request_id: expect.any(String) },
+      });
+      expect(refused.headers.get('retry-after')).toBe(String(seconds - 20));
+    }
+    await service.advance(seconds - 21);
+    expect((await ask(max + 2)).status).toBe(429);
+    await service.advance(1);
+    expect((await ask(max + 3)).status).toBe(passed[0]?.status);
+  };
+
+  test('on the list by e-mail: 10 a minute of an address', async () => {
+    const list = (index: number) => service.get(`/payments/guest/${index}@ip.example.com`, from('203.0.113.1'));
+    await expectLimit(10, MINUTE, list);
+    expect((await service.get('/payments/guest/x@ip.example.com', from('203.0.113.2'))).status).toBe(200);
+  });
+
+  test('on the list by e-mail: 5 a minute of an e-mail, however it is written, known or not', async () => {
+    await expectLimit(5, MINUTE, (index) =>
+      service.get(`/payments/guest/${index % 2 ? 'One' : 'one'}@example.com`, from(`203.0.113.${index}`)),
+    );
+  });
+
+  test('on creates of guests: 10 a minute of an address; users have none', async () => {
+    const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.3'));
+    await expectLimit(10, MINUTE, create);
+    const user = await signIn(service);
+    const byUser = await times(30, () =>
+      service.post('/payments/intents', intentBody(), { ...user.options, ...from('203.0.113.3') }),
+    );
+    expect(new Set(statusesOf(byUser))).toEqual(new Set([201]));
+  });
+
+  test('on creates of guests: 5 a minute of an e-mail, by token too, over both routes; refused ones leave nothing', async () => {
+    const body = guestIntentBody({}, { email: 'often@example.com' });
+    const first = await service.post('/payments/intents', body, from('203.0.113.40'));
+    await service.advance(MINUTE);
+    await expectLimit(5, MINUTE, (index) =>
+      index % 2
+        ? service.post('/payments', body, from(`203.0.113.${50 + index}`))
+        : service.post('/payments/intents', intentBody(), {
+            guestToken: first.body.guest_token,
+            ...from(`203.0.113.${50 + index}`),
+          }),
+    );
+    await service.settle();
+    const list = await service.get('/payments/guest/often@example.com', from('203.0.113.70'));
+    expect(list.body.meta.total).toBe(1 + 5 + 1);
+  });
+
+  test('on confirms: 20 a minute of a user', async () => {
+    const [user, other] = await Promise.all([signIn(service), signIn(service)]);
+    await expectLimit(20, MINUTE, (index) => confirm(service, noPayment(index), user.options));
+    expect((await confirm(service, noPayment(99), other.options)).status).toBe(404);
+  });
+
+  test('on confirms: 10 an hour of a payment, whoever asks', async () => {
+    const users = await times(3, () => signIn(service));
+    await expectLimit(10, HOUR, (index) => confirm(service, noPayment(7), users[index % 3]?.options ?? {}));
+    expect((await confirm(service, noPayment(8), users[0]?.options ?? {})).status).toBe(404);
+  });
+
+  test('on confirms hold back a charge', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await times(10, () => confirm(service, payment.id, user.options));
+    const paid = { payment_method_id: 'pm_card_visa' };
+    expect((await confirm(service, payment.id, user.options, paid)).status).toBe(429);
+    await service.advance(HOUR);
+    expect((await confirm(service, payment.id, user.options, paid)).status).toBe(200);
+  });
+
+  test('on syncs: 10 a minute of a payment', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    const sync = (id: string) => service.post(`/payments/sync/${id}`, {}, user.options);
+    await expectLimit(10, MINUTE, () => sync(payment.provider_payment_id));
+    expect((await sync('pi_other')).status).toBe(404);
+  });
+
+  test('on refused signatures: 60 a minute of an address, which also bounds what they write', async () => {
+    const refused = () =>
+      service.post('/webhooks/provider_a', { id: 'evt_x' }, { headers: { 'x-forwarded-for': '203.0.113.5' } });
+    const before = (await itemsOf(service, 'LOG#')).length;
+    const answers = await times(70, refused);
+    expect(statusesOf(answers).filter((status) => status === 401)).toHaveLength(60);
+    expect(statusesOf(answers).filter((status) => status === 429)).toHaveLength(10);
+    expect((await refused()).headers.get('retry-after')).toBe('40');
+    expect((await itemsOf(service, 'LOG#')).length - before).toBe(60);
+    const event = { type: 'customer.created', object: { id: 'cus_1' } };
+    expect(await service.sendEvent(event)).toMatchObject({ status: 200 });
+    await service.advance(40);
+    expect((await refused()).status).toBe(401);
+  });
+});
+
+describe('with RATE_LIMITS=off', () => {
+  const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
+
+  test('nobody is held back', async () => {
+    const user = await signIn(service);
+    const ip = from('203.0.113.9');
+    const answers = await Promise.all([
+      times(30, () => service.get('/payments/guest/one@example.com', ip)),
+      times(30, () => service.post('/payments/intents', guestIntentBody({}, { email: 'one@example.com' }), ip)),
+      times(30, () => confirm(service, noPayment(1), user.options)),
+      times(30, () => service.post('/payments/sync/pi_none', {}, user.options)),
+      times(70, () => service.post('/webhooks/provider_a', {}, ip)),
+    ]);
+    expect(new Set(statusesOf(answers.flat()))).toEqual(new Set([200, 201, 404, 401]));
+    expect((await itemsOf(service, 'RATE#')).length).toBe(0);
+  });
+});
+
+describe('without a secret for webhooks', () => {
+  const service = withHost({ frozen: true, env: { PROVIDER_A_WEBHOOK_SECRET: '' } });
+
+  test('their route is closed, signed or not', async () => {
+    const { default: Stripe } = await import('stripe');
+    const payload = JSON.stringify({
+      id: 'evt_1',
+      type: 'customer.created',
+      created: 1,
+      data: { object: { id: 'c' } },
+    });
+    const timestamp = Math.floor(service.now() / 1_000);
+    const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
+    const signed = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    for (const header of [signed, `t=${timestamp},v1=`, '']) {
+      const answer = await service.request('POST', '/webhooks/provider_a', {
+        body: payload,
+        headers: { 'stripe-signature': header },
+      });
+      expect(answer).toMatchObject({ status: 404, body: { code: 'ROUTE_NOT_FOUND' } });
+    }
+    expect(await itemsOf(service)).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { derivedId, fingerprint, ID_PREFIX, type IdKind, idFromBytes, isIdOf } from '../../shared/core/ids.ts';
+
+const kinds = Object.keys(ID_PREFIX) as readonly IdKind[];
+const kind = fc.constantFrom(...kinds);
+const bytes = fc.uint8Array({ minLength: 12, maxLength: 12 });
+const parts = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
+
+describe('an id', () => {
+  test('has a prefix that no other kind has', () => {
+    expect(new Set(Object.values(ID_PREFIX)).size).toBe(kinds.length);
+  });
+
+  test('made of randomness is one of its kind, and of no other', () => {
+    fc.assert(
+      fc.property(kind, bytes, (of, random) => {
+        const id = idFromBytes(of, random);
+        expect(kinds.filter((candidate) => isIdOf(candidate, id))).toEqual([of]);
+      }),
+    );
+  });
+
+  test('carries all the randomness that it was given', () => {
+    fc.assert(
+      fc.property(bytes, bytes, (one, other) => {
+        const same = Buffer.from(one).equals(Buffer.from(other));
+        expect(idFromBytes('payment', one) === idFromBytes('payment', other)).toBe(same);
+      }),
+    );
+  });
+
+  test('derived of the same parts is the same, and of other parts another', () => {
+    fc.assert(
+      fc.property(parts, parts, (one, other) => {
+        const same = JSON.stringify(one) === JSON.stringify(other);
+        expect(derivedId('order', ...one) === derivedId('order', ...other)).toBe(same);
+        expect(isIdOf('order', derivedId('order', ...one))).toBe(true);
+      }),
+    );
+  });
+
+  test('derived of parts that only run together alike is another', () => {
+    expect(derivedId('payment', 'a', 'bc')).not.toBe(derivedId('payment', 'ab', 'c'));
+    expect(derivedId('payment', 'abc')).not.toBe(derivedId('payment', 'abc', ''));
+    expect(fingerprint('1:a', 'b')).not.toBe(fingerprint('1', 'ab'));
+  });
+
+  test('stays what it was in earlier releases, or a repeated command would name another record', () => {
+    expect(derivedId('payment', 'scope')).toBe('pay_cb6661ce57de74778c26ab0c');
+  });
+
+  test.each([
+    '',
+    'pay_',
+    'pm_000000000000000000000000',
+    'pay_00000000000000000000000',
+    'pay_0000000000000000000000000',
+    'pay_00000000000000000000000G',
+    'pay_00000000000000000000000A',
+    'PAY_000000000000000000000000',
+    ' pay_00000000000000000000000',
+    'pay_00000000000000000000000\n',
+    'pmt_000000000000000000000000',
+  ])('of a payment is not %j', (value) => {
+    expect(isIdOf('payment', value)).toBe(false);
+  });
+});

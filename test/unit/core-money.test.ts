@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  currencyCode,
+  currencyDigits,
+  derivePrices,
+  type GivenPrices,
+  MAX_CENTS,
+  type Prices,
+} from '../../shared/core/money.ts';
+import { refusalOf } from '../builders/refusal.ts';
+
+type Four = readonly [subtotal: number, tax: number, discount: number, total: number];
+
+const prices = ([subtotalCents, taxCents, discountCents, totalCents]: Four): Prices => ({
+  subtotalCents,
+  taxCents,
+  discountCents,
+  totalCents,
+});
+
+describe('prices', () => {
+  test.each<[string, GivenPrices, Four]>([
+    ['a total alone is the subtotal too', { total_cents: 2_500 }, [2_500, 0, 0, 2_500]],
+    ['an amount alone means the total', { amount_cents: 2_500 }, [2_500, 0, 0, 2_500]],
+    ['a subtotal alone is the total too', { subtotal_cents: 2_500 }, [2_500, 0, 0, 2_500]],
+    [
+      'a missing total is derived',
+      { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90 },
+      [1_000, 190, 90, 1_100],
+    ],
+    [
+      'a missing subtotal is derived',
+      { total_cents: 1_100, tax_cents: 190, discount_cents: 90 },
+      [1_000, 190, 90, 1_100],
+    ],
+    ['a missing subtotal is derived from the amount', { amount_cents: 1_100, tax_cents: 100 }, [1_000, 100, 0, 1_100]],
+    ['a missing tax is none', { subtotal_cents: 1_000, discount_cents: 100, total_cents: 900 }, [1_000, 0, 100, 900]],
+    ['a missing discount is none', { subtotal_cents: 1_000, tax_cents: 100, total_cents: 1_100 }, [1_000, 100, 0, 1_100]],
+    [
+      'all that add up stay as they are',
+      { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100, amount_cents: 1_100 },
+      [1_000, 190, 90, 1_100],
+    ],
+    ['the discount may eat all but one', { subtotal_cents: 1_000, discount_cents: 999 }, [1_000, 0, 999, 1]],
+    ['the total may be all tax', { subtotal_cents: 0, tax_cents: 100 }, [0, 100, 0, 100]],
+    ['the most that is taken', { total_cents: MAX_CENTS }, [MAX_CENTS, 0, 0, MAX_CENTS]],
+  ])('%s', (_, given, expected) => {
+    expect(derivePrices(given)).toEqual(prices(expected));
+  });
+
+  test.each<[string, GivenPrices, string]>([
+    ['a total that differs', { subtotal_cents: 1_000, tax_cents: 190, total_cents: 1_000 }, 'PRICING_MISMATCH'],
+    ['an amount that differs from the total', { total_cents: 1_000, amount_cents: 999 }, 'PRICING_MISMATCH'],
+    ['an amount that differs from the parts', { subtotal_cents: 1_000, amount_cents: 999 }, 'PRICING_MISMATCH'],
+    ['a tax greater than the total', { total_cents: 100, tax_cents: 200 }, 'PRICING_MISMATCH'],
+    ['a total of nothing', { total_cents: 0 }, 'AMOUNT_TOO_SMALL'],
+    ['a discount of everything', { subtotal_cents: 1_000, discount_cents: 1_000 }, 'AMOUNT_TOO_SMALL'],
+    ['a discount of more than everything', { subtotal_cents: 1_000, discount_cents: 1_001 }, 'AMOUNT_TOO_SMALL'],
+    ['a derived total beyond the limit', { subtotal_cents: MAX_CENTS, tax_cents: 1 }, 'VALIDATION_ERROR'],
+    ['a derived subtotal beyond the limit', { total_cents: MAX_CENTS, discount_cents: 1 }, 'VALIDATION_ERROR'],
+    ['no price at all', { tax_cents: 100 }, 'VALIDATION_ERROR'],
+  ])('refuse %s', (_, given, code) => {
+    expect(refusalOf(() => derivePrices(given)).code).toBe(code);
+  });
+
+  test('name the total that was expected', () => {
+    const refusal = refusalOf(() => derivePrices({ subtotal_cents: 1_000, tax_cents: 190, total_cents: 1_000 }));
+    expect(refusal.details).toEqual({ path: 'total_cents', expected: 1_190, given: 1_000 });
+    expect(refusal.message).toContain('1190');
+  });
+});
+
+describe('whatever is given', () => {
+  const cents = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: MAX_CENTS }));
+  const given: fc.Arbitrary<GivenPrices> = fc.record(
+    { subtotal_cents: cents, tax_cents: cents, discount_cents: cents, total_cents: cents, amount_cents: cents },
+    { requiredKeys: [] },
+  );
+  const outcomeOf = (wanted: GivenPrices): Prices | string => {
+    try {
+      return derivePrices(wanted);
+    } catch {
+      return refusalOf(() => derivePrices(wanted)).code;
+    }
+  };
+
+  test('amounts add up, in whole numbers within the limits, or nothing is taken', () => {
+    fc.assert(
+      fc.property(given, (wanted) => {
+        const found = outcomeOf(wanted);
+        if (typeof found === 'string') return;
+        const { subtotalCents, taxCents, discountCents, totalCents } = found;
+        expect(subtotalCents + taxCents - discountCents).toBe(totalCents);
+        expect(totalCents).toBeGreaterThanOrEqual(1);
+        for (const part of [subtotalCents, taxCents, discountCents, totalCents]) {
+          expect(Number.isInteger(part) && part >= 0 && part <= MAX_CENTS).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('no price that the caller gave is changed', () => {
+    fc.assert(
+      fc.property(given, (wanted) => {
+        const found = outcomeOf(wanted);
+        if (typeof found === 'string') return;
+        const said = {
+          subtotal_cents: found.subtotalCents,
+          tax_cents: found.taxCents,
+          discount_cents: found.discountCents,
+          total_cents: found.totalCents,
+          amount_cents: found.totalCents,
+        };
+        expect(said).toMatchObject(wanted);
+      }),
+    );
+  });
+
+  test('prices that add up are taken, whichever of total and subtotal is left out', () => {
+    fc.assert(
+      fc.property(cents, cents, cents, fc.constantFrom('subtotal_cents', 'total_cents', ''), (a, b, c, left) => {
+        const total = a + b - c;
+        fc.pre(total >= 1 && total <= MAX_CENTS);
+        const all = { subtotal_cents: a, tax_cents: b, discount_cents: c, total_cents: total };
+        const wanted = Object.fromEntries(Object.entries(all).filter(([name]) => name !== left));
+        expect(derivePrices(wanted)).toEqual(prices([a, b, c, total]));
+      }),
+    );
+  });
+});
+
+describe('a currency', () => {
+  test.each([
+    ['usd', 'USD'],
+    ['Eur', 'EUR'],
+    ['JPY', 'JPY'],
+  ])('%s is %s', (given, code) => {
+    expect(currencyCode(given)).toBe(code);
+  });
+
+  test.each(['', 'US', 'USDX', 'ABC', 'BTC', '$', 'XTS', 'US D', '840'])('%j is none', (given) => {
+    const refusal = refusalOf(() => currencyCode(given));
+    expect(refusal.code).toBe('UNSUPPORTED_CURRENCY');
+    expect(refusal.details).toMatchObject([{ path: 'currency' }]);
+  });
+
+  test.each([
+    ['USD', 2],
+    ['JPY', 0],
+    ['KWD', 3],
+  ])('%s has %i digits', (code, digits) => {
+    expect(currencyDigits(code)).toBe(digits);
+  });
+});

@@ -1,0 +1,295 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, epochSeconds, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { PAYMENT_STATUSES, type PaymentStatus, type VisiblePayment } from '../../shared/payments/payment.ts';
+import {
+  type Cause,
+  claimRefusal,
+  decideEvent,
+  decideRead,
+  isFurther,
+  isSettled,
+  mayChange,
+  RECONCILE_AFTER_MS,
+  RESEND_WITHIN_MS,
+  reconcileTime,
+  TRANSITIONS,
+} from '../../shared/payments/transitions.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
+
+/** The order of events as it is promised; equal numbers are neither further on nor back. */
+const ORDER: Readonly<Record<PaymentStatus, number>> = {
+  created: 0,
+  requires_payment_method: 0,
+  pending: 1,
+  processing: 2,
+  failed: 3,
+  canceled: 4,
+  succeeded: 5,
+};
+const TOLD = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as const;
+const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
+const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
+
+const said = (status: PaymentStatus, createdAt = epochSeconds(NOON), attemptRef?: string) => ({
+  status,
+  createdAt,
+  attemptRef,
+});
+
+describe('the table of states', () => {
+  test('is settled by success and cancelation only', () => {
+    expect(PAYMENT_STATUSES.filter(isSettled).toSorted()).toEqual(['canceled', 'succeeded']);
+  });
+
+  test.each(pairs)('%s → %s is further on where the order says so', (from, to) => {
+    expect(isFurther(from, to)).toBe(ORDER[to] > ORDER[from]);
+  });
+
+  test.each(PAYMENT_STATUSES)('an event takes %s to all that is further on, unless it is settled', (from) => {
+    const further = isSettled(from) ? [] : PAYMENT_STATUSES.filter((to) => ORDER[to] > ORDER[from]);
+    expect((TRANSITIONS[from].event ?? []).toSorted()).toEqual(further.toSorted());
+  });
+
+  test.each<[Cause, readonly PaymentStatus[], readonly PaymentStatus[]]>([
+    ['claim', ['requires_payment_method', 'created', 'failed'], ['processing']],
+    ['answer', ['processing'], ['succeeded', 'failed', 'pending', 'processing']],
+    ['cancel', ['requires_payment_method', 'created', 'pending'], ['canceled']],
+  ])('a %s leads from %j to %j and from nowhere else', (cause, from, to) => {
+    const legal = pairs.filter(([one, other]) => mayChange(one, other, cause));
+    const expected = pairs.filter(([one, other]) => from.includes(one) && to.includes(other));
+    expect(legal).toEqual(expected);
+  });
+
+  test('a method set or cleared leads between the two states before confirmation only', () => {
+    const legal = pairs.filter(([from, to]) => mayChange(from, to, 'method'));
+    expect(legal).toEqual([
+      ['requires_payment_method', 'created'],
+      ['created', 'requires_payment_method'],
+    ]);
+  });
+
+  test('an authoritative read may lead anywhere', () => {
+    expect(pairs.every(([from, to]) => mayChange(from, to, 'read'))).toBe(true);
+  });
+});
+
+describe('an event of the provider', () => {
+  const expected = (from: PaymentStatus, to: PaymentStatus) => {
+    if (from === to) return { kind: 'ignore', reason: 'no change', reconcile: false };
+    if (!isSettled(from)) {
+      return ORDER[to] > ORDER[from]
+        ? { kind: 'apply', status: to }
+        : { kind: 'ignore', reason: 'backward', reconcile: true };
+    }
+    if (['failed', 'canceled', 'succeeded'].includes(to)) {
+      return { kind: 'read', reason: `${from} here, ${to} by the event` };
+    }
+    return { kind: 'ignore', reason: 'backward', reconcile: false };
+  };
+
+  test.each(PAYMENT_STATUSES.flatMap((from) => TOLD.map((to) => [from, to] as const)))(
+    'moves a payment on, is ignored or has the provider read: %s, told %s',
+    (from, to) => {
+      expect(decideEvent(payment({ status: from }), said(to))).toEqual(expected(from, to));
+    },
+  );
+
+  test('never leaves a settled state by itself', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom<PaymentStatus>('succeeded', 'canceled'),
+        fc.constantFrom(...TOLD),
+        fc.integer({ min: -3 * DAY, max: 3 * DAY }),
+        fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
+        fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
+        (status, told, after, attemptRef, priorAttemptRef) => {
+          const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRef });
+          const decision = decideEvent(settled, said(told, epochSeconds(NOON + after), attemptRef));
+          expect(decision.kind).not.toBe('apply');
+        },
+      ),
+    );
+  });
+
+  test('leads only further on, whatever is told and when', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...PAYMENT_STATUSES),
+        fc.constantFrom(...TOLD),
+        fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined }),
+        (status, told, claimedSeconds) => {
+          const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND);
+          const decision = decideEvent(payment({ status, claimedAt }), said(told));
+          if (decision.kind === 'apply') expect(isFurther(status, decision.status)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('an event is stale', () => {
+  const claimed = (fields: Partial<VisiblePayment> = {}) =>
+    payment({ status: 'processing', claimedAt: iso(NOON + 900), attempt: 2, ...fields });
+  const second = epochSeconds(NOON);
+
+  test.each(TOLD)('when it was created before the second of the claim, whatever it says: %s', (told) => {
+    expect(decideEvent(claimed(), said(told, second - 1))).toEqual({
+      kind: 'ignore',
+      reason: 'stale',
+      reconcile: true,
+    });
+  });
+
+  test('but not in the second of the claim, though the claim fell late in it', () => {
+    expect(decideEvent(claimed(), said('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
+  });
+
+  test('and brings no reconciliation forward where the payment is settled', () => {
+    for (const status of ['succeeded', 'canceled'] as const) {
+      expect(decideEvent(claimed({ status }), said('failed', second - 1))).toMatchObject({
+        reason: 'stale',
+        reconcile: false,
+      });
+    }
+  });
+
+  test('never before the first claim', () => {
+    expect(decideEvent(payment(), said('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
+  });
+
+  test('when it tells the failure of the attempt before', () => {
+    const payment = claimed({ priorAttemptRef: 'ch_1' });
+    expect(decideEvent(payment, said('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
+    expect(decideEvent(payment, said('failed', second + 1, 'ch_2'))).toEqual({ kind: 'apply', status: 'failed' });
+  });
+
+  test('not when the attempt before succeeded after all: money moved', () => {
+    const payment = claimed({ priorAttemptRef: 'ch_1' });
+    expect(decideEvent(payment, said('succeeded', second + 1, 'ch_1'))).toEqual({ kind: 'apply', status: 'succeeded' });
+  });
+});
+
+/** What becomes of a payment: a read, brought on by an event, finds the furthest that the provider ever told. */
+const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
+  const truth = events.reduce((one, other) => (isFurther(one, other) ? other : one), start);
+  return events.reduce((status, told) => {
+    const decision = decideEvent(payment({ status }), said(told));
+    if (decision.kind === 'apply') return decision.status;
+    return decision.kind === 'read' && isFurther(status, truth) ? truth : status;
+  }, start);
+};
+
+describe('any order and any repetition of what a provider truly sent', () => {
+  test('ends the same, with and without a final event', () => {
+    const sets = fc.uniqueArray(fc.constantFrom(...TOLD), { minLength: 1 });
+    const told = sets.chain((events) =>
+      fc
+        .tuple(fc.array(fc.constantFrom(...events)), fc.array(fc.constantFrom(...events)))
+        .chain(([before, after]) => fc.shuffledSubarray([...before, ...events, ...after], { minLength: 0 }))
+        .map((some) => [...some, ...events])
+        .chain((all) => fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length }))
+        .map((order) => ({ events, order })),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...UNSETTLED), told, (start, { events, order }) => {
+        const furthest = [start, ...events].reduce((one, other) => (ORDER[other] > ORDER[one] ? other : one));
+        expect(endOf(start, order)).toBe(furthest);
+      }),
+    );
+  });
+});
+
+describe('what the provider says when it is asked', () => {
+  const REPORTED = PAYMENT_STATUSES;
+
+  test.each(
+    pairs.filter(([from]) => from !== 'processing'),
+  )('is stored as it is, also backward: %s here, %s there', (from, to) => {
+    const final = (status: PaymentStatus) => ['failed', 'canceled', 'succeeded'].includes(status);
+    const undone = final(from) && !final(to);
+    const swapped = isSettled(from) && final(to);
+    const anomaly = undone || swapped ? `${from} here, ${to} at the provider` : undefined;
+    expect(decideRead(payment({ status: from }), { status: to, attemptRef: undefined })).toEqual(
+      from === to ? { kind: 'same' } : { kind: 'store', status: to, anomaly },
+    );
+  });
+
+  test.each<[PaymentStatus, string]>([
+    ['created', 'not reached'],
+    ['requires_payment_method', 'not reached'],
+    ['pending', 'store'],
+    ['processing', 'same'],
+    ['failed', 'store'],
+    ['canceled', 'store'],
+    ['succeeded', 'store'],
+  ])('of a claim of ours: %s means %s', (status, kind) => {
+    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
+    expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
+    expect(REPORTED).toContain(status);
+  });
+
+  test('of a claim of ours: the failure of the attempt before means that ours has not arrived', () => {
+    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
+    expect(decideRead(claimed, { status: 'failed', attemptRef: 'ch_1' })).toEqual({ kind: 'not reached' });
+  });
+
+  test('is no anomaly where a failed attempt turns out to be paid or canceled', () => {
+    for (const status of ['succeeded', 'canceled'] as const) {
+      expect(decideRead(payment({ status: 'failed' }), { status, attemptRef: 'ch_1' })).toEqual({
+        kind: 'store',
+        status,
+        anomaly: undefined,
+      });
+    }
+  });
+});
+
+describe('a confirmation', () => {
+  test.each<[PaymentStatus, ReturnType<typeof claimRefusal>]>([
+    ['requires_payment_method', undefined],
+    ['created', undefined],
+    ['failed', undefined],
+    ['pending', 'in progress'],
+    ['processing', 'in progress'],
+    ['canceled', 'canceled'],
+    ['succeeded', 'already succeeded'],
+  ])('of a %s payment: %s', (status, refusal) => {
+    expect(claimRefusal(payment({ status }))).toBe(refusal);
+  });
+
+  test.each<[PaymentStatus, ReturnType<typeof claimRefusal>]>([
+    ['created', 'in progress'],
+    ['requires_payment_method', 'in progress'],
+    ['failed', 'in progress'],
+    ['canceled', 'canceled'],
+    ['succeeded', 'already succeeded'],
+  ])('of a %s payment with an update under way: %s', (status, refusal) => {
+    expect(claimRefusal(payment({ status, draft: draft() }))).toBe(refusal);
+  });
+});
+
+describe('an unclear payment', () => {
+  test.each([
+    [0, MINUTE],
+    [1, 5 * MINUTE],
+    [2, 30 * MINUTE],
+    [3, 2 * HOUR],
+    [4, 12 * HOUR],
+    [5, DAY],
+    [6, 2 * DAY],
+    [7, 3 * DAY],
+    [30, 26 * DAY],
+  ])('is looked up for the time numbered %i, %i ms after its claim', (step, after) => {
+    expect(reconcileTime(NOON, step)).toBe(NOON + after);
+  });
+
+  test('is always looked up later than the time before', () => {
+    fc.assert(fc.property(fc.nat(1_000), (step) => reconcileTime(NOON, step) < reconcileTime(NOON, step + 1)));
+  });
+
+  test('is sent again under its key for half an hour, so at three looks', () => {
+    expect(RESEND_WITHIN_MS).toBe(30 * MINUTE);
+    expect(RECONCILE_AFTER_MS.filter((after) => after <= RESEND_WITHIN_MS)).toHaveLength(3);
+  });
+});
