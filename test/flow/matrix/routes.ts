@@ -35,7 +35,11 @@ export interface MatrixRoute {
   readonly success: number;
   readonly changes: boolean;
   /** @param fresh the request may succeed and change what it names: it gets a record of its own. */
-  readonly ask: (service: TestHost, world: World, cell: { caller: CallerName; column: Column; fresh: boolean }) => Promise<Asked>;
+  readonly ask: (
+    service: TestHost,
+    world: World,
+    cell: { caller: CallerName; column: Column; fresh: boolean },
+  ) => Promise<Asked>;
 }
 
 type Kind = 'payment' | 'method' | 'customer' | 'address';
@@ -124,20 +128,45 @@ const always = (table: MatrixTable, success: number, changes: boolean, asked: As
   ask: async () => asked,
 });
 
+const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
+let tiers = 0;
+
+/** Every request that may delete a tier gets one of its own. */
+const deletingTier: MatrixRoute = {
+  table: PLATFORM_ADMIN,
+  success: 204,
+  changes: true,
+  ask: async (service, world, { fresh }) => {
+    if (!fresh) return { path: '/admin/tiers/gold' };
+    tiers += 1;
+    const path = `/admin/tiers/gone-${tiers}`;
+    const session = world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '';
+    expect((await service.put(path, tier, { session })).status).toBe(200);
+    return { path };
+  },
+};
+
 interface Staff {
   readonly organizationId: string;
   readonly memberId: string;
 }
 
+const NOBODY = 'mem_000000000000000000000000';
+
 /** An organization to be changed, owned by whoever owns the one of that column, with members of every role. */
 const staffFor = async (service: TestHost, world: World, column: Column, fresh: boolean): Promise<Staff> => {
   const owner = column === 'organization' ? 'owner' : 'owner of another organization';
   const session = world.callers[owner].carriers[0]?.headers['x-session-id'] ?? '';
-  const emails = { member: { email: 'member@example.com' }, billing: { email: 'billing@example.com' }, admin: { email: 'admin@example.com' } };
+  const emails = {
+    member: { email: 'member@example.com' },
+    billing: { email: 'billing@example.com' },
+    admin: { email: 'admin@example.com' },
+  };
   const existing = column === 'organization' ? world.organizationId : world.anotherOrganizationId;
   const organizationId = fresh ? await organizationOf(service, { session }, emails) : existing;
+  if (!fresh) return { organizationId, memberId: NOBODY };
   const members = await service.get(`/organizations/${organizationId}/members?role=member`, { session });
-  return { organizationId, memberId: members.body.data[0]?.id ?? 'mem_000000000000000000000000' };
+  return { organizationId, memberId: members.body.data[0].id };
 };
 
 const inOrganization = (
@@ -145,20 +174,21 @@ const inOrganization = (
   success: number,
   changes: boolean,
   pathOf: (staff: Staff) => string,
-  bodyOf?: (service: TestHost) => Promise<unknown>,
+  bodyOf?: (service: TestHost, fresh: boolean) => Promise<unknown>,
 ): MatrixRoute => ({
   table,
   success,
   changes,
   ask: async (service, world, { column, fresh }) => ({
     path: pathOf(await staffFor(service, world, column, fresh)),
-    ...(bodyOf && { body: await bodyOf(service) }),
+    ...(bodyOf && { body: await bodyOf(service, fresh) }),
   }),
 });
 
 let joiners = 0;
 /** Somebody who is no member yet. */
-const joiner = async (service: TestHost): Promise<unknown> => {
+const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
+  if (!fresh) return { email: 'joiner@example.com', role: 'member' };
   joiners += 1;
   const email = `joiner.${joiners}@example.com`;
   await service.session({ email });
@@ -169,48 +199,181 @@ const intent = { total_cents: 500, currency: 'USD' };
 const method = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
 const address = { country: 'US', is_partial: true, type: 'billing' };
 const id = (path: (id: string) => string) => (record: Record<string, string>) => path(record['id'] ?? '');
-const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
 
 /** Every route of the catalogue by its id. */
 export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'payments.create-intent': creating('/payments/intents', CREATE, intent),
   'payments.create': creating('/payments', CREATE, intent),
-  'payments.update-intent': onRecord('payment', WRITE, 200, true, id((it) => `/payments/intents/${it}`), { concept: 'x' }),
-  'payments.cancel-intent': onRecord('payment', WRITE, 200, true, id((it) => `/payments/intents/${it}/cancel`), {}),
-  'payments.confirm': onRecord('payment', WRITE_BY_TOKEN, 200, true, id((it) => `/payments/confirm/${it}`), {}),
-  'payments.sync': onRecord('payment', WRITE, 200, true, (record) => `/payments/sync/${record['provider_payment_id']}`, {}),
-  'payments.get': onRecord('payment', READ_BY_TOKEN, 200, false, id((it) => `/payments/${it}`)),
+  'payments.update-intent': onRecord(
+    'payment',
+    WRITE,
+    200,
+    true,
+    id((it) => `/payments/intents/${it}`),
+    { concept: 'x' },
+  ),
+  'payments.cancel-intent': onRecord(
+    'payment',
+    WRITE,
+    200,
+    true,
+    id((it) => `/payments/intents/${it}/cancel`),
+    {},
+  ),
+  'payments.confirm': onRecord(
+    'payment',
+    WRITE_BY_TOKEN,
+    200,
+    true,
+    id((it) => `/payments/confirm/${it}`),
+    {},
+  ),
+  'payments.sync': onRecord(
+    'payment',
+    WRITE,
+    200,
+    true,
+    (record) => `/payments/sync/${record['provider_payment_id']}`,
+    {},
+  ),
+  'payments.get': onRecord(
+    'payment',
+    READ_BY_TOKEN,
+    200,
+    false,
+    id((it) => `/payments/${it}`),
+  ),
   'payments.list': listing('/payments', LIST_BY_TOKEN),
   'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),
   'payment-methods.create': creating('/payment-methods', CREATE, method),
-  'payment-methods.get': onRecord('method', READ_BY_TOKEN, 200, false, id((it) => `/payment-methods/${it}`)),
+  'payment-methods.get': onRecord(
+    'method',
+    READ_BY_TOKEN,
+    200,
+    false,
+    id((it) => `/payment-methods/${it}`),
+  ),
   'payment-methods.list': listing('/payment-methods', LIST_BY_TOKEN),
-  'payment-methods.update': onRecord('method', WRITE, 200, true, id((it) => `/payment-methods/${it}`), { alias: 'x' }),
-  'payment-methods.link-address': onRecord('method', WRITE, 200, true, id((it) => `/payment-methods/${it}/billing-address`), {
-    billing_address_id: null,
-  }),
-  'payment-methods.set-default': onRecord('method', WRITE, 200, true, id((it) => `/payment-methods/${it}/set-default`), {}),
-  'payment-methods.remove': onRecord('method', WRITE, 204, true, id((it) => `/payment-methods/${it}`)),
+  'payment-methods.update': onRecord(
+    'method',
+    WRITE,
+    200,
+    true,
+    id((it) => `/payment-methods/${it}`),
+    { alias: 'x' },
+  ),
+  'payment-methods.link-address': onRecord(
+    'method',
+    WRITE,
+    200,
+    true,
+    id((it) => `/payment-methods/${it}/billing-address`),
+    {
+      billing_address_id: null,
+    },
+  ),
+  'payment-methods.set-default': onRecord(
+    'method',
+    WRITE,
+    200,
+    true,
+    id((it) => `/payment-methods/${it}/set-default`),
+    {},
+  ),
+  'payment-methods.remove': onRecord(
+    'method',
+    WRITE,
+    204,
+    true,
+    id((it) => `/payment-methods/${it}`),
+  ),
   'customers.create': creating('/customers', CREATE_ALONE, { provider_id: 'provider_a', email: 'payer@example.com' }),
-  'customers.get': onRecord('customer', READ, 200, false, id((it) => `/customers/${it}`)),
+  'customers.get': onRecord(
+    'customer',
+    READ,
+    200,
+    false,
+    id((it) => `/customers/${it}`),
+  ),
   'customers.list': listing('/customers', LIST),
-  'customers.update': onRecord('customer', WRITE, 200, true, id((it) => `/customers/${it}`), { phone: '1' }),
-  'customers.remove': onRecord('customer', WRITE, 204, true, id((it) => `/customers/${it}`)),
+  'customers.update': onRecord(
+    'customer',
+    WRITE,
+    200,
+    true,
+    id((it) => `/customers/${it}`),
+    { phone: '1' },
+  ),
+  'customers.remove': onRecord(
+    'customer',
+    WRITE,
+    204,
+    true,
+    id((it) => `/customers/${it}`),
+  ),
   'addresses.create': creating('/addresses', CREATE_ALONE, address),
-  'addresses.get': onRecord('address', READ, 200, false, id((it) => `/addresses/${it}`)),
+  'addresses.get': onRecord(
+    'address',
+    READ,
+    200,
+    false,
+    id((it) => `/addresses/${it}`),
+  ),
   'addresses.list': listing('/addresses', LIST),
-  'addresses.update': onRecord('address', WRITE, 200, true, id((it) => `/addresses/${it}`), { alias: 'x' }),
-  'addresses.remove': onRecord('address', WRITE, 204, true, id((it) => `/addresses/${it}`)),
-  'addresses.set-default': onRecord('address', WRITE, 200, true, id((it) => `/addresses/${it}/set-default`), {}),
+  'addresses.update': onRecord(
+    'address',
+    WRITE,
+    200,
+    true,
+    id((it) => `/addresses/${it}`),
+    { alias: 'x' },
+  ),
+  'addresses.remove': onRecord(
+    'address',
+    WRITE,
+    204,
+    true,
+    id((it) => `/addresses/${it}`),
+  ),
+  'addresses.set-default': onRecord(
+    'address',
+    WRITE,
+    200,
+    true,
+    id((it) => `/addresses/${it}/set-default`),
+    {},
+  ),
   'organizations.create': always(SIGNED_IN, 201, true, { path: '/organizations', body: { name: 'New' } }),
   'organizations.list': always(SIGNED_IN, 200, false, { path: '/organizations' }),
-  'organizations.get': inOrganization(ORGANIZATION_READ, 200, false, (staff) => `/organizations/${staff.organizationId}`),
-  'organizations.update': inOrganization(OWNER_ONLY, 200, true, (staff) => `/organizations/${staff.organizationId}`, async () => ({
-    name: 'Renamed',
-  })),
+  'organizations.get': inOrganization(
+    ORGANIZATION_READ,
+    200,
+    false,
+    (staff) => `/organizations/${staff.organizationId}`,
+  ),
+  'organizations.update': inOrganization(
+    OWNER_ONLY,
+    200,
+    true,
+    (staff) => `/organizations/${staff.organizationId}`,
+    async () => ({
+      name: 'Renamed',
+    }),
+  ),
   'organizations.remove': inOrganization(OWNER_ONLY, 200, true, (staff) => `/organizations/${staff.organizationId}`),
-  'organizations.list-members': inOrganization(ORGANIZATION_READ, 200, false, (staff) => `/organizations/${staff.organizationId}/members`),
-  'organizations.add-member': inOrganization(OWNER_ONLY, 201, true, (staff) => `/organizations/${staff.organizationId}/members`, joiner),
+  'organizations.list-members': inOrganization(
+    ORGANIZATION_READ,
+    200,
+    false,
+    (staff) => `/organizations/${staff.organizationId}/members`,
+  ),
+  'organizations.add-member': inOrganization(
+    OWNER_ONLY,
+    201,
+    true,
+    (staff) => `/organizations/${staff.organizationId}/members`,
+    joiner,
+  ),
   'organizations.change-role': inOrganization(
     OWNER_ONLY,
     200,
@@ -224,15 +387,19 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     true,
     (staff) => `/organizations/${staff.organizationId}/members/${staff.memberId}`,
   ),
-  'organizations.leave': inOrganization(LEAVE, 200, true, (staff) => `/organizations/${staff.organizationId}/leave`, async () => ({})),
+  'organizations.leave': inOrganization(
+    LEAVE,
+    200,
+    true,
+    (staff) => `/organizations/${staff.organizationId}/leave`,
+    async () => ({}),
+  ),
   'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
   'admin.put-record': always(PLATFORM_ADMIN, 200, true, { path: '/admin/tiers/gold', body: tier }),
   'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
   'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
-  'admin.delete-record': always(PLATFORM_ADMIN, 204, true, { path: '/admin/tiers/gone' }),
+  'admin.delete-record': deletingTier,
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.provider-a': always(SIGNATURE, 200, true, { path: '/webhooks/provider_a', body: {} }),
-  'webhooks.provider-b': always(SIGNATURE, 200, true, { path: '/webhooks/provider_b', body: {} }),
-  'webhooks.provider-c': always(SIGNATURE, 200, true, { path: '/webhooks/provider_c', body: {} }),
 };

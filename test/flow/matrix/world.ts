@@ -69,14 +69,19 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
     });
     return { userId: session.user_id, email, session: session.session_id, token: session.token };
   };
-  const named = await Promise.all(PEOPLE.map(async (name) => [name, await person(name, name === 'platform admin')] as const));
+  const named = await Promise.all(
+    PEOPLE.map(async (name) => [name, await person(name, name === 'platform admin')] as const),
+  );
   const people = Object.fromEntries(named) as Record<PersonName, Person>;
   const stranger = await person('stranger');
   const expired = await person('expired', false, 1);
   await service.advance(2);
   const organizationId = await organizationOf(service, people.owner, people);
   const anotherOrganizationId = await organizationOf(service, people['owner of another organization'], undefined);
-  const [guest, otherGuest] = await Promise.all([guestOf(service, 'gina@example.com'), guestOf(service, 'otto@example.com')]);
+  const [guest, otherGuest] = await Promise.all([
+    guestOf(service, 'gina@example.com'),
+    guestOf(service, 'otto@example.com'),
+  ]);
 
   const callers: Record<CallerName, Caller> = {
     anonymous: { carriers: plain('no credential') },
