@@ -21,7 +21,7 @@ export const inStatus = (
   cause: ChangeCause,
   changed: Partial<Payment> = {},
 ): VisiblePayment => {
-  const unclear = isUnclear(status);
+  const unclear = isUnclear(status) || payment.draft !== undefined;
   const freshlyUnclear = unclear && payment.reconcileAt === undefined;
   return {
     ...payment,

@@ -52,11 +52,7 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
   return stands && isVisible(stands) ? stands : payment;
 };
 
-const savedMethodOf = (
-  deps: SaveDeps,
-  payment: VisiblePayment,
-  kept: ProviderMethod,
-): PaymentMethod | undefined => {
+const savedMethodOf = (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod): PaymentMethod | undefined => {
   const owner = ownerOfRecord(payment);
   if (!owner) return undefined;
   const at = iso(deps.now());

@@ -128,10 +128,9 @@ export const isFurther = (from: PaymentStatus, to: PaymentStatus): boolean => OR
 export type ClaimRefusal = 'already succeeded' | 'canceled' | 'in progress';
 
 export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined => {
-  if (payment.draft) return 'in progress';
-  if (mayChange(payment.status, 'processing', 'claim')) return undefined;
   if (payment.status === 'succeeded') return 'already succeeded';
-  return payment.status === 'canceled' ? 'canceled' : 'in progress';
+  if (payment.status === 'canceled') return 'canceled';
+  return mayChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress';
 };
 
 /** When an unclear payment is looked up, counted from its claim; later once a day until it is settled. */

@@ -182,18 +182,13 @@ const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentS
 
 describe('any order and any repetition of what a provider truly sent', () => {
   test('ends the same, with and without a final event', () => {
-    const sets = fc.uniqueArray(fc.constantFrom(...TOLD), { minLength: 1 });
-    const told = sets.chain((events) =>
-      fc
-        .tuple(fc.array(fc.constantFrom(...events)), fc.array(fc.constantFrom(...events)))
-        .chain(([before, after]) => fc.shuffledSubarray([...before, ...events, ...after], { minLength: 0 }))
-        .map((some) => [...some, ...events])
-        .chain((all) => fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length }))
-        .map((order) => ({ events, order })),
-    );
+    const events = fc.uniqueArray(fc.constantFrom(...TOLD), { minLength: 1 });
+    const told = events
+      .chain((once) => fc.array(fc.constantFrom(...once), { maxLength: 6 }).map((again) => [...once, ...again]))
+      .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }));
     fc.assert(
-      fc.property(fc.constantFrom(...UNSETTLED), told, (start, { events, order }) => {
-        const furthest = [start, ...events].reduce((one, other) => (ORDER[other] > ORDER[one] ? other : one));
+      fc.property(fc.constantFrom(...UNSETTLED), told, (start, order) => {
+        const furthest = [start, ...order].reduce((one, other) => (ORDER[other] > ORDER[one] ? other : one));
         expect(endOf(start, order)).toBe(furthest);
       }),
     );
@@ -201,8 +196,6 @@ describe('any order and any repetition of what a provider truly sent', () => {
 });
 
 describe('what the provider says when it is asked', () => {
-  const REPORTED = PAYMENT_STATUSES;
-
   test.each(
     pairs.filter(([from]) => from !== 'processing'),
   )('is stored as it is, also backward: %s here, %s there', (from, to) => {
@@ -226,7 +219,6 @@ describe('what the provider says when it is asked', () => {
   ])('of a claim of ours: %s means %s', (status, kind) => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
     expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
-    expect(REPORTED).toContain(status);
   });
 
   test('of a claim of ours: the failure of the attempt before means that ours has not arrived', () => {

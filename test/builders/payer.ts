@@ -1,0 +1,35 @@
+/** Bodies of POST /customers and POST /payment-methods: valid, with only what matters to the test beside it. */
+type Fields = Readonly<Record<string, unknown>>;
+
+export const customerBody = (fields: Fields = {}): Fields => ({
+  provider_id: 'provider_a',
+  email: 'payer@example.com',
+  ...fields,
+});
+
+/** A card that succeeds. */
+export const methodBody = (fields: Fields = {}): Fields => ({
+  provider_id: 'provider_a',
+  provider_payment_method_token: 'pm_card_visa',
+  ...fields,
+});
+
+/** Without a token: a card's own number. */
+export const rawCardBody = (fields: Fields = {}): Fields => ({
+  provider_id: 'provider_a',
+  card_number: '4242424242424242',
+  card_exp_month: '07',
+  card_exp_year: '2031',
+  card_cvc: '737',
+  ...fields,
+});
+
+export const addressBody = (fields: Fields = {}): Fields => ({
+  country: 'US',
+  line1: '1 Main Street',
+  city: 'Springfield',
+  state: 'IL',
+  postal_code: '62701',
+  name: 'Ada Payer',
+  ...fields,
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { createAddressBody, updateAddressBody } from '../../shared/addresses/requests.ts';
+import { type AddressFacts, addressProblems } from '../../shared/addresses/rules.ts';
+
+const PARTIAL = { country: 'US', isPartial: true, isBusiness: false };
+const FULL = { ...PARTIAL, isPartial: false, line1: '1 Main St', city: 'Boston', postalCode: '02108', name: 'Ada' };
+const BUSINESS = { country: 'US', isPartial: false, isBusiness: true, businessName: 'Ada Ltd' };
+
+const CASES: readonly (readonly [what: string, facts: AddressFacts, missing: readonly string[]])[] = [
+  ['a partial address with a country', PARTIAL, []],
+  ['a partial address of an unknown country', { ...PARTIAL, country: undefined }, []],
+  ['a full address', FULL, []],
+  ['a full address without line1', { ...FULL, line1: undefined }, ['line1']],
+  ['a full address without city', { ...FULL, city: undefined }, ['city']],
+  ['a full address without name', { ...FULL, name: undefined }, ['name']],
+  ['a full address without postal code', { ...FULL, postalCode: undefined }, ['postal_code']],
+  ['a full address without postal code where there are none', { ...FULL, country: 'HK', postalCode: undefined }, []],
+  ['a full address with a business name but no name', { ...FULL, name: undefined, businessName: 'Ada' }, ['name']],
+  ['a full address of nothing', { ...PARTIAL, isPartial: false }, ['line1', 'city', 'name', 'postal_code']],
+  [
+    'a full address of nothing, not even a country',
+    { country: undefined, isPartial: false, isBusiness: false },
+    ['line1', 'city', 'name'],
+  ],
+  ['a business with its name alone', BUSINESS, []],
+  ['a business without its name', { ...BUSINESS, businessName: undefined }, ['business_name']],
+  ['a business with all but its name', { ...FULL, isBusiness: true }, ['business_name']],
+  ['a partial business', { ...BUSINESS, isPartial: true }, []],
+  ['a partial business without its name', { ...PARTIAL, isBusiness: true }, ['business_name']],
+];
+
+describe('the rules of an address', () => {
+  it.each(CASES)('of %s', (_, facts, missing) => {
+    expect(addressProblems(facts).map(({ path }) => path)).toEqual(missing);
+    for (const problem of addressProblems(facts)) expect(problem.rule).toBe('required');
+  });
+});
+
+const problemsOf = (schema: typeof createAddressBody | typeof updateAddressBody, body: unknown): string[] =>
+  schema
+    .safeParse(body)
+    .error?.issues.map(({ path }) => path.join('.'))
+    .sort() ?? [];
+
+describe('a body', () => {
+  it('names all problems at once', () => {
+    const body = { country: 'UK', type: 'home', tax_id_type: 'ssn', alias: 'x'.repeat(101), nickname: 'home', city: 7 };
+    expect(problemsOf(createAddressBody, body)).toEqual(
+      ['alias', 'city', 'city', 'country', 'line1', 'name', 'nickname', 'tax_id_type', 'type'].sort(),
+    );
+  });
+
+  it('needs a country', () => {
+    expect(problemsOf(createAddressBody, { is_partial: true })).toEqual(['country']);
+    expect(problemsOf(updateAddressBody, {})).toEqual([]);
+    expect(problemsOf(updateAddressBody, { country: null })).toEqual(['country']);
+  });
+
+  it('takes a country in any case', () => {
+    expect(createAddressBody.parse({ country: ' de ', is_partial: true })).toMatchObject({
+      country: 'DE',
+      is_partial: true,
+      is_business: false,
+      is_default: false,
+      type: 'billing',
+    });
+  });
+
+  it('takes blank text for absent', () => {
+    const body = { country: 'US', line1: '  ', city: 'Boston', postal_code: '', name: '\t' };
+    expect(problemsOf(createAddressBody, body)).toEqual(['line1', 'name', 'postal_code']);
+  });
+
+  it.each(['create', 'update'] as const)('says "use alias" to a nickname (%s)', (what) => {
+    const schema = what === 'create' ? createAddressBody : updateAddressBody;
+    const issues = schema.safeParse({ country: 'US', is_partial: true, nickname: 'Home' }).error?.issues;
+    expect(issues).toMatchObject([{ path: ['nickname'], message: 'use alias' }]);
+  });
+
+  it.each([
+    ['line1', 200],
+    ['line2', 200],
+    ['city', 100],
+    ['state', 100],
+    ['postal_code', 20],
+    ['name', 200],
+    ['business_name', 200],
+    ['tax_id', 50],
+    ['alias', 100],
+  ])('takes %s of up to %i characters', (field, max) => {
+    const body = (length: number) => ({ country: 'US', is_partial: true, [field]: 'x'.repeat(length) });
+    expect(problemsOf(createAddressBody, body(max))).toEqual([]);
+    expect(problemsOf(createAddressBody, body(max + 1))).toEqual([field]);
+    expect(problemsOf(updateAddressBody, body(max + 1))).toEqual([field]);
+  });
+
+  it.each([null, [], 'text', 7])('is no %j', (body) => {
+    expect(createAddressBody.safeParse(body).success).toBe(false);
+  });
+});

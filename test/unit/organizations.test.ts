@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { IdentityUser } from '../../shared/identity/identity.ts';
+import { listMembers } from '../../shared/organizations/list-members.ts';
+import {
+  newMember,
+  newOrganization,
+  organizationOf,
+  requireAssignable,
+  requireChangeable,
+} from '../../shared/organizations/organization.ts';
+import { insertionOf } from '../../shared/organizations/store.ts';
+import type { Item } from '../../shared/table/table.ts';
+
+const AT = '2026-11-01T00:00:00.000Z';
+const organization = newOrganization({ id: 'org_1', name: 'Acme', ownerUserId: 'user_o' }, AT);
+const member = (userId: string, role: 'owner' | 'admin') => newMember({ organizationId: 'org_1', userId, role }, AT);
+
+describe('the rules of memberships', () => {
+  it.each([
+    ['the owner, by itself', member('user_o', 'owner'), 'user_o', 'OWNER_IMMUTABLE'],
+    ['the owner, by another', member('user_o', 'owner'), 'user_a', 'OWNER_IMMUTABLE'],
+    ['oneself', member('user_a', 'admin'), 'user_a', 'CANNOT_CHANGE_SELF'],
+  ])('let nobody change or remove %s', (_, target, callerId, code) => {
+    expect(() => requireChangeable(target, callerId)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('let the others be changed and removed', () => {
+    expect(() => requireChangeable(member('user_a', 'admin'), 'user_o')).not.toThrow();
+  });
+
+  it('let nobody be made an owner', () => {
+    expect(() => requireAssignable('owner')).toThrow(expect.objectContaining({ code: 'INVALID_ROLE' }));
+    for (const role of ['admin', 'billing', 'member'] as const) expect(() => requireAssignable(role)).not.toThrow();
+  });
+});
+
+describe('an organization as an item', () => {
+  const [first] = insertionOf(organization);
+  const item = first && 'put' in first ? first.put : {};
+
+  it('is read as it was written', () => {
+    expect(organizationOf(item)).toEqual(organization);
+  });
+
+  it('is nothing to anybody once it has been deleted, whatever is left of it', () => {
+    expect(organizationOf({ ...item, deletedAt: AT })).toBeUndefined();
+    expect(organizationOf({ id: 'org_1', createdAt: AT, deletedAt: AT })).toBeUndefined();
+  });
+});
+
+describe('a page of members', () => {
+  const members = ['user_o', 'user_a', 'user_gone'].map((userId) => member(userId, 'admin'));
+  const rows: Item[] = members.map((it) => ({ pk: `ORG#${it.organizationId}`, sk: `MEMBER#${it.id}`, sort: it.id }));
+  const table = {
+    queryIndex: async () => ({ items: rows, next: undefined }),
+    getMany: async () => members,
+  };
+
+  it('takes one call of the identity service, and shows a user that it does not know', async () => {
+    const calls: (readonly string[])[] = [];
+    const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> => {
+      calls.push(ids);
+      return [{ id: 'user_a', email: 'a@example.com', name: 'Ann', last_name: null, picture: null }];
+    };
+    const request = { record: organization, query: { page: 1, limit: 20 } };
+    const { data } = await listMembers(
+      { table: table as never, identity: { users } },
+      request as Parameters<typeof listMembers>[1],
+    );
+    expect(calls).toEqual([['user_o', 'user_a', 'user_gone']]);
+    const unknown = { user_name: '', user_last_name: '', user_email: '', user_picture: null };
+    expect(data).toMatchObject([
+      { user_id: 'user_o', ...unknown },
+      { user_id: 'user_a', user_name: 'Ann', user_last_name: '', user_email: 'a@example.com', user_picture: null },
+      { user_id: 'user_gone', ...unknown },
+    ]);
+  });
+});

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { claimed, created, inStatus, reported, updated } from '../../shared/payments/changes.ts';
+import { CAUSES, PAYMENT_STATUSES, type Payment, withDraft } from '../../shared/payments/payment.ts';
+import type { ProviderPayment } from '../../shared/providers/provider.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
+
+const LATER = NOON + 10 * SECOND;
+
+const report = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
+  intentId: 'pi_9',
+  paymentId: 'pi_9',
+  status: 'created',
+  amountCents: 2_500,
+  currency: 'USD',
+  attemptRef: undefined,
+  failureCode: undefined,
+  clientSecret: 'pi_9_secret',
+  nextAction: undefined,
+  methodId: undefined,
+  ourPaymentId: undefined,
+  ...fields,
+});
+
+describe('every next version', () => {
+  test('counts on, is dated now and names its cause', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...PAYMENT_STATUSES),
+        fc.constantFrom(...PAYMENT_STATUSES),
+        fc.constantFrom(...CAUSES),
+        (from, to, cause) => {
+          const next = inStatus(payment({ status: from, version: 7 }), to, LATER, cause);
+          expect(next).toMatchObject({ status: to, cause, version: 8, updatedAt: iso(LATER), createdAt: iso(NOON) });
+        },
+      ),
+    );
+  });
+
+  test('has its time of completion from the first success, and keeps it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...PAYMENT_STATUSES), { maxLength: 10 }), (path) => {
+        let record = payment();
+        let now = NOON;
+        let first: string | undefined;
+        for (const status of path) {
+          now += SECOND;
+          record = inStatus(record, status, now, 'sync');
+          if (status === 'succeeded') first ??= iso(now);
+          expect(record.completedAt).toBe(first);
+        }
+      }),
+    );
+  });
+
+  test('has an appointment to be looked up exactly while it is unclear', () => {
+    for (const status of PAYMENT_STATUSES) {
+      const { reconcileAt, reconcileStep } = inStatus(payment(), status, LATER, 'event');
+      const unclear = status === 'pending' || status === 'processing';
+      expect([reconcileAt, reconcileStep]).toEqual(unclear ? [iso(LATER + MINUTE), 0] : [undefined, undefined]);
+    }
+  });
+
+  test('keeps the appointment that it has while it stays unclear', () => {
+    const kept = { reconcileAt: iso(NOON + 30 * MINUTE), reconcileStep: 2 };
+    expect(inStatus(payment({ status: 'processing', ...kept }), 'pending', LATER, 'answer')).toMatchObject(kept);
+  });
+
+  test('keeps a reason of failure only where it has failed', () => {
+    const failed = payment({ status: 'failed', failureCode: 'lost_card' });
+    for (const status of PAYMENT_STATUSES) {
+      const expected = status === 'failed' ? 'lost_card' : undefined;
+      expect(inStatus(failed, status, LATER, 'sync').failureCode).toBe(expected);
+    }
+  });
+
+  test('keeps what the payer has to do only while it is pending', () => {
+    const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
+    for (const status of PAYMENT_STATUSES) {
+      const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
+      expect(inStatus(pending, status, LATER, 'sync').nextAction).toEqual(expected);
+    }
+  });
+});
+
+describe('a claim', () => {
+  const method = { methodRef: 'pm_2', paymentMethodId: undefined, providerCustomerId: 'cus_1' };
+
+  test('is a new attempt with its method, time and first look', () => {
+    const failed = payment({
+      status: 'failed',
+      version: 4,
+      attempt: 1,
+      attemptRef: 'ch_1',
+      failureCode: 'lost_card',
+      nextAction: { type: 'use_provider_sdk' },
+    });
+    expect(claimed(failed, method, LATER)).toMatchObject({
+      status: 'processing',
+      cause: 'claim',
+      version: 5,
+      attempt: 2,
+      claimedAt: iso(LATER),
+      priorAttemptRef: 'ch_1',
+      failureCode: undefined,
+      nextAction: undefined,
+      reconcileAt: iso(LATER + MINUTE),
+      reconcileStep: 0,
+      ...method,
+    });
+  });
+
+  test('never has the key of another attempt', () => {
+    const first = claimed(payment(), method, NOON);
+    const second = claimed(inStatus(first, 'failed', NOON, 'answer'), method, NOON);
+    expect([first.attempt, second.attempt]).toEqual([1, 2]);
+  });
+});
+
+describe('a creation that the provider has answered', () => {
+  const creating: Payment = {
+    ...payment({ version: 0, busyUntil: iso(LATER), reconcileAt: iso(LATER), providerIntentId: undefined }),
+    status: 'creating',
+  };
+
+  test('exists from version 1 on, with the provider’s ids and secret, and nobody at work on it', () => {
+    expect(created({ ...creating, methodRef: 'tok_1' }, report({ methodId: 'pm_9' }), LATER)).toMatchObject({
+      version: 1,
+      status: 'created',
+      providerIntentId: 'pi_9',
+      providerPaymentId: 'pi_9',
+      clientSecret: 'pi_9_secret',
+      methodRef: 'pm_9',
+      busyUntil: undefined,
+      reconcileAt: undefined,
+    });
+  });
+
+  test('asks for a method where it has none', () => {
+    expect(created(creating, report(), LATER).status).toBe('requires_payment_method');
+  });
+
+  test('keeps the saved method that it was made with', () => {
+    const saved = { ...creating, paymentMethodId: 'pmt_1', methodRef: 'pm_1' };
+    expect(created(saved, report({ methodId: 'pm_9' }), LATER)).toMatchObject({ methodRef: 'pm_1', status: 'created' });
+  });
+});
+
+describe('an update that the provider has taken', () => {
+  const old = payment({ description: 'old', category: 'old', draft: draft(), reconcileAt: iso(LATER), methodRef: 'pm_1' });
+
+  test('stands in the place of all that it may change, and is over', () => {
+    const next = updated(old, draft({ description: 'new', methodRef: 'pm_2' }), LATER);
+    expect(next).toMatchObject({
+      totalCents: 3_000,
+      description: 'new',
+      methodRef: 'pm_2',
+      status: 'created',
+      cause: 'update',
+      version: 2,
+      updatedAt: iso(LATER),
+    });
+    expect([next.category, next.draft, next.reconcileAt]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test.each([
+    [{ methodRef: 'pm_2' }, 'created'],
+    [{ paymentMethodId: 'pmt_1' }, 'created'],
+    [{}, 'requires_payment_method'],
+  ] as const)('decides by its method %j that it is %s', (fields, status) => {
+    expect(updated(old, draft(fields), LATER).status).toBe(status);
+  });
+
+  test.each(['processing', 'pending', 'succeeded', 'failed', 'canceled'] as const)(
+    'leaves the state of a payment that is %s by now',
+    (status) => {
+      const at = iso(NOON + DAY);
+      const next = updated(payment({ status, reconcileAt: at, draft: draft() }), draft(), LATER);
+      expect(next).toMatchObject({ status, reconcileAt: at, totalCents: 3_000 });
+    },
+  );
+
+  test('changes nothing that no update may change', () => {
+    const fixed: Partial<Payment> = { id: old.id, userId: 'user_1', providerId: 'provider_a', createdAt: iso(NOON) };
+    expect(withDraft(old, draft())).toMatchObject(fixed);
+  });
+});
+
+describe('a report of the provider', () => {
+  test.each<[Partial<ProviderPayment>, Partial<Payment>]>([
+    [{ status: 'succeeded', attemptRef: 'ch_1', methodId: 'pm_9' }, { attemptRef: 'ch_1', methodRef: 'pm_9' }],
+    [{ status: 'failed', failureCode: 'lost_card' }, { failureCode: 'lost_card' }],
+    [{ status: 'failed' }, { failureCode: 'processing_error' }],
+    [
+      { status: 'pending', nextAction: { type: 'redirect_to_url', url: 'https://bank.example' } },
+      { nextAction: { type: 'redirect_to_url', url: 'https://bank.example' } },
+    ],
+  ])('%j is kept as %j', (given, kept) => {
+    expect(reported(report({ paymentId: 'pay_9', ...given }))).toMatchObject({ providerPaymentId: 'pay_9', ...kept });
+  });
+
+  test('leaves the method as it is where it names none', () => {
+    expect('methodRef' in reported(report())).toBe(false);
+  });
+});

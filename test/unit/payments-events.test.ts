@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { iso } from '../../shared/core/time.ts';
+import { paymentEvents } from '../../shared/payments/events.ts';
+import { PAYMENT_STATUSES, type Payment, type PaymentStatus } from '../../shared/payments/payment.ts';
+import { NOON, payment } from '../builders/payment.ts';
+
+const names = (before: Payment | undefined, after: Payment) => paymentEvents(before, after).map(({ type }) => type);
+const next = (before: Payment, status: PaymentStatus): Payment => ({ ...before, status, version: before.version + 1 });
+const creating: Payment = { ...payment(), status: 'creating', version: 0 };
+
+describe('the events of a stored change', () => {
+  test('are none while the payment is being created', () => {
+    expect(paymentEvents(undefined, creating)).toEqual([]);
+  });
+
+  test('are payment.created once it exists for its readers', () => {
+    expect(names(creating, payment())).toEqual(['payment.created']);
+  });
+
+  test('are both where it exists and is settled in one change', () => {
+    expect(names(undefined, payment({ status: 'succeeded' }))).toEqual(['payment.created', 'payment.succeeded']);
+    expect(names(creating, payment({ status: 'failed' }))).toEqual(['payment.created', 'payment.failed']);
+  });
+
+  test.each(PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const)))(
+    'from %s to %s are one where it has just succeeded or failed, else none',
+    (from, to) => {
+      const expected = from !== to && (to === 'succeeded' || to === 'failed') ? [`payment.${to}`] : [];
+      const before = payment({ status: from });
+      expect(names(before, next(before, to))).toEqual(expected);
+    },
+  );
+
+  test('are none where the version stays: leases and appointments say nothing', () => {
+    const before = payment({ status: 'processing' });
+    expect(paymentEvents(before, { ...before, status: 'succeeded' })).toEqual([]);
+    expect(paymentEvents(before, { ...before, reconcileAt: iso(NOON) })).toEqual([]);
+  });
+
+  test('have an id that a replay has again, and no other change has', () => {
+    const processing = payment({ status: 'processing', version: 4 });
+    const paid = next(processing, 'succeeded');
+    const [once] = paymentEvents(processing, paid);
+    const [again] = paymentEvents(processing, paid);
+    expect(once?.id).toBe(`${paid.id}:5:payment.succeeded`);
+    expect(again).toEqual(once);
+    const [later] = paymentEvents(next(paid, 'processing'), next(next(paid, 'processing'), 'succeeded'));
+    expect(later?.id).not.toBe(once?.id);
+  });
+});
+
+describe('the payload', () => {
+  const payloadOf = (after: Payment) => paymentEvents(creating, after)[0]?.detail;
+
+  test('of a user’s payment is what is promised to listeners', () => {
+    const after = payment({ userEmail: 'ada@example.com', projectId: 'proj_1', organizationId: 'org_1' });
+    expect(payloadOf(after)).toEqual({
+      id: `${after.id}:1:payment.created`,
+      organization_id: 'org_1',
+      user_id: 'user_1',
+      payload: {
+        event: 'payment.created',
+        provider: 'provider_a',
+        timestamp: after.updatedAt,
+        data: {
+          payment_id: after.id,
+          amount: 2_500,
+          currency: 'USD',
+          status: 'created',
+          user: { id: 'user_1', type: 'authenticated', email: 'ada@example.com' },
+          project: { id: 'proj_1' },
+          provider_payment_id: 'pi_1',
+          organization_id: 'org_1',
+          customer_id: null,
+          subscription_id: null,
+          failure_code: null,
+        },
+      },
+    });
+  });
+
+  test.each([
+    ['a guest', { userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' }, { id: 'gst_1', type: 'guest', email: 'ada@example.com' }],
+    ['nobody known', { userId: undefined }, null],
+  ])('names %s', (_, fields, user) => {
+    expect(payloadOf(payment(fields))).toMatchObject({ payload: { data: { user, project: null } } });
+  });
+
+  test('tells neither the secret nor how the service works inside', () => {
+    const after = payment({
+      status: 'failed',
+      clientSecret: 'CANARY-secret',
+      methodRef: 'CANARY-method',
+      requestHash: 'CANARY-hash',
+      guestPhone: 'CANARY-phone',
+      anomaly: 'CANARY-anomaly',
+      metadata: { note: 'CANARY-metadata' },
+      failureCode: 'lost_card',
+    });
+    const text = JSON.stringify(paymentEvents(creating, after));
+    expect(text).not.toContain('CANARY');
+    expect(text).toContain('"failure_code":"lost_card"');
+  });
+});

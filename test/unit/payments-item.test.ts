@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import { inStatus } from '../../shared/payments/changes.ts';
+import { PAYMENT_STATUSES, paymentOf } from '../../shared/payments/payment.ts';
+import { appointmentOf, paymentItem, paymentStore } from '../../shared/payments/store.ts';
+import { dueShards } from '../../shared/table/keys.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
+
+const guest = { userId: undefined, guestId: 'gst_1', guestEmail: 'Ada@Example.com' };
+const secret = { clientSecret: 'pi_1_secret_x' };
+
+describe('the item of a payment', () => {
+  test('stands under its id', () => {
+    const { id } = payment();
+    expect(paymentItem(payment(), NOON)).toMatchObject({ pk: `PAY#${id}`, sk: 'PAY' });
+  });
+
+  test.each([
+    ['its user', {}, 'USER#user_1#PAY'],
+    ['its organization, whoever made it', { organizationId: 'org_1' }, 'ORG#org_1#PAY'],
+  ])('is listed under %s', (_, fields, owner) => {
+    const record = payment(fields);
+    expect(paymentItem(record, NOON)).toMatchObject({ owner, sort: `${record.createdAt}#${record.id}` });
+  });
+
+  test('is listed under its guest’s e-mail, whatever its case, which the key does not tell', () => {
+    const { owner } = paymentItem(payment(guest), NOON);
+    expect(owner).toMatch(/^GUEST#[0-9a-f]{32}#PAY$/);
+    expect(paymentItem(payment({ ...guest, guestEmail: 'ada@example.com' }), NOON)['owner']).toBe(owner);
+    expect(paymentItem(payment({ ...guest, guestEmail: 'eve@example.com' }), NOON)['owner']).not.toBe(owner);
+  });
+
+  test('is listed under its project too, where it has one', () => {
+    expect(paymentItem(payment({ projectId: 'proj_1' }), NOON)['project']).toBe('PROJECT#proj_1#PAY');
+    expect('project' in paymentItem(payment(), NOON)).toBe(false);
+  });
+
+  test('is listed nowhere while it is being created', () => {
+    const item = paymentItem({ ...payment({ projectId: 'proj_1' }), status: 'creating', version: 0 }, NOON);
+    expect(['owner', 'project', 'sort', 'f'].filter((name) => name in item)).toEqual([]);
+  });
+
+  test('carries what lists filter and order by', () => {
+    const record = payment({
+      status: 'failed',
+      organizationId: 'org_1',
+      projectId: 'proj_1',
+      productId: 'prod_1',
+      customerId: 'cust_1',
+      userEmail: 'Ada@Example.com',
+      description: `Mixed CASE ${'x'.repeat(300)}`,
+    });
+    expect(paymentItem(record, NOON)['f']).toEqual({
+      s: 'failed',
+      a: 2_500,
+      u: record.updatedAt,
+      p: 'provider_a',
+      o: 'org_1',
+      j: 'proj_1',
+      d: 'prod_1',
+      g: undefined,
+      c: 'cust_1',
+      e: 'ada@example.com',
+      t: `mixed case ${'x'.repeat(189)}`,
+    });
+    expect(paymentItem(payment(guest), NOON)['f']).toMatchObject({ g: 'gst_1', e: 'ada@example.com' });
+  });
+
+  test('makes the same payment again', () => {
+    const record = payment({ ...secret, projectId: 'proj_1', draft: draft(), metadata: { note: ['a', 1, null] } });
+    expect(paymentOf(paymentItem(record, NOON))).toEqual(record);
+  });
+
+  test.each([
+    [DAY - 1, true],
+    [DAY, false],
+    [DAY + 1, false],
+  ])('%i ms after creation holds the client secret: %s', (after, held) => {
+    const item = paymentItem(payment(secret), NOON + after);
+    expect(item['clientSecret']).toBe(held ? secret.clientSecret : undefined);
+  });
+});
+
+describe('the appointment of a payment', () => {
+  const soon = iso(NOON + MINUTE);
+  const tomorrow = iso(NOON + DAY);
+
+  test.each([
+    ['created: expires after a day', payment(), tomorrow],
+    ['requires_payment_method: expires after a day', payment({ status: 'requires_payment_method' }), tomorrow],
+    ['creating: is finished', { ...payment(), status: 'creating' as const, reconcileAt: soon }, soon],
+    ['processing: is looked up', payment({ status: 'processing', reconcileAt: soon, ...secret }), soon],
+    ['pending: is looked up', payment({ status: 'pending', reconcileAt: soon }), soon],
+    ['with an update under way: is finished', payment({ draft: draft(), reconcileAt: soon }), soon],
+    ['failed, with its secret: loses it', payment({ status: 'failed', ...secret }), tomorrow],
+    ['succeeded, with its secret: loses it', payment({ status: 'succeeded', ...secret }), tomorrow],
+    ['failed', payment({ status: 'failed' }), undefined],
+    ['succeeded', payment({ status: 'succeeded' }), undefined],
+    ['canceled', payment({ status: 'canceled', reconcileAt: soon }), undefined],
+  ])('%s', (_, record, at) => {
+    expect(appointmentOf(record)).toBe(at);
+  });
+
+  test('stands in the due index, in a shard that the sweep reads', () => {
+    const { due, due_at } = paymentItem(payment(), NOON);
+    expect(due_at).toBe(tomorrow);
+    expect(dueShards).toContain(due);
+  });
+
+  test('stands in no index where there is none', () => {
+    const item = paymentItem(payment({ status: 'succeeded' }), NOON);
+    expect('due' in item || 'due_at' in item).toBe(false);
+  });
+
+  test('spreads over all shards', () => {
+    const shards = Array.from({ length: 200 }, (_, index) => paymentItem(payment({ id: `pay_${index}` }), NOON)['due']);
+    expect(new Set(shards)).toEqual(new Set(dueShards));
+  });
+
+  test('is never missing while an update is under way, whatever event comes between', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...PAYMENT_STATUSES),
+        fc.constantFrom('event', 'sync') as fc.Arbitrary<'event' | 'sync'>,
+        (status, cause) => {
+          const claimed = payment({ draft: draft(), reconcileAt: soon });
+          const next = inStatus(claimed, status, NOON + 1, cause);
+          if (next.draft) expect(appointmentOf(next)).toBeDefined();
+        },
+      ),
+    );
+  });
+});
+
+describe('the store', () => {
+  const clock = { now: () => NOON };
+  const stored = async (record = payment()) => {
+    const memory = memoryTable(clock);
+    const store = paymentStore(memory.table, clock.now);
+    expect(await store.insertOrFind(record)).toBeUndefined();
+    return { store, memory };
+  };
+
+  test('keeps the first of two payments under one id, and answers it', async () => {
+    const { store } = await stored();
+    expect(await store.insertOrFind(payment({ totalCents: 1, subtotalCents: 1 }))).toEqual(payment());
+  });
+
+  test('commits on the version that was read, and tells what stands where another came first', async () => {
+    const { store } = await stored();
+    const paid = inStatus(payment(), 'succeeded', NOON + 1, 'event');
+    const failed = inStatus(payment(), 'failed', NOON + 2, 'event');
+    expect(await store.commit(payment(), paid)).toEqual({ ok: true, payment: paid });
+    const lost = await store.commit(payment(), failed);
+    expect(lost.ok ? undefined : lost.found?.status).toBe('succeeded');
+    expect((await store.load(payment().id))?.status).toBe('succeeded');
+  });
+
+  test('lets one update be under way, and no commit past it that does not know of it', async () => {
+    const { store } = await stored();
+    expect(await store.claimDraft(payment(), draft())).toBe(true);
+    expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBe(false);
+    const committed = await store.commit(payment(), inStatus(payment(), 'processing', NOON + 1, 'claim'));
+    expect(committed.ok).toBe(false);
+  });
+
+  test('drops a refused update, also where an event has moved the payment on meanwhile', async () => {
+    const { store } = await stored();
+    await store.claimDraft(payment(), draft());
+    const asked = payment({ draft: draft() });
+    await store.commit(asked, inStatus(asked, 'succeeded', NOON + 1, 'event'));
+    await store.dropDraft(asked);
+    expect(await store.load(payment().id)).toMatchObject({ status: 'succeeded' });
+    expect((await store.load(payment().id))?.draft).toBeUndefined();
+  });
+
+  test('removes a payment that was never finished, and no other', async () => {
+    const creating = { ...payment(), status: 'creating' as const, version: 0 };
+    const { store } = await stored(creating);
+    expect(await store.loadVisible(creating.id)).toBeUndefined();
+    expect((await store.removeCreating(creating.id)).ok).toBe(true);
+    const other = await stored();
+    expect((await other.store.removeCreating(payment().id)).ok).toBe(false);
+  });
+
+  test('lets one of many take over a creation that was left', async () => {
+    const left = { ...payment({ busyUntil: iso(NOON) }), status: 'creating' as const, version: 0 };
+    const { store } = await stored(left);
+    const until = iso(NOON + MINUTE);
+    const taken = await Promise.all([store.takeOver(left, until), store.takeOver(left, until)]);
+    expect(taken.toSorted()).toEqual([false, true]);
+  });
+
+  test('removes the secret and leaves what else is due', async () => {
+    const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE), ...secret });
+    const { store, memory } = await stored(processing);
+    await store.removeSecret(processing);
+    const [item] = memory.items();
+    expect(item).toMatchObject({ due_at: iso(NOON + MINUTE) });
+    expect(item && 'clientSecret' in item).toBe(false);
+    const done = await stored(payment({ status: 'succeeded', ...secret }));
+    await done.store.removeSecret(payment({ status: 'succeeded', ...secret }));
+    expect(done.memory.items().some((left) => 'due' in left || 'due_at' in left || 'clientSecret' in left)).toBe(false);
+  });
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, iso } from '../../shared/core/time.ts';
+import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts';
+import { paymentProjection } from '../../shared/payments/projection.ts';
+import type { TransactionStep } from '../../shared/table/table.ts';
+import { NOON, payment } from '../builders/payment.ts';
+
+const creating = (fields: Partial<Payment> = {}): Payment => ({ ...payment(), ...fields, status: 'creating', version: 0 });
+
+type Counters = Map<string, Map<string, number>>;
+
+/** What the table does with the steps: history once a version, numbers added. */
+const apply = (counters: Counters, history: Set<string>, steps: readonly TransactionStep[]): void => {
+  for (const step of steps) {
+    if ('put' in step) {
+      const name = `${step.put['pk']} ${step.put['sk']}`;
+      if (history.has(name)) return;
+      history.add(name);
+    }
+    if ('update' in step) {
+      const name = `${step.update.pk} ${step.update.sk}`;
+      const numbers = counters.get(name) ?? new Map<string, number>();
+      for (const [status, by] of Object.entries(step.changes.add ?? {})) {
+        numbers.set(status, (numbers.get(status) ?? 0) + by);
+      }
+      counters.set(name, numbers);
+    }
+  }
+};
+
+/** What the counters have to say, counted from the records themselves; zeros left out. */
+const counted = (records: readonly Payment[]): Record<string, Record<string, number>> => {
+  const counts: Record<string, Record<string, number>> = {};
+  const add = (scope: string, { createdAt, status }: Payment): void => {
+    const day = (counts[`COUNT#${scope}#PAY ${createdAt.slice(0, 10)}`] ??= {});
+    day[`n_${status}`] = (day[`n_${status}`] ?? 0) + 1;
+  };
+  for (const record of records) {
+    if (record.status === 'creating') continue;
+    add(record.organizationId ? `ORG#${record.organizationId}` : `USER#${record.userId}`, record);
+    if (record.projectId) add(`PROJECT#${record.projectId}`, record);
+  }
+  return counts;
+};
+
+const shown = (counters: Counters): Record<string, Record<string, number>> =>
+  Object.fromEntries(
+    [...counters]
+      .map(([name, numbers]) => [name, Object.fromEntries([...numbers].filter(([, count]) => count !== 0))] as const)
+      .filter(([, numbers]) => Object.keys(numbers).length > 0),
+  );
+
+const change = fc.record({
+  of: fc.nat(4),
+  status: fc.constantFrom(...PAYMENT_STATUSES),
+  projectId: fc.constantFrom(undefined, 'proj_1', 'proj_2'),
+  repeats: fc.nat(2),
+  silent: fc.boolean(),
+});
+
+describe('counters of payments', () => {
+  test('add up to the records as they are, after any changes and any repetition of their telling', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+        const records = Array.from({ length: 5 }, (_, index) =>
+          creating({
+            id: `pay_${index}`,
+            createdAt: iso(NOON + (index % 2) * DAY),
+            userId: `user_${index % 3}`,
+            organizationId: index === 4 ? 'org_1' : undefined,
+          }),
+        );
+        const counters: Counters = new Map();
+        const history = new Set<string>();
+        for (const { of, status, projectId, repeats, silent } of changes) {
+          const before = records[of];
+          if (!before) continue;
+          const after: Payment = silent
+            ? { ...before, reconcileAt: iso(NOON) }
+            : { ...before, status, projectId, version: before.version + 1 };
+          for (let told = 0; told <= repeats; told += 1) apply(counters, history, paymentProjection(before, after));
+          records[of] = after;
+        }
+        expect(shown(counters)).toEqual(counted(records));
+        expect(history.size).toBe(records.reduce((sum, { version }) => sum + version, 0));
+      }),
+    );
+  });
+});
+
+describe('one change', () => {
+  test('is not projected before the payment exists for its readers', () => {
+    expect(paymentProjection(undefined, creating())).toEqual([]);
+  });
+
+  test('is not projected where the version stays', () => {
+    expect(paymentProjection(payment(), { ...payment(), reconcileAt: iso(NOON) })).toEqual([]);
+  });
+
+  test('writes its history first, on the condition that it is not there yet', () => {
+    const after = payment({ status: 'failed', version: 12, cause: 'answer', attempt: 2, failureCode: 'lost_card' });
+    expect(paymentProjection(payment({ status: 'processing', version: 11 }), after)[0]).toEqual({
+      put: {
+        pk: `PAY#${after.id}`,
+        sk: 'HIST#000012',
+        status: 'failed',
+        cause: 'answer',
+        at: after.updatedAt,
+        attempt: 2,
+        failureCode: 'lost_card',
+        anomaly: undefined,
+      },
+      if: [{ absent: true }],
+    });
+  });
+
+  test('touches no counter where neither status nor scope changes', () => {
+    expect(paymentProjection(payment(), payment({ version: 2, description: 'new' }))).toHaveLength(1);
+  });
+
+  test('is counted on the day that the payment was made, however late it comes', () => {
+    const before = payment({ status: 'processing' });
+    const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY) });
+    expect(paymentProjection(before, after).slice(1)).toEqual([
+      {
+        update: { pk: 'COUNT#USER#user_1#PAY', sk: '2026-03-10' },
+        changes: { add: { n_processing: -1, n_succeeded: 1 } },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, iso } from '../../shared/core/time.ts';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import { confirmationView, guestListView, paymentView, paymentWithSecret } from '../../shared/payments/view.ts';
+import { confirmationSchema, guestPaymentSchema, paymentViewSchema } from '../../shared/payments/view-schema.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
+
+/** Every field that a record keeps for the service alone, each with a value to look for. */
+const INTERNAL = {
+  methodRef: 'CANARY-method-ref',
+  providerCustomerId: 'CANARY-provider-customer',
+  requestHash: 'CANARY-request-hash',
+  userEmail: 'CANARY-user-email',
+  guestId: 'CANARY-guest-id',
+  guestName: 'CANARY-guest-name',
+  guestPhone: 'CANARY-guest-phone',
+  attemptRef: 'CANARY-attempt-ref',
+  priorAttemptRef: 'CANARY-prior-attempt',
+  anomaly: 'CANARY-anomaly',
+  draft: draft({ methodRef: 'CANARY-draft-method', description: 'CANARY-draft-description' }),
+} as const satisfies Partial<VisiblePayment>;
+const SECRET = 'pi_1_secret_CANARY';
+
+const full = payment({ ...INTERNAL, clientSecret: SECRET, guestEmail: 'ada@example.com', attempt: 3 });
+const VIEWS = { paymentView, guestListView, confirmationView };
+
+describe('what readers see of a payment', () => {
+  test.each(Object.entries(VIEWS))('holds nothing of the inside, nor the secret: %s', (_, view) => {
+    const text = JSON.stringify(view(full));
+    expect(text).not.toContain('CANARY');
+    const names = ['methodRef', 'requestHash', 'version', 'attempt', 'reconcile', 'busyUntil', 'cause', 'draft', 'due'];
+    for (const name of names) expect(text).not.toContain(`"${name}`);
+  });
+
+  test('holds the interface’s fields, null where there is nothing to say', () => {
+    const view = paymentView(payment());
+    expect(view).toEqual({
+      id: 'pay_00000000000000000000000a',
+      user_id: 'user_1',
+      customer_id: null,
+      subtotal_cents: 2_500,
+      tax_cents: 0,
+      discount_cents: 0,
+      total_cents: 2_500,
+      amount_cents: 2_500,
+      currency: 'USD',
+      status: 'created',
+      description: null,
+      concept: null,
+      reference_code: null,
+      category: null,
+      tags: null,
+      provider_id: 'provider_a',
+      provider_payment_id: 'pi_1',
+      provider_intent_id: 'pi_1',
+      payment_method_id: null,
+      is_guest_payment: false,
+      guest_email: null,
+      billing_address_id: null,
+      metadata: {},
+      created_at: iso(NOON),
+      updated_at: iso(NOON),
+      completed_at: null,
+    });
+    expect(paymentViewSchema.safeParse(view).success).toBe(true);
+  });
+
+  test('holds organization, project and the like only where they are set', () => {
+    const set = { organization_id: 'org_1', project_id: 'proj_1', product_id: 'prod_1', failure_code: 'lost_card' };
+    const { organization_id, project_id, product_id } = set;
+    const record = payment({
+      status: 'failed',
+      organizationId: organization_id,
+      projectId: project_id,
+      productId: product_id,
+      failureCode: 'lost_card',
+    });
+    expect(paymentView(record)).toMatchObject(set);
+    expect(Object.keys(set).filter((field) => field in paymentView(payment()))).toEqual([]);
+  });
+
+  test('tells a guest’s payment by its guest', () => {
+    const record = payment({ userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' });
+    expect(paymentView(record)).toMatchObject({ is_guest_payment: true, guest_email: 'ada@example.com', user_id: null });
+  });
+
+  test('says what the payer has to do next', () => {
+    const nextAction = { type: 'redirect_to_url', url: 'https://bank.example' } as const;
+    const record = payment({ status: 'pending', nextAction });
+    expect(paymentView(record)).toMatchObject({ next_action: nextAction });
+    expect(confirmationView(record)).toMatchObject({ next_action: nextAction });
+    const bySdk = confirmationView(payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } }));
+    expect(bySdk).toMatchObject({ next_action: { type: 'use_provider_sdk' } });
+  });
+
+  test('is, without a credential, a small fixed set of fields', () => {
+    expect(Object.keys(guestListView(full)).toSorted()).toEqual([
+      'amount_cents',
+      'completed_at',
+      'created_at',
+      'currency',
+      'description',
+      'id',
+      'is_guest_payment',
+      'status',
+      'total_cents',
+    ]);
+    expect(guestPaymentSchema.safeParse(guestListView(full)).success).toBe(true);
+  });
+
+  test('is, of a confirmation, its outcome only', () => {
+    expect(confirmationView(full)).toEqual({
+      id: full.id,
+      status: 'created',
+      provider_payment_id: 'pi_1',
+      completed_at: null,
+    });
+    expect(confirmationSchema.safeParse(confirmationView(full)).success).toBe(true);
+  });
+});
+
+describe('the client secret', () => {
+  test.each([
+    [0, true],
+    [DAY - 1, true],
+    [DAY, false],
+    [30 * DAY, false],
+  ])('%i ms after creation is shown to those who may confirm: %s', (after, shown) => {
+    expect(paymentWithSecret(full, NOON + after).client_secret).toBe(shown ? SECRET : undefined);
+    expect('client_secret' in paymentWithSecret(full, NOON + after)).toBe(shown);
+  });
+});
