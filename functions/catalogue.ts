@@ -2,7 +2,7 @@ import type { Endpoint } from '../shared/http/endpoint.ts';
 import type { Trigger } from '../shared/workers/trigger.ts';
 import { addressEndpoints } from './addresses/endpoints.ts';
 import { adminEndpoints } from './admin/endpoints.ts';
-import { referenceEndpoints } from './admin/reference-endpoints.ts';
+import { referenceEndpoints } from './admin/reference/endpoints.ts';
 import { customerEndpoints } from './customers/endpoints.ts';
 import { membershipEndpoints } from './memberships/endpoints.ts';
 import { organizationEndpoints } from './organizations/endpoints.ts';

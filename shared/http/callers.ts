@@ -4,19 +4,16 @@ import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Exchange } from './exchange.ts';
 
-/** From an endpoint's `auth` to who is let through. */
+/** From an endpoint's `auth` to who is let through. A route that no guest may call need not know the guests' secret. */
 export const credentialsOf = ({ spec, headers, query }: Exchange): Credentials | undefined => {
   if (spec.auth === 'provider-signature') return undefined;
-  const guestToken = headers['x-guest-token'] ?? query['token'];
-  if (spec.auth === 'public') {
-    return { sessionId: undefined, authorization: undefined, querySession: undefined, guestToken };
-  }
+  const guestToken = guestsMayCall(spec) ? (headers['x-guest-token'] ?? query['token']) : undefined;
+  const takesSessions = spec.auth !== 'public';
   return {
-    sessionId: headers['x-session-id'],
-    authorization: headers['authorization'],
-    querySession: query['session_id'],
-    // A route that no guest may call need not know the guests' secret.
-    guestToken: guestsMayCall(spec) ? guestToken : undefined,
+    sessionId: takesSessions ? headers['x-session-id'] : undefined,
+    authorization: takesSessions ? headers['authorization'] : undefined,
+    querySession: takesSessions ? query['session_id'] : undefined,
+    guestToken,
   };
 };
 
@@ -27,8 +24,10 @@ export const admit = ({ spec, caller }: Exchange): void => {
   }
 };
 
-const guestsMayCall = ({ auth }: Exchange['spec']): boolean =>
-  auth === 'session-or-guest' || auth === 'session-or-token' || auth === 'public';
+const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
+  auth === 'session-or-guest' ||
+  auth === 'session-or-token' ||
+  (auth === 'public' && uses.includes('secrets:guest-tokens'));
 
 const presentsToken = ({ headers, query }: Exchange): boolean =>
   headers['x-guest-token'] !== undefined || query['token'] !== undefined;

@@ -116,8 +116,43 @@ export const paymentSchema = z.object({
   busyUntil: optional,
 });
 export type Payment = z.infer<typeof paymentSchema>;
+type StoredFields = Readonly<Record<string, unknown>>;
+
+/** What an item says already, in its keys or by arithmetic, is not written twice: a payment stays within one write unit. */
+export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
+  const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...rest } = payment;
+  return {
+    ...rest,
+    ...(!isListed && { createdAt }),
+    ...(taxCents !== 0 && { taxCents }),
+    ...(discountCents !== 0 && { discountCents }),
+    ...(providerPaymentId !== payment.providerIntentId && { providerPaymentId }),
+  };
+};
+
+const keysSchema = z.object({
+  pk: z.string(),
+  sort: z.string().optional(),
+  totalCents: z.int(),
+  taxCents: z.int().default(0),
+  discountCents: z.int().default(0),
+  providerIntentId: z.string().optional(),
+});
+const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
+
 /** A payment from its item. */
-export const paymentOf = (item: Readonly<Record<string, unknown>>): Payment => paymentSchema.parse(item);
+export const paymentOf = (item: StoredFields): Payment => {
+  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId } = keysSchema.parse(item);
+  return paymentSchema.parse({
+    id: pk.slice(pk.indexOf('#') + 1),
+    createdAt: sort?.slice(0, ISO_LENGTH),
+    taxCents,
+    discountCents,
+    subtotalCents: totalCents - taxCents + discountCents,
+    providerPaymentId: providerIntentId,
+    ...item,
+  });
+};
 
 /** A payment that exists for its readers. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };

@@ -12,6 +12,7 @@ import {
   liveSecret,
   type Payment,
   paymentOf,
+  storedFields,
   type VisiblePayment,
   wantsMethodSaved,
 } from './payment.ts';
@@ -24,7 +25,6 @@ const listFields = (payment: Payment) => ({
   s: payment.status,
   a: payment.totalCents,
   u: payment.updatedAt,
-  p: payment.providerId,
   o: payment.organizationId,
   j: payment.projectId,
   d: payment.productId,
@@ -55,7 +55,7 @@ export const paymentItem = (payment: Payment, now: Instant): Item => {
   const listed = isVisible(payment) && owner !== undefined;
   return {
     ...paymentKey(payment.id),
-    ...kept,
+    ...storedFields(kept, listed),
     ...(listed && {
       owner: ownerPartition(owner, 'PAY'),
       sort: listSort(payment.createdAt, payment.id),

@@ -23,13 +23,3 @@ export const rawCardBody = (fields: Fields = {}): Fields => ({
   card_cvc: '737',
   ...fields,
 });
-
-export const addressBody = (fields: Fields = {}): Fields => ({
-  country: 'US',
-  line1: '1 Main Street',
-  city: 'Springfield',
-  state: 'IL',
-  postal_code: '62701',
-  name: 'Ada Payer',
-  ...fields,
-});

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { paymentOf } from '../../shared/payments/payment.ts';
 import { DECLINED, paidIntentBody, VISA } from '../builders/intent.ts';
 import {
   atProvider,
@@ -58,7 +59,9 @@ describe('a create that is stopped', () => {
   const create = (user: User) =>
     stoppable().service.post('/payments/intents', paidIntentBody(), { ...user.options, idempotencyKey: 'basket' });
   const ownPayments = async (user: User): Promise<ParsedJson[]> =>
-    (await itemsOf(stoppable().service, 'PAY#')).filter((item) => item.sk === 'PAY' && item.userId === user.userId);
+    (await itemsOf(stoppable().service, 'PAY#'))
+      .filter((item) => item.sk === 'PAY' && item.userId === user.userId)
+      .map(paymentOf);
 
   /** One try for every way to stop it, each of a user of its own. */
   const stopEverywhere = async () => {

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
 import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';

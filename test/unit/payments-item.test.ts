@@ -56,7 +56,6 @@ describe('the item of a payment', () => {
       s: 'failed',
       a: 2_500,
       u: record.updatedAt,
-      p: 'provider_a',
       o: 'org_1',
       j: 'proj_1',
       d: 'prod_1',

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
-import { offsetQuery } from '../../shared/http/paging.ts';
-import { REFERENCE_KINDS } from '../../shared/table/keys.ts';
+import { endpoint } from '../../../shared/http/endpoint.ts';
+import { idSchema } from '../../../shared/http/fields.ts';
+import { offsetQuery } from '../../../shared/http/paging.ts';
+import { REFERENCE_KINDS } from '../../../shared/table/keys.ts';
 
 /** Another kind is no route, which a schema here could not say. */
 const kind = z.string().meta({ description: REFERENCE_KINDS.join(', ') });

@@ -1,0 +1,42 @@
+import type { GuestCaller, SessionCaller } from '../../shared/access/caller.ts';
+import type { ApiRequest } from '../../shared/http/request.ts';
+
+export const session = (fields: Partial<SessionCaller> = {}): SessionCaller => ({
+  kind: 'session',
+  userId: 'user_1',
+  email: 'ada@example.com',
+  organizationId: undefined,
+  isAdmin: false,
+  ...fields,
+});
+
+export const guest = (fields: Partial<GuestCaller> = {}): GuestCaller => ({
+  kind: 'guest',
+  email: 'ada@example.com',
+  guestId: 'gst_1',
+  name: undefined,
+  phone: undefined,
+  byToken: true,
+  ...fields,
+});
+
+/** A checked request, as a rule or use case is handed it. */
+export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
+  requestId: 'req-1',
+  caller: session(),
+  params: {},
+  query: {},
+  body: {},
+  record: undefined,
+  mayChange: false,
+  owner: undefined,
+  named: () => undefined,
+  alongside: [],
+  rawBody: Buffer.alloc(0),
+  headers: {},
+  sourceIp: '203.0.113.7',
+  method: 'POST',
+  path: '/things',
+  idempotency: undefined,
+  ...fields,
+});

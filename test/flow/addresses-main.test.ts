@@ -1,0 +1,388 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { businessAddress, fullAddress, partialAddress } from '../builders/address.ts';
+import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+
+const service = withHost({ frozen: true });
+
+let user: User;
+beforeAll(async () => {
+  user = await signIn(service, { expires_in: 30 * DAY });
+});
+
+const create = async (fields: ParsedJson = fullAddress(), options: RequestOptions = user.options) => {
+  const answer = await service.post('/addresses', fields, options);
+  expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 201 });
+  return answer.body;
+};
+const get = (id: string) => service.get(`/addresses/${id}`, user.options);
+const update = (id: string, fields: unknown) => service.put(`/addresses/${id}`, fields, user.options);
+const stored = async (id: string): Promise<ParsedJson> => (await itemsOf(service, `ADDR#${id}`))[0];
+
+const refusal = (...missing: readonly string[]) => ({
+  status: 400,
+  body: {
+    success: false,
+    code: 'VALIDATION_ERROR',
+    details: missing.map((path) => ({ path, rule: 'required', message: expect.stringContaining('is required') })),
+    request_id: expect.any(String),
+  },
+});
+
+describe('an address', () => {
+  test('is created, read, changed and deleted, each in bare form', async () => {
+    const now = new Date(service.now()).toISOString();
+    const created = await service.post(
+      '/addresses',
+      fullAddress({ line2: 'Floor 2', state: 'MA', alias: 'Home' }),
+      user.options,
+    );
+    expect(created.status).toBe(201);
+    const { id } = created.body;
+    expect(created.body).toEqual({
+      id: expect.stringMatching(/^addr_[0-9a-f]{24}$/),
+      type: 'billing',
+      country: 'US',
+      line1: '1 Main St',
+      line2: 'Floor 2',
+      city: 'Boston',
+      state: 'MA',
+      postal_code: '02108',
+      name: 'Ada Lovelace',
+      is_partial: false,
+      is_business: false,
+      business_name: null,
+      tax_id: null,
+      tax_id_type: null,
+      tax_id_valid: null,
+      is_default: false,
+      alias: 'Home',
+      is_guest_address: false,
+      created_at: now,
+      updated_at: now,
+    });
+    expect(created.headers.get('cache-control')).toBe('no-store');
+    expect(await get(id)).toMatchObject({ status: 200, body: created.body });
+    await service.advance(1);
+    const changed = await update(id, { alias: null, city: 'Salem', line2: '' });
+    const later = new Date(service.now()).toISOString();
+    expect(changed).toMatchObject({ status: 200 });
+    expect(changed.body).toEqual({ ...created.body, alias: null, city: 'Salem', line2: null, updated_at: later });
+    expect((await get(id)).body).toEqual(changed.body);
+    const removed = await service.request('DELETE', `/addresses/${id}`, user.options);
+    expect([removed.status, removed.body]).toEqual([204, undefined]);
+    expect(await get(id)).toMatchObject({
+      status: 404,
+      body: { code: 'RESOURCE_NOT_FOUND', details: { resource: 'address' } },
+    });
+    const again = await service.request('DELETE', `/addresses/${id}`, user.options);
+    expect(again.status).toBe(404);
+    expect(await itemsOf(service, `ADDR#${id}`)).toEqual([]);
+  });
+
+  test('answers in the other form when asked', async () => {
+    const { id } = await create();
+    expect((await service.get(`/addresses/${id}?envelope=true`, user.options)).body).toMatchObject({
+      success: true,
+      data: { id },
+    });
+  });
+
+  test('of which a patch changes nothing keeps its version', async () => {
+    const { id, updated_at } = await create();
+    await service.advance(1);
+    expect(await update(id, { city: 'Boston', is_partial: false })).toMatchObject({
+      status: 200,
+      body: { updated_at },
+    });
+    expect(await update(id, {})).toMatchObject({ status: 200, body: { updated_at } });
+    expect(await stored(id)).toMatchObject({ version: 1 });
+  });
+
+  test.each([
+    ['partial', partialAddress({ country: 'de' }), { country: 'DE', is_partial: true, line1: null }],
+    ['full', fullAddress(), { is_partial: false, is_business: false }],
+    ['full where there are no postal codes', fullAddress({ country: 'HK', postal_code: null }), { postal_code: null }],
+    ['of a business', businessAddress(), { is_business: true, business_name: 'Engines GmbH', city: null }],
+    ['for shipping', partialAddress({ type: 'shipping' }), { type: 'shipping' }],
+  ])('may be %s', async (_, fields, expected) => {
+    expect(await create(fields)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['full with a country alone', { country: 'US' }, ['line1', 'city', 'name', 'postal_code']],
+    ['full without its postal code', fullAddress({ postal_code: ' ' }), ['postal_code']],
+    ['of a business without its name', businessAddress({ business_name: '' }), ['business_name']],
+    ['a partial one of a business without its name', partialAddress({ is_business: true }), ['business_name']],
+  ])('is refused: %s', async (_, fields, missing) => {
+    const before = (await itemsOf(service, 'ADDR#')).length;
+    expect(await service.post('/addresses', fields, user.options)).toMatchObject(refusal(...missing));
+    expect((await itemsOf(service, 'ADDR#')).length).toBe(before);
+  });
+
+  test.each([
+    ['no country', { is_partial: true }, 'country'],
+    ['a country that is none', partialAddress({ country: 'UK' }), 'country'],
+    ['a type that is none', partialAddress({ type: 'home' }), 'type'],
+    ['a tax id type that is none', partialAddress({ tax_id_type: 'ssn' }), 'tax_id_type'],
+    ['a line too long', partialAddress({ line1: 'x'.repeat(201) }), 'line1'],
+  ])('is refused with %s', async (_, fields, path) => {
+    const answer = await service.post('/addresses', fields, user.options);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path }] } });
+  });
+
+  test('is refused with a nickname, saying "use alias"', async () => {
+    const refused = { status: 400, body: { details: [{ path: 'nickname', message: 'use alias' }] } };
+    expect(await service.post('/addresses', fullAddress({ nickname: 'Home' }), user.options)).toMatchObject(refused);
+    const { id } = await create();
+    expect(await update(id, { nickname: 'Home' })).toMatchObject(refused);
+    expect(await stored(id)).not.toHaveProperty('nickname');
+  });
+});
+
+describe('an update', () => {
+  test.each([
+    [
+      'partial → full without what that needs',
+      partialAddress(),
+      { is_partial: false },
+      ['line1', 'city', 'name', 'postal_code'],
+    ],
+    [
+      'partial → full with part of it',
+      partialAddress({ city: 'Rome' }),
+      { is_partial: false, line1: 'Via 1' },
+      ['name', 'postal_code'],
+    ],
+    ['full, cleared', fullAddress(), { line1: null, city: '' }, ['line1', 'city']],
+    ['full → a business without its name', fullAddress(), { is_business: true }, ['business_name']],
+    ['a business → none', businessAddress(), { is_business: false }, ['line1', 'city', 'name', 'postal_code']],
+    ['a business without its name', businessAddress(), { business_name: null }, ['business_name']],
+    [
+      'to a country with postal codes',
+      fullAddress({ country: 'HK', postal_code: null }),
+      { country: 'FR' },
+      ['postal_code'],
+    ],
+  ])('is refused: %s', async (_, fields, patch, missing) => {
+    const { id } = await create(fields);
+    const before = await stored(id);
+    expect(await update(id, patch)).toMatchObject(refusal(...missing));
+    expect(await stored(id)).toEqual(before);
+  });
+
+  test.each([
+    [
+      'partial → full',
+      partialAddress(),
+      { is_partial: false, line1: 'Rue 1', city: 'Paris', name: 'A', postal_code: '75001' },
+    ],
+    ['partial → full by what was there', fullAddress({ is_partial: true }), { is_partial: false }],
+    ['full → partial', fullAddress(), { is_partial: true, line1: null, city: null, postal_code: null, name: null }],
+    ['full → a business', fullAddress(), { is_business: true, business_name: 'Engines' }],
+    ['a business → partial', businessAddress(), { is_partial: true, is_business: false, business_name: null }],
+    ['to a country without postal codes', fullAddress(), { country: 'ae', postal_code: null }],
+  ])('is taken: %s', async (_, fields, patch) => {
+    const { id } = await create(fields);
+    const answer = await update(id, patch);
+    const expected = { ...patch, ...('country' in patch && { country: patch.country?.toUpperCase() }) };
+    expect(answer).toMatchObject({ status: 200, body: expected });
+    expect(await get(id)).toMatchObject({ body: expected });
+  });
+
+  test('cannot clear the country', async () => {
+    const { id } = await create();
+    expect(await update(id, { country: null })).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'country' }] },
+    });
+  });
+
+  test('that meets another answers 409 or comes after it; neither is lost', async () => {
+    const { id } = await create();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => update(id, { alias: `alias ${index}`, state: String(index) })),
+    );
+    const won = answers.filter(({ status }) => status === 200);
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    expect(won.length).toBeGreaterThan(0);
+    const { body } = await get(id);
+    expect(body.alias).toBe(`alias ${body.state}`);
+    expect(await stored(id)).toMatchObject({ version: 1 + won.length });
+  });
+});
+
+describe('a tax id', () => {
+  test.each([
+    ['valid', { tax_id: ' de 136,695 976', tax_id_type: 'vat' }, true],
+    ['not valid', { tax_id: 'DE136695978', tax_id_type: 'vat' }, false],
+    ['of an unknown type', { tax_id: 'HRB 12345', tax_id_type: 'other' }, null],
+    ['without a type', { tax_id: 'DE136695976' }, null],
+  ])('is kept as it was sent: %s', async (_, fields, tax_id_valid) => {
+    const { id } = await create(businessAddress(fields));
+    expect((await get(id)).body).toMatchObject({ tax_id_type: null, ...fields, tax_id_valid });
+  });
+
+  test('is checked again when it, its type or the country changes', async () => {
+    const { id } = await create(businessAddress({ country: 'ES', tax_id: '54362315-K', tax_id_type: 'nif' }));
+    const checked = async (patch: unknown) => (await update(id, patch)).body.tax_id_valid;
+    expect((await get(id)).body.tax_id_valid).toBe(true);
+    expect(await checked({ country: 'PT' })).toBe(false);
+    expect(await checked({ tax_id: '501 964 843' })).toBe(true);
+    expect(await checked({ tax_id_type: 'kvk' })).toBe(null);
+    expect(await checked({ tax_id: null, tax_id_type: 'nif' })).toBe(null);
+    expect((await get(id)).body).toMatchObject({ tax_id: null, tax_id_type: 'nif', tax_id_valid: null });
+  });
+});
+
+describe('what a caller may never set', () => {
+  const FORBIDDEN = {
+    id: 'addr_000000000000000000000001',
+    version: 99,
+    user_id: 'somebody',
+    userId: 'somebody',
+    owner: 'USER#somebody#ADDR',
+    guest_id: 'gst_1',
+    guestId: 'gst_1',
+    guest_email: 'guest@example.com',
+    guestEmail: 'guest@example.com',
+    organizationId: 'org_1',
+    is_guest_address: true,
+    tax_id_valid: true,
+    taxIdValid: true,
+    created_at: '2001-01-01T00:00:00.000Z',
+    createdAt: '2001-01-01T00:00:00.000Z',
+    updated_at: '2001-01-01T00:00:00.000Z',
+    requestHash: 'x',
+    project_id: 'project_1',
+    pk: 'ADDR#x',
+    sk: 'x',
+    sort: 'x',
+    f: { t: 'shipping' },
+    ttl: 1,
+    tombstone: true,
+    status: 'x',
+    metadata: { a: 'b' },
+  };
+  const { sort, f, pk, sk, owner, id, version, ...rest } = FORBIDDEN;
+
+  test('is ignored on create', async () => {
+    const plain = await stored((await create(partialAddress())).id);
+    const made = await create(partialAddress(FORBIDDEN));
+    const item = await stored(made.id);
+    expect(made).toMatchObject({ is_guest_address: false, tax_id_valid: null });
+    expect(made.id).not.toBe(FORBIDDEN.id);
+    expect(item).toEqual({ ...plain, pk: `ADDR#${made.id}`, id: made.id, sort: `${item.createdAt}#${made.id}` });
+    for (const name of Object.keys(rest).filter((field) => !(field in plain))) expect(item).not.toHaveProperty(name);
+  });
+
+  test('is ignored on update, the organization too', async () => {
+    const made = await create(partialAddress());
+    const before = await stored(made.id);
+    const answer = await update(made.id, { ...FORBIDDEN, organization_id: 'org_demo', guest_data: {}, alias: 'mine' });
+    expect(answer).toMatchObject({ status: 200, body: { id: made.id, alias: 'mine' } });
+    expect(await stored(made.id)).toEqual({ ...before, alias: 'mine', version: 2, updatedAt: answer.body.updated_at });
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const withKey = (key: string, options = user.options) => ({ ...options, idempotencyKey: key });
+
+  test('makes one address, however often it is sent', async () => {
+    const body = fullAddress({ alias: 'once', is_default: true });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => service.post('/addresses', body, withKey('once'))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body: made }) => made.id)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(7);
+  });
+
+  test('answers the address as it is now', async () => {
+    const { body } = await service.post('/addresses', fullAddress(), withKey('now'));
+    await update(body.id, { alias: 'later', is_default: true });
+    const replay = await service.post('/addresses', fullAddress(), withKey('now'));
+    expect(replay).toMatchObject({ status: 201, body: { id: body.id, alias: 'later', is_default: true } });
+  });
+
+  test('is refused for another body, and is another user’s own', async () => {
+    const { body } = await service.post('/addresses', fullAddress(), withKey('body'));
+    const other = await service.post('/addresses', fullAddress({ city: 'Salem' }), withKey('body'));
+    expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+    const stranger = await signIn(service);
+    const theirs = await service.post('/addresses', fullAddress(), withKey('body', stranger.options));
+    expect(theirs.status).toBe(201);
+    expect(theirs.body.id).not.toBe(body.id);
+  });
+
+  test('of a deleted address is refused for a day, then makes a new one', async () => {
+    const { body } = await service.post('/addresses', fullAddress(), withKey('gone'));
+    await service.request('DELETE', `/addresses/${body.id}`, user.options);
+    expect((await get(body.id)).status).toBe(404);
+    expect((await update(body.id, { alias: 'x' })).status).toBe(404);
+    const refused = await service.post('/addresses', fullAddress(), withKey('gone'));
+    expect(refused).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    await service.advance(DAY);
+    const anew = await service.post('/addresses', fullAddress(), withKey('gone'));
+    expect(anew).toMatchObject({ status: 201, body: { alias: null } });
+  });
+});
+
+describe('a guest', () => {
+  const guestBody = (email: string, fields = {}) => fullAddress({ guest_data: { email, name: 'Guest' }, ...fields });
+
+  test('creates an address and gets a token', async () => {
+    const { status, body } = await service.post('/addresses', guestBody('Guest.A@example.com', { is_default: true }));
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ is_guest_address: true, is_default: true, guest_token: expect.any(String) });
+    const inAWeek = Math.floor(service.now() / 1_000) + 7 * DAY;
+    expect(body.guest_token_expires_at).toBe(new Date(inAWeek * 1_000).toISOString());
+    const item = await stored(body.id);
+    expect(item).toMatchObject({ guestEmail: 'guest.a@example.com', guestId: expect.stringMatching(/^gst_/) });
+    expect(item).not.toHaveProperty('userId');
+    const again = await service.post('/addresses', fullAddress({ type: 'shipping' }), { guestToken: body.guest_token });
+    expect(again.status).toBe(201);
+    expect((await stored(again.body.id)).guestId).toBe(item.guestId);
+  });
+
+  test('reads and changes none, not even by token', async () => {
+    const { body } = await service.post('/addresses', guestBody('guest.b@example.com'));
+    const byToken = { guestToken: body.guest_token };
+    const path = `/addresses/${body.id}`;
+    const answers = await Promise.all([
+      service.get('/addresses', byToken),
+      service.get(path, byToken),
+      service.put(path, { alias: 'x' }, byToken),
+      service.post(`${path}/set-default`, {}, byToken),
+      service.request('DELETE', path, byToken),
+    ]);
+    for (const answer of answers) expect(answer).toMatchObject({ status: 401, body: { code: 'GUEST_NOT_ALLOWED' } });
+    expect(await get(body.id)).toMatchObject({ status: 404 });
+  });
+
+  test('names nobody’s organization', async () => {
+    const answer = await service.post('/addresses', guestBody('guest.c@example.com', { organization_id: 'org_demo' }));
+    expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
+  });
+
+  test('who is nobody is refused', async () => {
+    expect(await service.post('/addresses', fullAddress())).toMatchObject({
+      status: 401,
+      body: { code: 'AUTHENTICATION_REQUIRED' },
+    });
+  });
+});
+
+describe('creates of guests', () => {
+  const limited = withHost({ frozen: true, env: { RATE_LIMITS: '' } });
+
+  test('are limited to 5 a minute of an e-mail', async () => {
+    const body = fullAddress({ guest_data: { email: 'often@example.com', name: 'Often' } });
+    for (let made = 0; made < 5; made += 1) expect((await limited.post('/addresses', body)).status).toBe(201);
+    const refused = await limited.post('/addresses', body);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    await limited.advance(60);
+    expect((await limited.post('/addresses', body)).status).toBe(201);
+  });
+});

@@ -1,0 +1,256 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
+import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+const service = withHost({ frozen: true });
+
+let admin: User;
+beforeAll(async () => {
+  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY });
+});
+
+const put = (path: string, body: unknown, user = admin) => service.put(`/admin/${path}`, body, user.options);
+const get = (path: string, user = admin) => service.get(`/admin/${path}`, user.options);
+const remove = (path: string, user = admin) => service.request('DELETE', `/admin/${path}`, user.options);
+const problemsOf = (answer: { readonly body: ParsedJson }): string[] =>
+  answer.body.details.map(({ path }: ParsedJson) => path).sort();
+
+const KINDS = [
+  {
+    kind: 'products',
+    resource: 'product',
+    prefix: 'PRODUCT',
+    body: productBody,
+    shown: {
+      name: 'Course',
+      description: null,
+      organization_id: null,
+      project_id: null,
+      is_active: true,
+      subtotal_cents: 4_900,
+      tax_cents: 0,
+      discount_cents: 0,
+      total_cents: 4_900,
+      currency: 'EUR',
+      billing_interval: null,
+      interval_multiplier: 1,
+      trial_days: 0,
+      provider_refs: {},
+      metadata: {},
+    },
+  },
+  {
+    kind: 'projects',
+    resource: 'project',
+    prefix: 'PROJECT',
+    body: projectBody,
+    shown: {
+      name: 'Garden',
+      slug: 'garden',
+      billing_email: null,
+      organization_id: null,
+      owner_user_id: null,
+      metadata: {},
+    },
+  },
+  {
+    kind: 'tiers',
+    resource: 'tier',
+    prefix: 'TIER',
+    body: tierBody,
+    shown: {
+      name: 'Gold',
+      slug: 'gold',
+      description: null,
+      rank: 0,
+      entity_type: 'user',
+      features: [],
+      product_ids: [],
+      is_active: true,
+    },
+  },
+  {
+    kind: 'invites',
+    resource: 'invite',
+    prefix: 'INVITE',
+    body: inviteBody,
+    shown: {
+      project_id: 'garden',
+      organization_id: null,
+      inviter_name: 'Ada',
+      role: 'editor',
+      email: 'grace@example.com',
+      status: 'pending',
+      expires_at: '2099-01-01T00:00:00.000Z',
+    },
+  },
+] as const;
+
+describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
+  const now = () => new Date(service.now()).toISOString();
+
+  test('are made, replaced, read and deleted', async () => {
+    const made_at = now();
+    const made = await put(`${kind}/one`, body());
+    const first = { id: 'one', ...shown, created_at: made_at, updated_at: made_at };
+    expect(made.body).toEqual({ success: true, data: first });
+    expect(made.status).toBe(200);
+    expect((await get(`${kind}/one`)).body).toEqual(made.body);
+    await service.advance(1);
+    const next = kind === 'invites' ? { inviter_name: 'Mary' } : { name: 'Another' };
+    const changed = await put(`${kind}/one`, body(next));
+    expect(changed).toMatchObject({ status: 200, body: { data: { ...first, ...next, updated_at: now() } } });
+    expect(await get(`${kind}/one`)).toMatchObject({ status: 200, body: changed.body });
+    expect(await itemsOf(service, `${prefix}#one`)).toMatchObject([{ version: 2, owner: `KIND#${prefix}` }]);
+    const removed = await remove(`${kind}/one`);
+    expect([removed.status, removed.body]).toEqual([204, undefined]);
+    const missing = { status: 404, body: { code: 'RESOURCE_NOT_FOUND', details: { resource } } };
+    expect(await remove(`${kind}/one`)).toMatchObject(missing);
+    expect(await get(`${kind}/one`)).toMatchObject(missing);
+  });
+
+  test('put again with the same body stay as they are', async () => {
+    const { body: first } = await put(`${kind}/same`, body());
+    await service.advance(1);
+    const before = await itemsOf(service, `${prefix}#same`);
+    expect(await put(`${kind}/same`, body())).toMatchObject({ status: 200, body: first });
+    expect(await itemsOf(service, `${prefix}#same`)).toEqual(before);
+  });
+
+  test('put by many at once are one', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => put(`${kind}/many`, body())));
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    expect(await itemsOf(service, `${prefix}#many`)).toMatchObject([{ version: 1 }]);
+  });
+
+  test('never take what a caller may not set', async () => {
+    const forged = {
+      id: 'other',
+      version: 99,
+      created_at: '2001-01-01T00:00:00.000Z',
+      updated_at: '2001-01-01T00:00:00.000Z',
+      pk: 'x',
+      sk: 'x',
+      owner: 'USER#x#PAY',
+      sort: 'x',
+      project: 'PROJECT#x#PAY',
+      due: 'DUE#0',
+      due_at: '2001',
+      f: { a: false },
+      ttl: 1,
+      tombstone: true,
+      unknown: 'x',
+    };
+    await put(`${kind}/plain`, body());
+    await put(`${kind}/forged`, body(forged));
+    const [plain] = await itemsOf(service, `${prefix}#plain`);
+    const [item] = await itemsOf(service, `${prefix}#forged`);
+    expect(item).toEqual({
+      ...plain,
+      pk: `${prefix}#forged`,
+      id: 'forged',
+      sort: plain.sort.replace('plain', 'forged'),
+    });
+  });
+
+  test('are listed newest first, by limit and offset', async () => {
+    for (const id of ['a', 'b', 'c']) {
+      await service.advance(1);
+      await put(`${kind}/list-${id}`, body());
+    }
+    const page = await get(`${kind}?limit=2`);
+    expect(page).toMatchObject({ status: 200, body: { success: true, data: [{ id: 'list-c' }, { id: 'list-b' }] } });
+    expect(page.headers.get('link')).toContain('offset=2');
+    const rest = await get(`${kind}?limit=1&offset=2`);
+    expect(rest.body.data).toMatchObject([{ id: 'list-a', ...shown }]);
+    const all = await get(kind);
+    expect(all.headers.get('x-total-count')).toBe(String(all.body.data.length));
+    expect(await get(`${kind}?limit=0`)).toMatchObject({ status: 400 });
+  });
+
+  test('belong to platform admins', async () => {
+    await put(`${kind}/guarded`, body());
+    const before = await itemsOf(service, prefix);
+    const user = await signIn(service);
+    const ask = (options: object) => [
+      service.put(`/admin/${kind}/guarded`, body({ role: 'x', name: 'x' }), options),
+      service.get(`/admin/${kind}/guarded`, options),
+      service.request('DELETE', `/admin/${kind}/guarded`, options),
+      service.get(`/admin/${kind}`, options),
+    ];
+    for (const answer of await Promise.all(ask(user.options))) {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
+    }
+    for (const answer of await Promise.all(ask({}))) {
+      expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+    }
+    expect(await itemsOf(service, prefix)).toEqual(before);
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    ['products/x', {}, ['currency', 'name', 'total_cents']],
+    ['products/x', productBody({ currency: 'XXQ', total_cents: -1, name: '' }), ['currency', 'name', 'total_cents']],
+    ['products/x', productBody({ subtotal_cents: 5_000 }), ['total_cents']],
+    ['products/x', productBody({ tax_cents: 5_000 }), ['subtotal_cents']],
+    ['products/x', productBody({ discount_cents: 99_999_999 }), ['subtotal_cents']],
+    ['products/x', productBody({ metadata: { membership_type_id: 7 } }), ['metadata.membership_type_id']],
+    ['products/x', productBody({ metadata: { membership_type_id: null } }), ['metadata.membership_type_id']],
+    ['products/x', productBody({ billing_interval: 'hourly', trial_days: 731 }), ['billing_interval', 'trial_days']],
+    ['projects/x', { slug: '' }, ['name', 'slug']],
+    ['projects/x', projectBody({ billing_email: 'no address' }), ['billing_email']],
+    ['tiers/x', {}, ['entity_type', 'name', 'slug']],
+    ['tiers/x', tierBody({ rank: 1.5, features: 'all' }), ['features', 'rank']],
+    ['invites/x', {}, ['email', 'expires_at', 'inviter_name', 'project_id', 'role']],
+    ['invites/x', inviteBody({ expires_at: 'soon', status: 'open' }), ['expires_at', 'status']],
+  ])('of %s %j is refused, with all its problems', async (path, body, problems) => {
+    const answer = await put(path, body);
+    expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } });
+    expect(problemsOf(answer)).toEqual(problems);
+    expect((await get(path)).status).toBe(404);
+  });
+
+  test.each([[[]], ['text'], [7]])('that is no object is refused: %j', async (body) => {
+    expect(await put('tiers/x', JSON.stringify(body))).toMatchObject({ status: 400 });
+  });
+
+  test('may leave the subtotal to be worked out, and name a tier', async () => {
+    const product = productBody({
+      currency: 'eur',
+      tax_cents: 900,
+      discount_cents: 100,
+      metadata: { membership_type_id: 'gold' },
+    });
+    expect((await put('products/priced', product)).body.data).toMatchObject({
+      currency: 'EUR',
+      subtotal_cents: 4_100,
+      total_cents: 4_900,
+      metadata: { membership_type_id: 'gold' },
+    });
+    expect((await put('products/free', productBody({ total_cents: 0 }))).status).toBe(200);
+  });
+
+  test('keeps times in UTC and e-mail in lower case', async () => {
+    const invite = inviteBody({ email: ' Grace@Example.com ', expires_at: '2099-01-01T02:00:00+02:00' });
+    expect((await put('invites/utc', invite)).body.data).toMatchObject({
+      email: 'grace@example.com',
+      expires_at: '2099-01-01T00:00:00.000Z',
+    });
+  });
+});
+
+describe('another kind', () => {
+  test.each([
+    ['PUT', '/admin/payments/x'],
+    ['GET', '/admin/orders/x'],
+    ['DELETE', '/admin/cache/clear'],
+    ['GET', '/admin/memberships'],
+    ['GET', '/admin/constructor'],
+  ])('is no route: %s %s', async (method, path) => {
+    const body = method === 'PUT' ? { body: {} } : {};
+    const answer = await service.request(method, path, { ...admin.options, ...body });
+    expect(answer).toMatchObject({ status: 404, body: { success: false, code: 'ROUTE_NOT_FOUND' } });
+  });
+});
