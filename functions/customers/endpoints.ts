@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { projectRecord } from '../../shared/catalog/reference-records.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../shared/customers/create.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -41,7 +42,7 @@ export const create = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: 20,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
 });
 

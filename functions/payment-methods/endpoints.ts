@@ -4,6 +4,7 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import {
   billingAddressBody,
@@ -61,7 +62,7 @@ export const create = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: 29,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
 });
 

@@ -28,5 +28,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
   });
 
 export const providerA = inbound('a');
+export const providerB = inbound('b');
+export const providerC = inbound('c');
 
-export const webhookEndpoints = [providerA];
+export const webhookEndpoints = [providerA, providerB, providerC];

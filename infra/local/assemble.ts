@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hostedBy } from '../../shared/runtime.ts';
-import { PROVIDER_SLOTS, type ProviderSlot, type Settings } from '../../shared/settings.ts';
+import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../shared/settings.ts';
 import type { Trigger } from '../../shared/workers/trigger.ts';
 import type { Answer, Ask } from './answer.ts';
 import { createBus, type Envelope } from './bus.ts';
@@ -163,8 +163,7 @@ const openSimulator = ({ settings, baseUrl, basePath, place }: Site, clock: Host
   const slotOf = (slot: ProviderSlot): SlotOptions => ({
     adapter: settings.slots[slot].ADAPTER,
     webhookUrl: `${baseUrl}${basePath}/webhooks/${slot}`,
-    webhookSecret: settings.slots[slot].WEBHOOK_SECRET,
-    apiKey: settings.slots[slot].API_KEY,
+    ...credentialsOf(settings.slots[slot]),
   });
   const [a, b, c, d] = PROVIDER_SLOTS;
   const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
@@ -172,6 +171,20 @@ const openSimulator = ({ settings, baseUrl, basePath, place }: Site, clock: Host
     return createSimulator({ clock, file: place.file('simulator.db'), slots, deliver });
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), error);
+  }
+};
+
+/** What an adapter identifies itself with, and what its webhooks are signed for. */
+const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhookSecret'> => {
+  switch (slot.ADAPTER) {
+    case 'paypal':
+      return { apiKey: `${slot.CLIENT_ID}:${slot.CLIENT_SECRET}`, webhookSecret: slot.WEBHOOK_ID };
+    case 'square':
+      return { apiKey: slot.ACCESS_TOKEN, webhookSecret: slot.SIGNATURE_KEY };
+    case 'braintree':
+      return { apiKey: slot.PRIVATE_KEY, webhookSecret: '' };
+    default:
+      return { apiKey: slot.API_KEY, webhookSecret: slot.WEBHOOK_SECRET };
   }
 };
 

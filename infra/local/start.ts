@@ -36,6 +36,7 @@ Demo sessions, sent as X-Session-ID`);
   print(`
 Local secrets, good for nothing but this machine
   provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
+  provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
   outbound webhook 1   ${LOCAL_SECRETS.WEBHOOK_1_SECRET}
 

@@ -1,9 +1,9 @@
-import { epochSeconds, instant, iso } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import { findAlias } from '../table/alias.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape } from './customer.ts';
+import { type Customer, customerShape, isStale } from './customer.ts';
 import { type RemoveCustomerDeps, removeCustomer } from './remove.ts';
 
 /** What became of a provider's event about a record that is no payment. */
@@ -39,23 +39,26 @@ export const applyCustomerEvent = async (
       await removeCustomer(deps, customer, { atProvider: false });
       return { kind: 'applied', reason: 'customer removed', owner: customer };
     }
-    if (event.createdAt < epochSeconds(instant(customer.updatedAt))) return nothing(customer, 'stale');
+    if (isStale(customer, event)) return nothing(customer, 'stale');
     const next = refreshed(customer, event, iso(deps.now()));
-    if (!next) return nothing(customer, 'no change');
-    if (await store.commit(customer, next)) {
-      return { kind: 'applied', reason: 'customer refreshed', owner: customer };
-    }
+    const changes = next.version !== customer.version;
+    if (!changes && event.createdAt === customer.knownAt) return nothing(customer, 'no change');
+    if (!(await store.commit(customer, next))) continue;
+    return changes
+      ? { kind: 'applied', reason: 'customer refreshed', owner: customer }
+      : nothing(customer, 'no change');
   }
   throw new Error('too many writers at once');
 };
 
 const nothing = (owner: OwnerIds, reason: string): RecordEventResult => ({ kind: 'ignored', reason, owner });
 
-/** E-mail, name and phone as the provider has them; undefined where nothing differs. */
-const refreshed = (customer: Customer, { object }: ProviderEvent, at: string): Customer | undefined => {
+/** E-mail, name and phone as the provider has them, and since when; a new version only where something differs. */
+const refreshed = (customer: Customer, { object, createdAt: knownAt }: ProviderEvent, at: string): Customer => {
   const email = object.customer?.email?.toLowerCase() ?? customer.email;
   const name = object.customer?.name ?? customer.name;
   const phone = object.customer?.phone ?? customer.phone;
-  if (email === customer.email && name === customer.name && phone === customer.phone) return undefined;
-  return { ...customer, email, name, phone, version: customer.version + 1, updatedAt: at };
+  const same = email === customer.email && name === customer.name && phone === customer.phone;
+  if (same) return { ...customer, knownAt };
+  return { ...customer, email, name, phone, knownAt, version: customer.version + 1, updatedAt: at };
 };

@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import type { GuestTokens } from '../access/guest-token.ts';
 import { projectRecord } from '../catalog/reference-records.ts';
+import { invalid } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import { guestTokenFields } from '../http/guest-token-fields.ts';
 import type { Reply } from '../http/reply.ts';
@@ -11,11 +12,14 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import { putAlias } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape } from './customer.ts';
+import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
 import type { ProviderRecordDeps } from './deps.ts';
 import { pointAtCustomer } from './owner-customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
 import { customerView } from './view.ts';
+
+/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
+export const CREATE_TIMEOUT_SECONDS = 20;
 
 /** Creates a customer: at the provider under a key derived from our id, then here. */
 export const createCustomer = async (
@@ -29,9 +33,11 @@ export const createCustomer = async (
     store: recordStore(deps.table, deps.now, customerShape),
     kind: 'customer',
     idempotency,
+    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS },
     build: (id) => buildCustomer(deps, provider, { ...draftOf(deps, request, owner), id }),
   });
-  await pointAtCustomer(deps.table, owner, record);
+  // Of the record: a guest's repeat under the same key comes as another guest.
+  await pointAtCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
   return {
     data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
@@ -64,9 +70,11 @@ const draftOf = (
   { body, caller, idempotency, named }: ApiRequest<unknown, unknown, CreateCustomerBody>,
   owner: Owner,
 ): Omit<CustomerDraft, 'id'> => {
-  const guest = caller.kind === 'guest' ? caller : undefined;
+  const guest = caller.kind === 'guest' ? caller : body.guest_data;
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const parts = [body.first_name, body.last_name].filter(Boolean).join(' ');
+  const email = text(body.email) ?? guest?.email;
+  if (email === undefined) throw invalid([{ path: 'email', rule: 'required', message: 'is required' }]);
   const at = iso(deps.now());
   return {
     version: 1,
@@ -74,11 +82,11 @@ const draftOf = (
     updatedAt: at,
     requestHash: idempotency?.requestHash,
     providerId: body.provider_id,
-    email: text(body.email) ?? guest?.email,
+    email,
     name: text(body.name) ?? (text(parts) || guest?.name),
     firstName: text(body.first_name),
     lastName: text(body.last_name),
-    phone: text(body.phone) ?? guest?.phone,
+    phone: text(body.phone) ?? text(guest?.phone),
     ...ownerFieldsOf(owner, caller),
     projectId: named(projectRecord)?.id,
     metadata: body.metadata ?? undefined,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
+import { epochSeconds, instant } from '../core/time.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 import { type Owner, recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
@@ -9,6 +10,15 @@ import { parseRecord, type RecordShape, storedRecordFields } from '../table/reco
  * belongs to a user, an organization or a guest.
  */
 const optional = z.string().optional();
+
+/** Epoch second as of which the provider's word, or ours to it, is known; an event from before it is stale. */
+export const knownAtSchema = z.int().optional();
+
+/** Were these facts said by the provider before what is known of it already? */
+export const isStale = (
+  record: { readonly createdAt: string; readonly knownAt?: number | undefined },
+  event: { readonly createdAt: number },
+): boolean => event.createdAt < (record.knownAt ?? epochSeconds(instant(record.createdAt)));
 
 export const customerSchema = z.object({
   ...storedRecordFields,
@@ -25,6 +35,7 @@ export const customerSchema = z.object({
   organizationId: optional,
   projectId: optional,
   metadata: z.record(z.string(), z.json()).optional(),
+  knownAt: knownAtSchema,
 });
 export type Customer = z.infer<typeof customerSchema>;
 

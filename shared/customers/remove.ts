@@ -2,6 +2,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { removeMethod } from '../payment-methods/remove.ts';
+import { erasePayment } from '../payments/erase.ts';
 import { done } from '../providers/done.ts';
 import { removeAlias } from '../table/alias.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
@@ -38,6 +39,8 @@ export const removeCustomer = async (
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
   if (owner) await forgetCustomer(deps.table, owner, customer);
   await recordStore(deps.table, deps.now, customerShape).remove(customer);
+  // The removal of another may have passed the pointer on to this one meanwhile.
+  if (owner) await forgetCustomer(deps.table, owner, customer);
   await removeAlias(deps.table, customer.providerId, customer.providerCustomerId);
 };
 
@@ -79,5 +82,7 @@ async function* ownedBy(
 }
 
 const removeHistory = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<void> => {
-  for await (const key of ownedBy(deps, owner, 'PAY', customer)) await deps.table.remove(key);
+  for await (const { pk } of ownedBy(deps, owner, 'PAY', customer)) {
+    await erasePayment(deps.table, pk.slice('PAY#'.length));
+  }
 };

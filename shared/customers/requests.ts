@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { emailSchema, guestDataSchema, idSchema, metadataSchema, names, required } from '../http/fields.ts';
+import { emailSchema, guestDataSchema, idSchema, metadataSchema } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 
@@ -13,16 +13,15 @@ const contact = {
   metadata: metadataSchema.nullish(),
 };
 
-export const createCustomerBody = z
-  .object({
-    ...contact,
-    provider_id: z.enum(PROVIDER_SLOTS),
-    email: emailSchema.nullish(),
-    organization_id: z.string().max(64).nullish(),
-    project_id: idSchema.nullish(),
-    guest_data: guestDataSchema.nullish(),
-  })
-  .refine((body) => names(body, 'email', 'guest_data'), required('email'));
+/** The e-mail may be a guest's, of guest_data or of a token: whether there is one, the use case sees. */
+export const createCustomerBody = z.object({
+  ...contact,
+  provider_id: z.enum(PROVIDER_SLOTS),
+  email: emailSchema.nullish(),
+  organization_id: z.string().max(64).nullish(),
+  project_id: idSchema.nullish(),
+  guest_data: guestDataSchema.nullish(),
+});
 export type CreateCustomerBody = z.output<typeof createCustomerBody>;
 
 export const updateCustomerBody = z.object({ ...contact, email: emailSchema.optional() });

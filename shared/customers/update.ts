@@ -1,6 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { iso } from '../core/time.ts';
+import { epochSeconds, iso } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
@@ -11,32 +11,48 @@ import type { ProviderRecordDeps } from './deps.ts';
 import type { UpdateCustomerBody } from './requests.ts';
 import { customerView } from './view.ts';
 
-/** Changes a customer at the provider and here. */
+/** Changes a customer: at the provider, where it concerns it, then here. */
 export const updateCustomer = async (
   deps: ProviderRecordDeps,
   { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
 ): Promise<Reply> => {
   const changed = withChanges(customer, body);
   if (canonicalJson(changed) === canonicalJson(customer)) return { data: customerView(customer) };
-  const provider = await deps.providers.having(customer.providerId, 'customers');
-  const { email, name, phone } = changed;
-  const outcome = await provider.updateCustomer({
-    customerId: customer.providerCustomerId,
-    email,
-    name,
-    phone,
-    idempotencyKey: `${customer.id}:update:${customer.version}:${fingerprint(canonicalJson(changed)).slice(0, 12)}`,
-  });
-  done(outcome, 'email');
-  const next = { ...changed, version: customer.version + 1, updatedAt: iso(deps.now()) };
+  const told = await tellProvider(deps, customer, changed);
+  const next = { ...changed, ...told, version: customer.version + 1, updatedAt: iso(deps.now()) };
   const committed = await recordStore(deps.table, deps.now, customerShape).commit(customer, next);
   if (!committed) throw new DomainError('VERSION_CONFLICT');
   return { data: customerView(committed) };
 };
 
+const KNOWN_THERE = ['email', 'name', 'phone'] as const;
+
+/** Only what changed is sent: what the provider knows better meanwhile is not undone. */
+const tellProvider = async (
+  deps: ProviderRecordDeps,
+  customer: Customer,
+  changed: Customer,
+): Promise<Pick<Customer, 'knownAt'>> => {
+  const fields = KNOWN_THERE.filter((field) => changed[field] !== customer[field]);
+  if (fields.length === 0) return {};
+  const sent = (field: (typeof KNOWN_THERE)[number]): string | undefined =>
+    fields.includes(field) ? changed[field] : undefined;
+  const provider = await deps.providers.having(customer.providerId, 'customers');
+  const outcome = await provider.updateCustomer({
+    customerId: customer.providerCustomerId,
+    email: sent('email'),
+    name: sent('name'),
+    phone: sent('phone'),
+    cleared: fields.filter((field) => changed[field] === undefined),
+    idempotencyKey: `${customer.id}:update:${customer.version}:${fingerprint(canonicalJson(changed)).slice(0, 12)}`,
+  });
+  done(outcome, fields[0] ?? 'email');
+  return { knownAt: epochSeconds(deps.now()) };
+};
+
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {
-  const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
-    sent === undefined ? stored : (sent ?? undefined);
+  const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined =>
+    sent === undefined ? stored : sent || undefined;
   return {
     ...customer,
     email: pick(body.email, customer.email),
@@ -44,6 +60,6 @@ const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => 
     firstName: pick(body.first_name, customer.firstName),
     lastName: pick(body.last_name, customer.lastName),
     phone: pick(body.phone, customer.phone),
-    metadata: pick(body.metadata, customer.metadata),
+    metadata: body.metadata === undefined ? customer.metadata : (body.metadata ?? undefined),
   };
 };

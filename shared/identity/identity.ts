@@ -1,5 +1,5 @@
 import { JwtVerifier } from 'aws-jwt-verify';
-import { FetchError, JwtBaseError } from 'aws-jwt-verify/error';
+import { FetchError, JwtBaseError, JwtExpiredError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
@@ -103,6 +103,7 @@ export const identityClient = (options: IdentityOptions) => {
       return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND };
     } catch (error) {
       if (error instanceof FetchError) throw unavailable(error);
+      if (error instanceof JwtExpiredError) throw new DomainError('SESSION_EXPIRED');
       if (error instanceof JwtBaseError) return undefined;
       throw error;
     }

@@ -4,13 +4,15 @@
  */
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
-const EMAIL = /([\w.+-])[\w.+-]*@([\w-]+(?:\.[\w-]+)+)/g;
+const EMAIL = /([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu;
 /** 13 to 19 digits, perhaps grouped: what a card number looks like. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** A secret within a text: Stripe's form of one, or a parameter of a link. */
 const SECRET_TEXT = /(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi;
 const REDACTED = '[redacted]';
 const MAX_TEXT = 1_000;
+/** Redacted first, cut then: a cut in the midst of an address would hide it from the pattern. */
+const MAX_READ = 256 * 1_024;
 /** The SDK takes an object of this name in an item for a class of its own. */
 const UNSTORABLE_NAME = 'constructor';
 
@@ -27,7 +29,7 @@ export const redacted = (value: unknown, depth = 0): unknown => {
     Object.entries(value)
       .filter(([name]) => name !== UNSTORABLE_NAME)
       .map(([name, inner]) => [
-        name.toWellFormed(),
+        redactedText(name),
         SECRET_NAME.test(name) && inner !== null && typeof inner !== 'boolean' ? REDACTED : redacted(inner, depth + 1),
       ]),
   );
@@ -35,11 +37,12 @@ export const redacted = (value: unknown, depth = 0): unknown => {
 
 const redactedText = (text: string): string =>
   text
-    .slice(0, MAX_TEXT)
+    .slice(0, MAX_READ)
     .toWellFormed()
     .replace(SECRET_TEXT, `$1${REDACTED}`)
     .replace(EMAIL, '$1***@$2')
-    .replace(CARD_NUMBER, REDACTED);
+    .replace(CARD_NUMBER, REDACTED)
+    .slice(0, MAX_TEXT);
 
 /** Neither a card number nor beyond what a table keeps. */
 const isPlain = (value: number): boolean => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e12);

@@ -15,26 +15,29 @@ import {
   ownerCustomerKey,
   ownerPartition,
 } from '../table/keys.ts';
-import type { Item, Page, Table } from '../table/table.ts';
+import type { Item } from '../table/table.ts';
 
 /** Whatever belongs to an organization and goes with it. Payments stay: they are financial records. */
 export type RemovalDeps = Omit<RemoveCustomerDeps, 'deleteHistory'>;
 
 interface Children {
-  /** One page of their keys. */
-  readonly page: (table: Table, after: Item | undefined, limit: number) => Promise<Page>;
-  /** Removes one, here and at its provider. @returns false where it was gone already. */
-  readonly remove: (deps: RemovalDeps, key: Key) => Promise<boolean>;
+  /** Some of them, each as what removes it here and at its provider. */
+  readonly page: (deps: RemovalDeps, after: Item | undefined, limit: number) => Promise<ChildPage>;
 }
 
+interface ChildPage {
+  readonly removals: readonly (() => Promise<unknown>)[];
+  /** Where to go on; undefined at the end. */
+  readonly next: Item | undefined;
+}
+
+const keyOf = (item: Item): Key => ({ pk: String(item['pk']), sk: String(item['sk']) });
+
 const itemsUnder = (partition: string, prefix?: string): Children => ({
-  page: (table, after, limit) => {
+  page: async ({ table }, after, limit) => {
     const range = prefix === undefined ? {} : { from: prefix, to: `${prefix}~` };
-    return table.queryItems({ partition, ...range, after, limit, consistent: true });
-  },
-  remove: async ({ table }, key) => {
-    await table.remove(key);
-    return true;
+    const { items, next } = await table.queryItems({ partition, ...range, after, limit, consistent: true });
+    return { removals: items.map((item) => () => table.remove(keyOf(item))), next };
   },
 });
 
@@ -44,15 +47,16 @@ const records = <T>(
   { parse }: Pick<RecordKind<T>, 'parse'>,
   remove: (deps: RemovalDeps, record: T, key: Key) => Promise<unknown>,
 ): Children => ({
-  page: (table, after, limit) =>
-    table.queryIndex({ index: 'owner', partition: ownerPartition(owner, kind), after, limit }),
-  remove: async (deps, key) => {
-    // The index tells of what is gone a moment longer.
-    const item = await deps.table.get(key);
-    const record = item && parse(item);
-    if (record === undefined) return false;
-    await remove(deps, record, key);
-    return true;
+  page: async (deps, after, limit) => {
+    const partition = ownerPartition(owner, kind);
+    const rows = await deps.table.queryIndex({ index: 'owner', partition, after, limit });
+    // The index tells of what is gone a moment longer: the items decide.
+    const items = await deps.table.getMany(rows.items.map(keyOf), { consistent: true });
+    const removals = items.flatMap((item) => {
+      const record = item && parse(item);
+      return !item || record === undefined ? [] : [() => remove(deps, record, keyOf(item))];
+    });
+    return { removals, next: rows.next };
   },
 });
 
@@ -88,28 +92,28 @@ export interface Slice {
 /** Removes up to a run's worth of an organization's children. What fails stands in nobody else's way. */
 export const removeSlice = async (deps: RemovalDeps, organizationId: string): Promise<Slice> => {
   const until = deps.now() + LONGEST_MS;
-  let [seen, removed, failed] = [0, 0, 0];
+  let [removed, failed] = [0, 0];
   for (const children of childrenOf(organizationId)) {
     let after: Item | undefined;
     do {
-      if (seen >= MOST_A_RUN || deps.now() > until) return { removed, failed, more: true };
-      const page = await children.page(deps.table, after, AT_ONCE);
-      const results = await Promise.all(page.items.map((item) => attempt(deps, children, item)));
-      seen += results.length;
-      removed += results.filter((result) => result === 'removed').length;
-      failed += results.filter((result) => result === 'failed').length;
+      if (removed + failed >= MOST_A_RUN || deps.now() > until) return { removed, failed, more: true };
+      const page = await children.page(deps, after, AT_ONCE);
+      const done = await Promise.all(page.removals.map(succeeds));
+      removed += done.filter(Boolean).length;
+      failed += done.length - done.filter(Boolean).length;
       after = page.next;
     } while (after);
   }
   return { removed, failed, more: false };
 };
 
-const attempt = async (deps: RemovalDeps, { remove }: Children, item: Item): Promise<'removed' | 'gone' | 'failed'> => {
+/** False after a provider's refusal or silence; anything else is a bug, and ends the run. */
+const succeeds = async (remove: () => Promise<unknown>): Promise<boolean> => {
   try {
-    return (await remove(deps, { pk: String(item['pk']), sk: String(item['sk']) })) ? 'removed' : 'gone';
+    await remove();
+    return true;
   } catch (error) {
-    // A provider's refusal or silence; anything else is a bug, and ends the run.
-    if (error instanceof DomainError) return 'failed';
+    if (error instanceof DomainError) return false;
     throw error;
   }
 };

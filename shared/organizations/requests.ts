@@ -37,7 +37,8 @@ const page = {
   page: wholeNumber.pipe(z.int().min(1)).default(1),
   limit: wholeNumber.pipe(z.int().min(1).max(PAGE_LIMIT)).default(DEFAULT_PAGE_SIZE),
 };
-const withinReach = (query: PageQuery): boolean => (query.page - 1) * query.limit <= MAX_OFFSET;
+/** Of what is no number, another problem tells. */
+const withinReach = (query: PageQuery): boolean => !((query.page - 1) * query.limit > MAX_OFFSET);
 const tooFar = { path: ['page'], message: `must not lead beyond ${MAX_OFFSET} entries`, params: { rule: 'too_big' } };
 
 export const listOrganizationsQuery = z.object(page).refine(withinReach, tooFar);

@@ -1,5 +1,6 @@
-import { epochSeconds, instant, iso } from '../core/time.ts';
-import type { RecordEventResult } from '../customers/apply-event.ts';
+import { iso } from '../core/time.ts';
+import type { OwnerIds, RecordEventResult } from '../customers/apply-event.ts';
+import { isStale } from '../customers/customer.ts';
 import type { ProviderRecordDeps } from '../customers/deps.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
@@ -28,37 +29,45 @@ export const applyMethodEvent = async (
     const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
     if (!method) {
       if (type === 'payment_method.updated') return { kind: 'early' };
-      return { kind: 'ignored', reason: 'no such payment method here', owner: {} };
+      return ignored({}, 'no such payment method here');
     }
-    const stale = event.createdAt < epochSeconds(instant(method.updatedAt));
-    if (type === 'payment_method.detached' && !stale) {
+    if (isStale(method, event)) return ignored(method, 'stale');
+    if (type === 'payment_method.attached') return ignored(method, 'known');
+    if (type === 'payment_method.detached') {
       await removeMethod(deps, method, { atProvider: false });
       return { kind: 'applied', reason: 'payment method removed', owner: method };
     }
-    if (stale) return { kind: 'ignored', reason: 'stale', owner: method };
-    const next = type === 'payment_method.updated' ? refreshed(method, event, iso(deps.now())) : undefined;
-    if (!next) return { kind: 'ignored', reason: 'no change', owner: method };
-    if (await store.commit(method, next)) {
-      return { kind: 'applied', reason: 'payment method refreshed', owner: method };
-    }
+    const next = refreshed(method, event, iso(deps.now()));
+    const changes = next.version !== method.version;
+    if (!changes && event.createdAt === method.knownAt) return ignored(method, 'no change');
+    if (!(await store.commit(method, next))) continue;
+    return changes
+      ? { kind: 'applied', reason: 'payment method refreshed', owner: method }
+      : ignored(method, 'no change');
   }
   throw new Error('too many writers at once');
 };
 
-const refreshed = (method: PaymentMethod, { object }: ProviderEvent, at: string): PaymentMethod | undefined => {
-  const facts = object.method;
-  if (!facts) return undefined;
+const ignored = (owner: OwnerIds, reason: string): RecordEventResult => ({ kind: 'ignored', reason, owner });
+
+/** What the provider says of it, and since when; a new version only where something differs. */
+const refreshed = (
+  method: PaymentMethod,
+  { object: { method: facts }, createdAt: knownAt }: ProviderEvent,
+  at: string,
+): PaymentMethod => {
   const next = {
     ...method,
-    cardBrand: facts.cardBrand ?? method.cardBrand,
-    lastFour: facts.lastFour ?? method.lastFour,
-    expiryMonth: facts.expiryMonth ?? method.expiryMonth,
-    expiryYear: facts.expiryYear ?? method.expiryYear,
+    knownAt,
+    cardBrand: facts?.cardBrand ?? method.cardBrand,
+    lastFour: facts?.lastFour ?? method.lastFour,
+    expiryMonth: facts?.expiryMonth ?? method.expiryMonth,
+    expiryYear: facts?.expiryYear ?? method.expiryYear,
   };
   const same =
     next.cardBrand === method.cardBrand &&
     next.lastFour === method.lastFour &&
     next.expiryMonth === method.expiryMonth &&
     next.expiryYear === method.expiryYear;
-  return same ? undefined : { ...next, version: method.version + 1, updatedAt: at };
+  return same ? next : { ...next, version: method.version + 1, updatedAt: at };
 };

@@ -11,7 +11,7 @@ import { createOnce } from '../idempotency/create-once.ts';
 import { done } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { putAlias } from '../table/alias.ts';
-import { setDefault } from '../table/defaults.ts';
+import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import { isDefaultMethod, slotOf } from './defaults.ts';
@@ -21,6 +21,9 @@ import type { CreateMethodBody } from './requests.ts';
 import { methodView } from './view.ts';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
+
+/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
+export const CREATE_TIMEOUT_SECONDS = 29;
 
 /** Saves a payment method: attached to the owner's customer at the provider, then stored here without its token. */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
@@ -32,9 +35,10 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     store: recordStore(deps.table, deps.now, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
+    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS },
     build: (id) => attach(deps, provider, request, owner, id),
+    beside: (method) => (body.is_default ? [defaultStep(slotOf(method), method.id)] : []),
   });
-  if (body.is_default && !replayed) await setDefault(deps.table, slotOf(record), record.id);
   const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default;
   return {
     data: { ...methodView(record, isDefault), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
@@ -42,8 +46,9 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   };
 };
 
+/** Beside a token too: whoever sends card data shall know that it has no business here. */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
-  if (body.card_number === undefined || body.provider_payment_method_token !== undefined) return;
+  if (body.card_number === undefined && body.card_cvc === undefined) return;
   if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');
 };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
-import { ownerOfRecord } from '../customers/customer.ts';
+import { knownAtSchema, ownerOfRecord } from '../customers/customer.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
@@ -32,6 +32,7 @@ export const paymentMethodSchema = z.object({
   guestId: optional,
   guestEmail: optional,
   organizationId: optional,
+  knownAt: knownAtSchema,
 });
 export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
 

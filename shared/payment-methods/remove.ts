@@ -28,7 +28,8 @@ export const removeMethod = async (
     const provider = await deps.providers.having(method.providerId, 'methods');
     done(await provider.detachMethod(method.providerMethodId), 'id');
   }
-  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method);
+  // The default moves on first: a stop in between leaves no pointer to nowhere.
   await promoteNewest(deps.table, slotOf(method), method.id);
+  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method);
   await removeAlias(deps.table, method.providerId, method.providerMethodId);
 };

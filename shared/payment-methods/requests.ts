@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { guestDataSchema, idSchema, names, required } from '../http/fields.ts';
-import { wholeNumber } from '../http/paging.ts';
+import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 
 const alias = z.string().max(100).nullish();
@@ -54,24 +54,29 @@ export type UpdateMethodBody = z.output<typeof updateMethodBody>;
 export const billingAddressBody = z.object({ billing_address_id: idSchema.nullable() });
 export type BillingAddressBody = z.output<typeof billingAddressBody>;
 
-const MAX_PAGE = 10_000;
-const PAGE_LIMIT = 100;
+const MAX_PAGE = 10_001;
 
 export const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
 
-export const listMethodsQuery = z.object({
-  organization_id: z.string().max(64).optional(),
-  project_id: z.string().optional(),
-  page: wholeNumber.pipe(z.int().min(1).max(MAX_PAGE)).default(1),
-  limit: wholeNumber
-    .pipe(z.int().min(1))
-    .transform((limit) => Math.min(limit, PAGE_LIMIT))
-    .default(PAGE_LIMIT),
-  payment_type: z.enum(['card', 'bank_account']).optional(),
-  card_brand: z.string().toLowerCase().max(50).optional(),
-  search: z.string().trim().toLowerCase().max(200).optional(),
-  orderBy: z.enum(METHOD_ORDERS).default('created_at'),
-  orderDir: z.enum(['asc', 'desc']).default('desc'),
-  token: z.string().max(2048).optional(),
-});
+export const listMethodsQuery = z
+  .object({
+    organization_id: z.string().max(64).optional(),
+    project_id: z.string().optional(),
+    page: wholeNumber.pipe(z.int().min(1).max(MAX_PAGE)).default(1),
+    limit: wholeNumber
+      .pipe(z.int().min(1))
+      .transform((limit) => Math.min(limit, PAGE_LIMIT))
+      .default(PAGE_LIMIT),
+    payment_type: z.enum(['card', 'bank_account']).optional(),
+    card_brand: z.string().toLowerCase().max(50).optional(),
+    search: z.string().trim().toLowerCase().max(200).optional(),
+    orderBy: z.enum(METHOD_ORDERS).default('created_at'),
+    orderDir: z.enum(['asc', 'desc']).default('desc'),
+    token: z.string().max(2048).optional(),
+  })
+  .refine(({ page, limit }) => (page - 1) * limit <= MAX_OFFSET, {
+    path: ['page'],
+    message: `must not lead beyond ${MAX_OFFSET} entries`,
+    params: { rule: 'too_big' },
+  });
 export type ListMethodsQuery = z.output<typeof listMethodsQuery>;

@@ -1,8 +1,10 @@
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry.ts';
 import { defaultKey, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
@@ -47,7 +49,7 @@ export const linkBillingAddress = async (
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {
   const address = named(addressRecord);
-  const next = await commit(deps, method, { billingAddressId: address?.id });
+  const next = await commit(deps, method, { alias: method.alias, billingAddressId: address?.id });
   const isDefault = await isDefaultMethod(deps.table, method);
   const synced = address && (await tellProvider(deps.providers, next, address));
   return { data: { ...methodView(next, isDefault), ...(synced !== undefined && { provider_synced: synced }) } };
@@ -57,10 +59,11 @@ const tellProvider = async (providers: Providers, method: PaymentMethod, address
   const provider = await providers.find(method.providerId);
   if (!provider?.can.billingDetails) return false;
   const { name, businessName, line1, line2, city, state, postalCode, country } = address;
+  const billing = { name: name ?? businessName, line1, line2, city, state, postalCode, country };
   const outcome = await provider.updateBilling({
     methodId: method.providerMethodId,
-    billing: { name: name ?? businessName, line1, line2, city, state, postalCode, country },
-    idempotencyKey: `${method.id}:billing:${method.version}`,
+    billing,
+    idempotencyKey: `${method.id}:billing:${method.version}:${fingerprint(canonicalJson(billing)).slice(0, 12)}`,
   });
   return outcome.kind === 'done';
 };
@@ -68,8 +71,10 @@ const tellProvider = async (providers: Providers, method: PaymentMethod, address
 const commit = async (
   deps: UpdateDeps,
   method: PaymentMethod,
-  changed: Pick<PaymentMethod, 'billingAddressId'> & Partial<Pick<PaymentMethod, 'alias'>>,
+  changed: Pick<PaymentMethod, 'alias' | 'billingAddressId'>,
 ): Promise<PaymentMethod> => {
+  const same = changed.billingAddressId === method.billingAddressId && changed.alias === method.alias;
+  if (same) return method;
   const next = { ...method, ...changed, version: method.version + 1, updatedAt: iso(deps.now()) };
   const committed = await recordStore(deps.table, deps.now, paymentMethodShape).commit(method, next);
   if (!committed) throw new DomainError('VERSION_CONFLICT');

@@ -75,8 +75,9 @@ const recordRefusal = async (
   refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
 ): Promise<Answer> => {
   const found = await provider.findPayment(knownOf(payment));
-  if (found.kind === 'unknown') return { payment };
-  if (found.kind === 'done' && UNDER_WAY_OR_SETTLED.includes(found.value.status)) {
+  // What could not be read is not known: the claim keeps its appointment.
+  if (found.kind !== 'done') return { payment, refusal: refusalError(refused) };
+  if (UNDER_WAY_OR_SETTLED.includes(found.value.status)) {
     return recordReport(deps, store, payment, found.value);
   }
   const failed = await settle(deps, store, payment, 'failed', { failureCode: 'processing_error' });

@@ -4,11 +4,12 @@ import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import { findAlias } from '../table/alias.ts';
 import { mismatchOf } from './answer.ts';
+import { captureApproved } from './capture-approved.ts';
 import { inStatus, knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type PaymentStatus, type VisiblePayment, withDraft } from './payment.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
-import { decideEvent, isFurther } from './transitions.ts';
+import { decideApproval, decideEvent, isFurther } from './transitions.ts';
 
 /** What became of a provider's event about a payment. */
 export type Applied =
@@ -92,6 +93,7 @@ const applyOnce = async (
   const current = inForce(payment, event);
   const mismatch = mismatchOf(current, event.object);
   if (mismatch) return { kind: 'quarantined', payment, reason: mismatch };
+  if (event.object.awaitsCapture) return applyApproval(deps, store, payment, event);
   const { attemptRef, failureCode } = event.object;
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
   switch (decision.kind) {
@@ -110,6 +112,30 @@ const applyOnce = async (
       return { kind: 'ignored', payment, reason: decision.reason };
     case 'read':
       return readOnce(deps, store, payment, decision.reason);
+    default:
+      return assertNever(decision);
+  }
+};
+
+/** The payer's approval at the provider: what was approved is captured, once. */
+const applyApproval = async (
+  deps: ApplyDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  event: ProviderEvent,
+): Promise<AppliedOnce> => {
+  const decision = decideApproval(payment, event.createdAt);
+  switch (decision.kind) {
+    case 'busy':
+      return { kind: 'early' };
+    case 'ignore':
+      if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
+      return { kind: 'ignored', payment, reason: decision.reason };
+    case 'claim': {
+      const captured = await captureApproved(deps, store, payment);
+      if (captured.kind === 'conflict') return captured;
+      return { kind: 'applied', payment: captured.payment, status: captured.payment.status };
+    }
     default:
       return assertNever(decision);
   }

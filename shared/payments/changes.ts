@@ -3,6 +3,7 @@ import type { KnownPayment, ProviderPayment } from '../providers/provider.ts';
 import {
   type ChangeCause,
   type Draft,
+  isVisible,
   type Payment,
   type PaymentStatus,
   type VisiblePayment,
@@ -40,7 +41,12 @@ export const inStatus = (
 };
 
 /** The draft in force, once the provider has taken it. */
-export const updated = (payment: VisiblePayment, draft: Draft, now: Instant): VisiblePayment => {
+export const updated = (
+  payment: VisiblePayment,
+  draft: Draft,
+  now: Instant,
+  nextAction = payment.nextAction,
+): VisiblePayment => {
   const next = withDraft(payment, draft);
   const unconfirmed = payment.status === 'created' || payment.status === 'requires_payment_method';
   const hasMethod = next.methodRef !== undefined || next.paymentMethodId !== undefined;
@@ -51,6 +57,7 @@ export const updated = (payment: VisiblePayment, draft: Draft, now: Instant): Vi
     version: payment.version + 1,
     updatedAt: iso(now),
     reconcileAt: unconfirmed ? undefined : payment.reconcileAt,
+    nextAction: unconfirmed && hasMethod ? undefined : nextAction,
   };
 };
 
@@ -59,6 +66,7 @@ export const knownOf = (payment: Payment): KnownPayment => ({
   intentId: payment.providerIntentId ?? '',
   attemptRef: payment.attemptRef,
   method: payment.methodRef,
+  status: isVisible(payment) ? payment.status : 'created',
 });
 
 /** What a provider's report says beside the status. */
@@ -76,6 +84,7 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
   providerIntentId: report.intentId,
   providerPaymentId: report.paymentId,
   clientSecret: report.clientSecret,
+  nextAction: report.nextAction,
   methodRef: payment.paymentMethodId ? payment.methodRef : (report.methodId ?? payment.methodRef),
   cause: 'create',
   status: payment.methodRef || payment.paymentMethodId ? 'created' : 'requires_payment_method',

@@ -5,6 +5,7 @@ import { errorFields } from '../observability/logger.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { recordAnswer } from './answer.ts';
 import { claimed } from './changes.ts';
+import { charge } from './charge.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type VisiblePayment } from './payment.ts';
 import { savedMethod } from './references.ts';
@@ -20,10 +21,6 @@ interface ConfirmInput {
   readonly return_url?: string | null | undefined;
 }
 
-/** The key of one attempt to charge: the same however often it is sent. */
-export const attemptKey = (payment: Pick<VisiblePayment, 'id' | 'attempt'>): string =>
-  `${payment.id}:confirm:${payment.attempt}`;
-
 /** Confirms a payment: the attempt is claimed by one conditional write, then the provider is asked, once. */
 export const confirmPayment = async (
   deps: MoneyDeps,
@@ -32,19 +29,13 @@ export const confirmPayment = async (
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
   const provider = await deps.providers.forPayments(payment.providerId);
-  const claim = await claimAttempt(deps, store, payment, methodFor(payment, request));
+  const method = methodFor(payment, request);
+  const claim = await claimAttempt(deps, store, payment, { ...method, needed: !provider.can.capturesOnApproval });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const outcome = await provider.confirmIntent({
-    idempotencyKey: attemptKey(claim.payment),
-    intentId: claim.payment.providerIntentId ?? '',
-    paymentId: claim.payment.id,
-    amountCents: claim.payment.totalCents,
-    currency: claim.payment.currency,
-    method: claim.payment.methodRef,
-    customerId: claim.payment.providerCustomerId,
-    returnUrl: request.body.return_url ?? claim.payment.returnUrl,
-  });
-  const answer = await recordAnswer(deps, store, provider, claim.payment, outcome);
+  const returnUrl = request.body.return_url ?? claim.payment.returnUrl;
+  const charged = await charge(deps, store, provider, claim.payment, returnUrl);
+  const { outcome } = charged;
+  const answer = await recordAnswer(deps, store, provider, charged.payment, outcome);
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {
     throw new DomainError('PAYMENT_DECLINED', {
@@ -71,7 +62,7 @@ const claimAttempt = async (
   deps: MoneyDeps,
   store: PaymentStore,
   payment: VisiblePayment,
-  method: ChosenMethod,
+  { needed, ...method }: ChosenMethod & { readonly needed: boolean },
 ): Promise<Claim> => {
   let current = payment;
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
@@ -79,7 +70,7 @@ const claimAttempt = async (
     if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
     if (refusal === 'canceled') throw new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
     if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
-    if (!method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    if (needed && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     const next = claimed(current, method, deps.now());
     const committed = await store.commit(current, next);
     if (committed.ok) return { kind: 'claimed', payment: next };

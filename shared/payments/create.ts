@@ -97,7 +97,11 @@ const withCustomer = async (
   draft: Omit<Payment, 'id'>,
 ): Promise<Omit<Payment, 'id'>> => {
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
-  const forId = idempotency?.scope ?? requestId;
+  // A repeat makes none: its payment has the customer of then, which may have been deleted since.
+  const earlier =
+    idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
+  if (earlier && instant(earlier.createdAt) + KEY_LIFETIME_MS > deps.now()) return draft;
+  const forId = earlier?.id ?? idempotency?.scope ?? requestId;
   const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
   return { ...draft, ...customer };
 };

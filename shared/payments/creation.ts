@@ -1,7 +1,7 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { unclear } from '../providers/done.ts';
-import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import type { CreateIntent, PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { created } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
@@ -21,20 +21,22 @@ export const finishCreation = async (
   provider: PaymentProvider,
   payment: Payment,
 ): Promise<VisiblePayment> => {
-  const outcome = await provider.createIntent({
-    idempotencyKey: creationKey(payment.id),
-    paymentId: payment.id,
-    amountCents: payment.totalCents,
-    currency: payment.currency,
-    description: payment.description,
-    method: payment.methodRef,
-    customerId: payment.providerCustomerId,
-    saveMethod: payment.setupFutureUsage === 'off_session',
-    returnUrl: payment.returnUrl,
-  });
+  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment.id) });
   if (outcome.kind === 'done') return publish(deps, store, payment, outcome.value);
   return refuse(store, payment, outcome);
 };
+
+/** What its intent is made of. */
+export const intentOf = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'> => ({
+  paymentId: payment.id,
+  amountCents: payment.totalCents,
+  currency: payment.currency,
+  description: payment.description,
+  method: payment.methodRef,
+  customerId: payment.providerCustomerId,
+  saveMethod: payment.setupFutureUsage === 'off_session',
+  returnUrl: payment.returnUrl,
+});
 
 const publish = async (
   deps: Pick<MoneyDeps, 'now'>,
@@ -80,6 +82,17 @@ export const refusalError = (refusal: {
     return new DomainError('VALIDATION_ERROR', { details: [problem] });
   }
   if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');
+  const field = CALLERS_FIELDS.get(refusal.parameter ?? '');
+  if (field) {
+    return new DomainError('VALIDATION_ERROR', {
+      details: [{ path: field, rule: refusal.reason, message: 'was refused by the provider' }],
+    });
+  }
   if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL');
   return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
 };
+
+/** What a caller sent and can mend, by what providers call it. */
+const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ amount: 'total_cents', return_url: 'return_url' } as const),
+);

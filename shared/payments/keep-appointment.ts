@@ -3,8 +3,9 @@ import { instant, iso, MINUTE } from '../core/time.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { recordAnswer } from './answer.ts';
 import { cancelAtProvider } from './cancel.ts';
+import { captureApproved } from './capture-approved.ts';
 import { inStatus, knownOf } from './changes.ts';
-import { attemptKey } from './confirm.ts';
+import { charge } from './charge.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import {
@@ -101,6 +102,9 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
     return 'provider unclear';
   }
   const stored = await storeRead(deps, store, payment, found.value, 'reconciliation');
+  if (found.value.awaitsCapture && stored.payment.status === 'pending') {
+    return captureNow(deps, store, stored.payment);
+  }
   switch (stored.outcome) {
     case 'stored':
       return stored.payment.status;
@@ -116,6 +120,12 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
   }
 };
 
+/** The payer has approved and nobody has told: what the event would have led to is done now. */
+const captureNow = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
+  const captured = await captureApproved(deps, store, payment);
+  return captured.kind === 'captured' ? captured.payment.status : 'another came first';
+};
+
 /** A claim that the provider has not seen: sent again under its own key for a while, then given up. */
 const resendOrFail = async (
   deps: AppointmentDeps,
@@ -129,18 +139,9 @@ const resendOrFail = async (
     await store.commit(payment, failed);
     return 'failed';
   }
-  const outcome = await provider.confirmIntent({
-    idempotencyKey: attemptKey(payment),
-    intentId: payment.providerIntentId ?? '',
-    paymentId: payment.id,
-    amountCents: payment.totalCents,
-    currency: payment.currency,
-    method: payment.methodRef,
-    customerId: payment.providerCustomerId,
-    returnUrl: payment.returnUrl,
-  });
-  const answer = await recordAnswer(deps, store, provider, payment, outcome);
-  if (answer.payment === payment) await scheduleNext(deps, store, payment);
+  const charged = await charge(deps, store, provider, payment);
+  const answer = await recordAnswer(deps, store, provider, charged.payment, charged.outcome);
+  if (answer.payment === charged.payment) await scheduleNext(deps, store, charged.payment);
   return answer.payment.status;
 };
 

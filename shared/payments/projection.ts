@@ -27,6 +27,13 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
   ];
 };
 
+/** The counters without a payment that is erased. */
+export const countersWithout = (payment: Payment): readonly TransactionStep[] =>
+  scopesOfPayment(payment).map((scope) => ({
+    update: countKey(scope, utcDay(payment.createdAt)),
+    changes: { add: { [`n_${payment.status}`]: -1 } },
+  }));
+
 const scopesOf = (was: Payment | undefined, now: Payment) => {
   const added = new Map<string, Record<string, number>>();
   const count = (scope: string, status: string, by: number): void => {

@@ -17,7 +17,7 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   succeeded: 5,
 };
 
-export type Cause = 'claim' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
+export type Cause = 'claim' | 'approval' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
 
 /** Every legal change, by its cause; a cause that may do anything is told so. */
 export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record<Cause, readonly PaymentStatus[]>>>>> =
@@ -25,21 +25,27 @@ export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record
     requires_payment_method: {
       method: ['created'],
       claim: ['processing'],
+      approval: ['processing'],
       event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
       cancel: ['canceled'],
     },
     created: {
       method: ['requires_payment_method'],
       claim: ['processing'],
+      approval: ['processing'],
       event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
       cancel: ['canceled'],
     },
-    pending: { event: ['processing', 'failed', 'canceled', 'succeeded'], cancel: ['canceled'] },
+    pending: {
+      approval: ['processing'],
+      event: ['processing', 'failed', 'canceled', 'succeeded'],
+      cancel: ['canceled'],
+    },
     processing: {
       answer: ['succeeded', 'failed', 'pending', 'processing'],
       event: ['failed', 'canceled', 'succeeded'],
     },
-    failed: { claim: ['processing'], event: ['canceled', 'succeeded'] },
+    failed: { claim: ['processing'], approval: ['processing'], event: ['canceled', 'succeeded'] },
     // Only where the provider, read once more, proves that money moved.
     canceled: {},
     succeeded: {},
@@ -131,6 +137,28 @@ export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined 
   if (payment.status === 'succeeded') return 'already succeeded';
   if (payment.status === 'canceled') return 'canceled';
   return mayChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress';
+};
+
+export type ApprovalDecision =
+  | { readonly kind: 'claim' }
+  /** An update is under way: it comes again. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
+
+/**
+ * What a payer's approval does to a payment. Of an attempt that failed, only a later approval counts, never the one that
+ * led to it. @param approvedAt epoch seconds.
+ */
+export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
+  if (payment.draft) return { kind: 'busy' };
+  if (!mayChange(payment.status, 'processing', 'approval')) {
+    return { kind: 'ignore', reason: `is ${payment.status}`, reconcile: payment.status === 'processing' };
+  }
+  const claimedAt = payment.claimedAt === undefined ? undefined : epochSeconds(instant(payment.claimedAt));
+  const first = claimedAt === undefined ? 0 : payment.status === 'failed' ? claimedAt + 1 : claimedAt;
+  return approvedAt < first
+    ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' }
+    : { kind: 'claim' };
 };
 
 /** When an unclear payment is looked up, counted from its claim; later once a day until it is settled. */

@@ -1,10 +1,12 @@
 import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { customerRecord } from '../customers/customer.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { unclear } from '../providers/done.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
@@ -39,7 +41,7 @@ export const updatePayment = async (
 const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): void => {
   const changed = [
     ['provider_id', body.provider_id, payment.providerId],
-    ['organization_id', body.organization_id || undefined, payment.organizationId],
+    ['organization_id', body.organization_id === null ? '' : body.organization_id, payment.organizationId ?? ''],
     ['guest_data', body.guest_data?.email, payment.guestEmail],
   ] as const;
   const problems: Problem[] = changed
@@ -126,7 +128,9 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.currency !== payment.currency ||
   draft.methodRef !== payment.methodRef ||
   draft.description !== payment.description ||
-  draft.setupFutureUsage !== payment.setupFutureUsage;
+  draft.returnUrl !== payment.returnUrl ||
+  draft.setupFutureUsage !== payment.setupFutureUsage ||
+  draft.providerCustomerId !== payment.providerCustomerId;
 
 /**
  * Carries a draft to the provider and into force; run again after a crash, it ends the same.
@@ -142,7 +146,7 @@ export const finishUpdate = async (
   if (!draft) return payment;
   const next = withDraft(payment, draft);
   const outcome = await provider.updateIntent({
-    idempotencyKey: `${payment.id}:update:${payment.version}`,
+    idempotencyKey: `${payment.id}:update:${payment.version}:${fingerprint(canonicalJson(draft)).slice(0, 12)}`,
     intentId: payment.providerIntentId ?? '',
     amountCents: next.totalCents,
     currency: next.currency,
@@ -150,10 +154,11 @@ export const finishUpdate = async (
     method: next.methodRef === payment.methodRef ? undefined : (next.methodRef ?? null),
     customerId: next.providerCustomerId,
     saveMethod: next.setupFutureUsage === 'off_session',
+    returnUrl: next.returnUrl,
   });
   if (outcome.kind !== 'done') return refuse(store, payment, outcome);
   const methodRef = next.methodRef && (outcome.value.methodId ?? next.methodRef);
-  return apply(deps, store, payment, { ...draft, methodRef });
+  return apply(deps, store, payment, { ...draft, methodRef }, outcome.value.nextAction);
 };
 
 /** What providers say of an intent or order that is confirmed, paid or canceled. */
@@ -180,14 +185,19 @@ const apply = async (
   store: PaymentStore,
   payment: VisiblePayment,
   draft: Draft,
+  nextAction = payment.nextAction,
 ): Promise<VisiblePayment> => {
   let current = payment;
   for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
-    const next = updated(current, draft, deps.now());
+    const next = updated(current, draft, deps.now(), nextAction);
     const committed = await store.commit(current, next);
     if (committed.ok) return next;
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
-    if (!payment.draft) requireUpdatable(committed.found);
+    if (!payment.draft) {
+      requireUpdatable(committed.found);
+      // A draft that nobody claimed was made from what is no longer there.
+      throw new DomainError('VERSION_CONFLICT');
+    }
     current = committed.found;
   }
   throw new DomainError('VERSION_CONFLICT');

@@ -32,8 +32,7 @@ const eventSchema = z.looseObject({
   }),
 });
 
-const inboundType = (name: string): InboundEventType | undefined =>
-  INBOUND_EVENTS.find((known) => known === name);
+const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
 
 export const readContractEvent = (body: unknown): ProviderEvent | undefined => {
   const parsed = eventSchema.safeParse(body);

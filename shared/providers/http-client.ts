@@ -67,7 +67,10 @@ const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Excha
   let status: number;
   let text: string;
   try {
-    const response = await options.fetch(`${options.baseUrl}${request.path}`, init(options, request));
+    const response = await options.fetch(
+      `${options.baseUrl.replace(/\/$/, '')}${request.path}`,
+      init(options, request),
+    );
     status = response.status;
     text = await response.text();
   } catch (error) {

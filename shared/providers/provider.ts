@@ -16,6 +16,8 @@ export interface Capabilities {
   readonly billingDetails: boolean;
   /** The payer's browser confirms with the client secret; else only the server can charge. */
   readonly clientConfirmation: boolean;
+  /** A payer's approval at the provider stands in for a method, and leads to a capture of ours. */
+  readonly capturesOnApproval: boolean;
   readonly subscriptions: 'native' | 'service';
 }
 
@@ -42,9 +44,10 @@ export interface ProviderPayment {
   /** The payment or capture; equals intentId until there is one. */
   readonly paymentId: string;
   readonly status: ReportedStatus;
-  readonly amountCents: number;
+  /** undefined, as the currency, where the provider no longer tells. */
+  readonly amountCents: number | undefined;
   /** Upper-case ISO 4217. */
-  readonly currency: string;
+  readonly currency: string | undefined;
   /** Names the last attempt to charge; tells an attempt that reached the provider from one that did not. */
   readonly attemptRef: string | undefined;
   readonly failureCode: DeclineCode | undefined;
@@ -54,7 +57,12 @@ export interface ProviderPayment {
   readonly methodId: string | undefined;
   /** Our payment id, as we left it with the provider. */
   readonly ourPaymentId: string | undefined;
+  /** Pending for us alone: the payer has approved it. */
+  readonly awaitsCapture?: true;
 }
+
+/** Why a confirmation is refused whose intent can never be charged again: it failed for good, or has expired. */
+export const INTENT_SPENT = 'intent_spent';
 
 export interface CallOptions {
   readonly idempotencyKey: string;
@@ -81,6 +89,7 @@ export interface UpdateIntent extends CallOptions {
   readonly method: string | null | undefined;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
+  readonly returnUrl: string | undefined;
 }
 
 export interface ConfirmIntent extends CallOptions {
@@ -100,6 +109,8 @@ export interface KnownPayment {
   readonly attemptRef: string | undefined;
   /** The method that the record holds; it decides between created and requires_payment_method where the provider cannot. */
   readonly method: string | undefined;
+  /** What the record says; it stands where the provider keeps no trace of a refused attempt or a cancellation. */
+  readonly status: ReportedStatus;
 }
 
 export interface KeepMethod extends KnownPayment, CallOptions {
@@ -116,8 +127,10 @@ export interface CreateCustomer extends CustomerDetails, CallOptions {
   readonly ourCustomerId: string;
 }
 
+/** What is undefined stays as it is, unless it is named among `cleared`. */
 export interface UpdateCustomer extends CustomerDetails, CallOptions {
   readonly customerId: string;
+  readonly cleared: readonly (keyof CustomerDetails)[];
 }
 
 export interface ProviderCustomer {
@@ -200,6 +213,8 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly ourPaymentId: string | undefined;
+    /** The payer has approved it: our capture is to follow. */
+    readonly awaitsCapture?: true;
     /** Of payment_method events: what the provider says of the method. */
     readonly method: Omit<ProviderMethod, 'methodId' | 'customerId'> | undefined;
     /** Of customer events. */

@@ -19,6 +19,9 @@ type Open = (options: AdapterOptions) => PaymentProvider | undefined;
 /** Loads an adapter only where a slot is bound to it. */
 const ADAPTER_MODULES: Readonly<Partial<Record<AdapterName, () => Promise<Open>>>> = {
   stripe: async () => (await import('./stripe/stripe.ts')).openStripe,
+  paypal: async () => (await import('./paypal/paypal.ts')).openPayPal,
+  square: async () => (await import('./square/square.ts')).openSquare,
+  braintree: async () => (await import('./braintree/braintree.ts')).openBraintree,
 };
 
 export type Providers = ReturnType<typeof openProviders>;

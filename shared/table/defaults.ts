@@ -1,5 +1,5 @@
 import { type Key, type Owner, ownerPartition, type RecordKind } from './keys.ts';
-import type { Item, Table } from './table.ts';
+import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
  * An owner's default of a kind is a pointer alone: one update, the last wins, and `is_default` is computed. A pointer that
@@ -36,6 +36,11 @@ export const defaultIdOf = (item: Item | undefined): string | undefined => {
 export const setDefault = async (table: Table, slot: DefaultSlot, recordId: string): Promise<void> => {
   await table.put({ ...defaultKey(slot), recordId });
 };
+
+/** The same, as a step of the write that stores the record. */
+export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionStep => ({
+  put: { ...defaultKey(slot), recordId },
+});
 
 export const readDefault = async (table: Table, slot: DefaultSlot): Promise<string | undefined> =>
   defaultIdOf(await table.get(defaultKey(slot)));

@@ -10,7 +10,7 @@ import {
   type RecordKind,
   recordKey,
 } from './keys.ts';
-import type { Item, Table, Written } from './table.ts';
+import type { Item, Table, TransactionStep, Written } from './table.ts';
 
 /**
  * The store of an owned record (customer, address, payment method): its item, its list keys, versions. A deleted record
@@ -90,10 +90,15 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
     return items.flatMap((item) => parse(item) ?? []);
   };
 
-  /** Stores a new record, or answers what stands under its id. */
-  const insertOrFind = async (record: T): Promise<Found<T> | undefined> => {
-    const written = await table.put(recordItem(shape, record), [{ absent: true }]);
-    return written.ok ? undefined : foundOf(written.found);
+  /** Stores a new record, with steps that are taken with it or not at all; or answers what stands under its id. */
+  const insertOrFind = async (record: T, beside: readonly TransactionStep[] = []): Promise<Found<T> | undefined> => {
+    const item = recordItem(shape, record);
+    if (beside.length === 0) {
+      const written = await table.put(item, [{ absent: true }]);
+      return written.ok ? undefined : foundOf(written.found);
+    }
+    const transacted = await table.transact([{ put: item, if: [{ absent: true }] }, ...beside]);
+    return transacted.ok ? undefined : foundOf(transacted.found[0]);
   };
 
   /** Replaces version `was` by the next. @returns undefined where another commit came first. */

@@ -92,9 +92,9 @@ export const BUDGETS = {
     of: 'payments.update-intent',
     requests: 3,
     levels: 3,
-    writeUnits: 3,
+    writeUnits: 5,
     dueUnits: 4,
-    because: 'load, claim of the draft, commit, as confirm; the claim changes nothing that lists show',
+    because: 'load, claim, commit, as confirm; with its draft beside it an item is two units, and lists do not show it',
   },
   'update intent, here only': {
     of: 'payments.update-intent',
@@ -113,7 +113,13 @@ export const BUDGETS = {
     writeUnits: 'size of the item',
     dueUnits: 0,
   },
-  'the same event again': { of: 'webhooks.provider-a', requests: 1, levels: 1, writeUnits: 'size of the item', dueUnits: 0 },
+  'the same event again': {
+    of: 'webhooks.provider-a',
+    requests: 1,
+    levels: 1,
+    writeUnits: 'size of the item',
+    dueUnits: 0,
+  },
 } as const satisfies Readonly<Record<string, Budget>>;
 
 export type RowName = keyof typeof BUDGETS;

@@ -39,7 +39,8 @@ const isRowName = (name: string): name is RowName => Object.hasOwn(BUDGETS, name
 const measure = async (service: Service, name: RowName): Promise<Row> => {
   const budget: Budget = BUDGETS[name];
   const { ask, status, warm, stores } = await SCENARIOS[name](service);
-  await service.settle();
+  // Nothing is written in the moment in which it was made: `updated_at` changes.
+  await service.advance(1);
   if (warm) await service.must(warm);
   await service.take();
   const answer = await service.ask(ask);
@@ -130,10 +131,10 @@ const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');
   const line = (name: string, work: ReadonlyMap<string, Units>) => [name, ...WORK.map((who) => spent(work.get(who)))];
   const busy = rows.filter(({ tally }) => [...tally.later.values()].some(({ read, write }) => read + write > 0));
-  sheet(['after', ...WORK], [
-    ...busy.map(({ name, tally }) => line(name, tally.later)),
-    ...[...later].map(([name, work]) => line(name, work)),
-  ]);
+  sheet(
+    ['after', ...WORK],
+    [...busy.map(({ name, tally }) => line(name, tally.later)), ...[...later].map(([name, work]) => line(name, work))],
+  );
 };
 
 const spent = (units: Units | undefined): string => {
@@ -171,7 +172,7 @@ const missingBytes = (item: Attributes): number =>
 const textSchema = z.object({ S: z.string() }).optional();
 
 const printSizes = (rows: readonly (readonly string[])[]): void => {
-  say('\nStored size of a payment in bytes (a write unit is 1,024), as simulated and with ids as long as Stripe\'s:\n');
+  say("\nStored size of a payment in bytes (a write unit is 1,024), as simulated and with ids as long as Stripe's:\n");
   sheet(['payment', 'bytes', 'real ids', 'units a write'], rows);
 };
 

@@ -13,6 +13,8 @@ export interface Call {
   /** What kind of item or list it is about: `PAY`, `RATE`, `owner index` … */
   readonly about: string;
   readonly units: Units;
+  /** Rows that a query has read, before its filter; 0 of anything else. */
+  readonly rows: number;
 }
 export type Level = readonly Call[];
 
@@ -139,9 +141,14 @@ const ask = async (engine: string, { headers, body }: Question): Promise<Answer>
   });
   const text = await response.text();
   const operation = headers['x-amz-target']?.split('.').at(-1) ?? '';
-  const units = unitsOf(operation, response.status, JSON.parse(text));
-  return { status: response.status, text, call: { operation, about: aboutOf(body), units } };
+  const answer: unknown = JSON.parse(text);
+  const units = unitsOf(operation, response.status, answer);
+  const { Count, ScannedCount } = countedSchema.parse(answer);
+  // Where 1 MB ends an answer, the engine counts as scanned the row that did not fit.
+  const rows = 'FilterExpression' in body ? ScannedCount : Count;
+  return { status: response.status, text, call: { operation, about: aboutOf(body), units, rows } };
 };
+const countedSchema = z.object({ Count: z.number().default(0), ScannedCount: z.number().default(0) });
 
 const keySchema = z.object({ pk: z.object({ S: z.string() }) });
 const askedSchema = z.object({
@@ -150,7 +157,9 @@ const askedSchema = z.object({
   IndexName: z.string().optional(),
   ExpressionAttributeValues: z.record(z.string(), z.looseObject({ S: z.string().optional() })).optional(),
   RequestItems: z.record(z.string(), z.object({ Keys: z.array(keySchema) })).optional(),
-  TransactItems: z.array(z.record(z.string(), z.object({ Key: keySchema.optional(), Item: keySchema.optional() }))).optional(),
+  TransactItems: z
+    .array(z.record(z.string(), z.object({ Key: keySchema.optional(), Item: keySchema.optional() })))
+    .optional(),
 });
 
 const aboutOf = (body: unknown): string => {
@@ -163,6 +172,10 @@ const aboutOf = (body: unknown): string => {
     ...(asked.TransactItems ?? []).flatMap((step) => Object.values(step).map(({ Key, Item }) => Key ?? Item)),
   ].flatMap((key) => key?.pk.S ?? []);
   const partitions =
-    keys.length > 0 ? keys : Object.values(asked.ExpressionAttributeValues ?? {}).flatMap(({ S }) => S ?? []).slice(0, 1);
+    keys.length > 0
+      ? keys
+      : Object.values(asked.ExpressionAttributeValues ?? {})
+          .flatMap(({ S }) => S ?? [])
+          .slice(0, 1);
   return [...new Set(partitions.map((partition) => partition.slice(0, partition.indexOf('#'))))].join('+');
 };

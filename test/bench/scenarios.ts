@@ -70,12 +70,11 @@ const paid = async (service: Service, who: Person, fields: Fields = {}): Promise
 
 const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
-/** An organization with one member; what makes them is not built yet. */
+/** As much of an organization with one member as decisions on access read. */
 const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
   people += 1;
   const id = `org_${String(people).padStart(24, '0')}`;
-  const members = { owner: 1, admin: 0, billing: 0, member: 0 };
-  await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, members, ...TIMES });
+  await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, ...TIMES });
   const key = memberKey(id, userId);
   const memberId = key.sk.slice(key.sk.indexOf('#') + 1);
   await service.store(key, { id: memberId, organizationId: id, userId, role: 'owner', ...TIMES });
@@ -278,11 +277,14 @@ export const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
   })),
   'get of an organization': get('', async (service, who) => ({ organization_id: await organizationOf(service, who) })),
   'get of an organization, cached': async (service) => {
-    const prepared = await get('', async (_, who) => ({ organization_id: await organizationOf(service, who) }))(service);
+    const prepared = await get('', async (_, who) => ({ organization_id: await organizationOf(service, who) }))(
+      service,
+    );
     return { ...prepared, warm: prepared.ask };
   },
-  'get of an organization with includes': get('?include=organization', async (service, who) => ({
+  'get of an organization with includes': get('?include=project', async (service, who) => ({
     organization_id: await organizationOf(service, who),
+    project_id: await projectOf(service, who),
   })),
   'get by a guest token': async (service) => {
     const who = await guest(service);

@@ -6,7 +6,9 @@ export const say = (line = ''): void => {
 };
 
 export const sheet = (head: readonly string[], rows: readonly (readonly string[])[]): void => {
-  const widths = head.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(lengthOf)));
+  const widths = head.map((title, column) =>
+    Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(lengthOf)),
+  );
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

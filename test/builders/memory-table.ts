@@ -10,7 +10,10 @@ const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 const at = (item: Item | undefined, path: string): unknown =>
   path
     .split('.')
-    .reduce<unknown>((value, name) => (typeof value === 'object' && value ? Reflect.get(value, name) : undefined), item);
+    .reduce<unknown>(
+      (value, name) => (typeof value === 'object' && value ? Reflect.get(value, name) : undefined),
+      item,
+    );
 
 type Comparable = string | number;
 const below = (one: unknown, other: unknown): boolean =>

@@ -20,7 +20,3 @@ export const refusalIn = async (call: Promise<unknown>): Promise<DomainError> =>
   }
   throw new Error('nothing was refused');
 };
-
-/** Paths of the problems that a validation names, in order. */
-export const problemPaths = ({ details }: DomainError): readonly string[] =>
-  Array.isArray(details) ? details.map(({ path }) => String(path)) : [];

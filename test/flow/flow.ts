@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
@@ -107,6 +107,17 @@ export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJso
   client.destroy();
   const keyOf = (item: ParsedJson): string => `${item.pk}\n${item.sk}`;
   return items.filter((item) => String(item.pk).startsWith(prefix)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+};
+
+/** Puts or removes an item behind the service's back. */
+export const changeTable = async (
+  service: TestHost,
+  change: { readonly put: ParsedJson } | { readonly remove: { readonly pk: string; readonly sk: string } },
+): Promise<void> => {
+  const { client, tableName: TableName } = documentsOf(service);
+  if ('put' in change) await client.send(new PutCommand({ TableName, Item: change.put }));
+  else await client.send(new DeleteCommand({ TableName, Key: change.remove }));
+  client.destroy();
 };
 
 /** A payment as it is stored. */

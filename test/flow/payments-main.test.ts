@@ -223,6 +223,24 @@ describe('an Idempotency-Key', () => {
     expect(paid.status).toBe(200);
   });
 
+  test('of a confirm is for that very request, and keeps no refusal but a decline', async () => {
+    const user = await signIn(service);
+    const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
+    const options = { ...user.options, idempotencyKey: 'confirm' };
+    expect(await confirm(service, payment.id, options)).toMatchObject({ body: { code: 'PAYMENT_METHOD_REQUIRED' } });
+    await service.put(`/payments/intents/${payment.id}`, { payment_method_id: VISA }, user.options);
+    const paid = await confirm(service, payment.id, options);
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect(paid.headers.get('idempotent-replayed')).toBeNull();
+    expect((await confirm(service, payment.id, options)).body).toEqual(paid.body);
+    expect(await confirm(service, payment.id, options, { payment_method_id: VISA })).toMatchObject({
+      status: 422,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+    const ofOther = await confirm(service, other.id, options, { payment_method_id: VISA });
+    expect(ofOther).toMatchObject({ status: 200, body: { id: other.id } });
+  });
+
   test.each(['', ' ', 'ünprintable', 'x'.repeat(256)])('is refused where it is %j', async (idempotencyKey) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody(), { ...user.options, idempotencyKey });
@@ -419,6 +437,8 @@ describe('who calls', () => {
     }
     const guest = await service.post('/payments/intents', guestIntentBody());
     expect(guest.status).toBe(201);
+    await service.identity({ delay_ms: 2_500 });
+    expect(await service.get('/payments', user.options)).toMatchObject({ body: { code: 'IDENTITY_UNAVAILABLE' } });
     await service.identity({ available: true });
     expect(await service.get('/payments', user.options)).toMatchObject({ status: 200 });
   });

@@ -136,6 +136,25 @@ describe('everything that can settle a payment, racing', () => {
     }
   });
 
+  test('updates at the same time: none that was answered with 200 is lost', async () => {
+    const user = await signIn(service);
+    const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'];
+    const newValue = (field: string): string => (field === 'return_url' ? 'https://shop.example/' : `new ${field}`);
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await createPaidIntent(service, user);
+      const answers = await Promise.all(
+        fields.map((field) => service.put(`/payments/intents/${id}`, { [field]: newValue(field) }, user.options)),
+      );
+      const record = await read(service, id, user.options);
+      for (const [index, { status, body }] of answers.entries()) {
+        const field = fields[index] ?? '';
+        if (status === 200) expect({ field, stored: record[field] }).toEqual({ field, stored: newValue(field) });
+        else expect({ status, code: body.code }).toEqual({ status: 409, code: 'VERSION_CONFLICT' });
+      }
+      expect(answers.some(({ status }) => status === 200)).toBe(true);
+    }
+  });
+
   test('updates and confirms at the same time: what is charged is what the record says', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createPaidIntent(service, user));

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { paymentOf } from '../../shared/payments/payment.ts';
 import { DECLINED, paidIntentBody, VISA } from '../builders/intent.ts';
 import {
@@ -20,6 +20,7 @@ import { type Stop, withStops } from './stops.ts';
 
 /** A function may end anywhere. Every call that it makes is tried, before and after it is carried out. */
 const stoppable = withStops(PATIENT);
+vi.setConfig({ testTimeout: 120_000 });
 
 /** One way to stop: at a call of the function, before or after it is carried out. */
 interface Way extends Stop {
@@ -46,7 +47,7 @@ const wayOf = (calls: readonly string[], call: number, executed: boolean): Way =
     done: carriedOut.length === calls.length,
   };
 };
-const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 
 const providerCallOf = (calls: readonly string[]): number => calls.findIndex((name) => name.startsWith('POST')) + 1;
 

@@ -36,8 +36,10 @@ interface Watch {
   readonly forGood: boolean;
 }
 
-/** Calls of functions to the table; the rest are the host's own, or a projection's. */
-const COUNTED = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchGetItem']);
+/** Calls of functions to the table; the rest are the host's own. */
+const COUNTED = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchGetItem', 'TransactWriteItems']);
+/** Read only now and then: the epoch of the caches. By a projection: a payment's history. */
+const NOT_COUNTED = ['CACHE#EPOCH', 'HIST#'];
 const PROVIDER = '/stripe';
 
 export const withStops = (env: Env = {}): (() => Stoppable) => {
@@ -130,12 +132,12 @@ const openProxy = async (engineUrl: string) => {
 };
 
 const providerCall = (message: IncomingMessage): string =>
-  `${message.method} ${message.url?.slice(PROVIDER.length).replaceAll(/pi_\w+/g, ':id')}`;
+  `${message.method} ${message.url?.slice(PROVIDER.length).replaceAll(/(pi|pm|cus)_\w+/g, ':id')}`;
 
-/** @returns undefined for a call that does not count; the epoch of the caches is read only now and then. */
+/** @returns undefined for a call that does not count. */
 const tableCall = (message: IncomingMessage, body: Buffer): string | undefined => {
   const operation = String(message.headers['x-amz-target']).split('.')[1] ?? '';
-  return COUNTED.has(operation) && !body.includes('CACHE#EPOCH') ? operation : undefined;
+  return COUNTED.has(operation) && !NOT_COUNTED.some((name) => body.includes(name)) ? operation : undefined;
 };
 
 const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass' | 'lost before' | 'lost after' => {

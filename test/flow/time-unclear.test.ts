@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { DECLINED, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { intentEvent } from '../builders/provider-event.ts';
 import {
   atProvider,
   confirm,
@@ -40,6 +41,9 @@ const confirmUnclear = async (payment: ParsedJson, user: User) => {
   const answer = await confirm(service, payment.id, user.options);
   expect(answer).toMatchObject({ status: 202, body: { id: payment.id, status: 'processing', completed_at: null } });
 };
+
+const syncOf = (payment: ParsedJson, user: User) =>
+  service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
 const ACTIONS = [
   ['timeout_before', false],
@@ -137,6 +141,56 @@ describe('a confirm without a clear answer', () => {
       expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.failed']);
       expect((await atProvider(service, id)).charges).toMatchObject([{ status: 'failed' }]);
     }
+  });
+
+  test.each([
+    ['a decline', DECLINED],
+    ['a refused 3-D Secure', THREE_D_SECURE],
+  ])('after %s is not taken for the attempt before', async (_what, method) => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: method });
+    await confirm(service, payment.id, user.options);
+    if (method === THREE_D_SECURE) {
+      await service.authenticate(payment.id, 'failure');
+      expect(await syncOf(payment, user)).toMatchObject({ body: { status: 'failed' } });
+    }
+    await service.advance(5);
+    await strike(payment, '/confirm', 'reset', 1);
+    const again = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    expect(again).toMatchObject({ status: 202 });
+    expect(await syncOf(payment, user)).toMatchObject({ body: { status: 'processing' } });
+    await service.advance(2 * MINUTE);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged(service, payment.id)).toBe(1);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+  });
+
+  test('whose appointment is handed out several times is looked up once', async () => {
+    await withoutWebhooks();
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    await strike(payment, '/confirm', 'malformed', 1);
+    await confirmUnclear(payment, user);
+    await service.sendEvent(intentEvent(payment, 'payment_intent.requires_action'));
+    await service.settle();
+    await service.clearProviderRequests();
+    const { pk, sk, due_at } = await storedPayment(service, payment.id);
+    expect(Date.parse(due_at)).toBeLessThanOrEqual(service.now());
+    const hand = (dueAt: string) => {
+      const record = {
+        messageId: 'm',
+        receiptHandle: 'r',
+        body: JSON.stringify({ pk, sk, due_at: dueAt }),
+        attributes: { ApproximateReceiveCount: '1' },
+      };
+      return service.host().invoke('workers.run-due', { Records: [record] });
+    };
+    expect(await hand('2020-01-01T00:00:00.000Z')).toEqual({ batchItemFailures: [] });
+    expect(await service.providerRequests()).toEqual([]);
+    await Promise.all(Array.from({ length: 8 }, () => hand(due_at)));
+    expect(await service.providerRequests()).toMatchObject([{ method: 'GET' }]);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
   test('is sent again under its own key within 30 minutes, and fails after that', async () => {

@@ -62,12 +62,15 @@ describe('the catalogue of errors', () => {
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(promised));
   });
 
-  test.each(Object.keys(ERRORS) as readonly ErrorCode[])('%s says a short sentence and nothing of the inside', (code) => {
-    const { message, status } = new DomainError(code);
-    expect(message).toMatch(/^[A-Z][^\n]{2,80}$/);
-    expect(message).not.toMatch(/dynamo|\btable\b|lambda|arn:|stripe|stack/i);
-    expect(status).toBe(ERRORS[code][0]);
-  });
+  test.each(Object.keys(ERRORS) as readonly ErrorCode[])(
+    '%s says a short sentence and nothing of the inside',
+    (code) => {
+      const { message, status } = new DomainError(code);
+      expect(message).toMatch(/^[A-Z][^\n]{2,80}$/);
+      expect(message).not.toMatch(/dynamo|\btable\b|lambda|arn:|stripe|stack/i);
+      expect(status).toBe(ERRORS[code][0]);
+    },
+  );
 });
 
 describe('an error', () => {

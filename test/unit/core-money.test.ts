@@ -36,7 +36,11 @@ describe('prices', () => {
     ],
     ['a missing subtotal is derived from the amount', { amount_cents: 1_100, tax_cents: 100 }, [1_000, 100, 0, 1_100]],
     ['a missing tax is none', { subtotal_cents: 1_000, discount_cents: 100, total_cents: 900 }, [1_000, 0, 100, 900]],
-    ['a missing discount is none', { subtotal_cents: 1_000, tax_cents: 100, total_cents: 1_100 }, [1_000, 100, 0, 1_100]],
+    [
+      'a missing discount is none',
+      { subtotal_cents: 1_000, tax_cents: 100, total_cents: 1_100 },
+      [1_000, 100, 0, 1_100],
+    ],
     [
       'all that add up stay as they are',
       { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100, amount_cents: 1_100 },

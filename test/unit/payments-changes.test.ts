@@ -148,7 +148,13 @@ describe('a creation that the provider has answered', () => {
 });
 
 describe('an update that the provider has taken', () => {
-  const old = payment({ description: 'old', category: 'old', draft: draft(), reconcileAt: iso(LATER), methodRef: 'pm_1' });
+  const old = payment({
+    description: 'old',
+    category: 'old',
+    draft: draft(),
+    reconcileAt: iso(LATER),
+    methodRef: 'pm_1',
+  });
 
   test('stands in the place of all that it may change, and is over', () => {
     const next = updated(old, draft({ description: 'new', methodRef: 'pm_2' }), LATER);
@@ -189,7 +195,10 @@ describe('an update that the provider has taken', () => {
 
 describe('a report of the provider', () => {
   test.each<[Partial<ProviderPayment>, Partial<Payment>]>([
-    [{ status: 'succeeded', attemptRef: 'ch_1', methodId: 'pm_9' }, { attemptRef: 'ch_1', methodRef: 'pm_9' }],
+    [
+      { status: 'succeeded', attemptRef: 'ch_1', methodId: 'pm_9' },
+      { attemptRef: 'ch_1', methodRef: 'pm_9' },
+    ],
     [{ status: 'failed', failureCode: 'lost_card' }, { failureCode: 'lost_card' }],
     [{ status: 'failed' }, { failureCode: 'processing_error' }],
     [

@@ -80,7 +80,11 @@ describe('the payload', () => {
   });
 
   test.each([
-    ['a guest', { userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' }, { id: 'gst_1', type: 'guest', email: 'ada@example.com' }],
+    [
+      'a guest',
+      { userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' },
+      { id: 'gst_1', type: 'guest', email: 'ada@example.com' },
+    ],
     ['nobody known', { userId: undefined }, null],
   ])('names %s', (_, fields, user) => {
     expect(payloadOf(payment(fields))).toMatchObject({ payload: { data: { user, project: null } } });

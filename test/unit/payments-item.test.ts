@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
 import { inStatus } from '../../shared/payments/changes.ts';
-import { PAYMENT_STATUSES, paymentOf } from '../../shared/payments/payment.ts';
+import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/payment.ts';
 import { appointmentOf, paymentItem, paymentStore } from '../../shared/payments/store.ts';
 import { dueShards } from '../../shared/table/keys.ts';
 import { memoryTable } from '../builders/memory-table.ts';
@@ -135,7 +135,7 @@ describe('the appointment of a payment', () => {
 
 describe('the store', () => {
   const clock = { now: () => NOON };
-  const stored = async (record = payment()) => {
+  const stored = async (record: Payment = payment()) => {
     const memory = memoryTable(clock);
     const store = paymentStore(memory.table, clock.now);
     expect(await store.insertOrFind(record)).toBeUndefined();

@@ -6,7 +6,12 @@ import { paymentProjection } from '../../shared/payments/projection.ts';
 import type { TransactionStep } from '../../shared/table/table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
-const creating = (fields: Partial<Payment> = {}): Payment => ({ ...payment(), ...fields, status: 'creating', version: 0 });
+const creating = (fields: Partial<Payment> = {}): Payment => ({
+  ...payment(),
+  ...fields,
+  status: 'creating',
+  version: 0,
+});
 
 type Counters = Map<string, Map<string, number>>;
 
@@ -33,8 +38,9 @@ const apply = (counters: Counters, history: Set<string>, steps: readonly Transac
 const counted = (records: readonly Payment[]): Record<string, Record<string, number>> => {
   const counts: Record<string, Record<string, number>> = {};
   const add = (scope: string, { createdAt, status }: Payment): void => {
-    const day = (counts[`COUNT#${scope}#PAY ${createdAt.slice(0, 10)}`] ??= {});
-    day[`n_${status}`] = (day[`n_${status}`] ?? 0) + 1;
+    const name = `COUNT#${scope}#PAY ${createdAt.slice(0, 10)}`;
+    const day = counts[name] ?? {};
+    counts[name] = { ...day, [`n_${status}`]: (day[`n_${status}`] ?? 0) + 1 };
   };
   for (const record of records) {
     if (record.status === 'creating') continue;

@@ -19,13 +19,21 @@ describe('the query of a payment list', () => {
     ['page', ['1', '1000000'], ['0', '-1', '1.5', 'one', '']],
     ['orderBy', ['created_at', 'amount_cents', 'status', 'updated_at'], ['id', '', 'createdAt', 'created_at ']],
     ['orderDir', ['asc', 'desc'], ['ASC', '', 'up']],
-    ['status', ['succeeded', 'pending,failed', ' pending , failed ', PAYMENT_STATUSES.join(',')], ['', 'paid', ',', 'creating']],
+    [
+      'status',
+      ['succeeded', 'pending,failed', ' pending , failed ', PAYMENT_STATUSES.join(',')],
+      ['', 'paid', ',', 'creating'],
+    ],
     ['search', ['', 'x'.repeat(200)], ['x'.repeat(201)]],
     ['token', ['x'.repeat(2048)], ['x'.repeat(2049)]],
     ['project_id', ['x'.repeat(64)], ['', 'x'.repeat(65)]],
     ['product_id', ['x'.repeat(64)], ['', 'x'.repeat(65)]],
     ['organization_id', ['', 'x'.repeat(64)], ['x'.repeat(65)]],
-    ['created_at_from', ['2026-03-10', '2026-03-10T12:00:00Z', '2026-03-10T12:00:00.5+02:00'], ['', 'today', '2026-02-30', '1']],
+    [
+      'created_at_from',
+      ['2026-03-10', '2026-03-10T12:00:00Z', '2026-03-10T12:00:00.5+02:00'],
+      ['', 'today', '2026-02-30', '1'],
+    ],
     ['include_pm', ['true', 'false', '1', '0', ''], ['yes', 'TRUE']],
   ])('takes %s within its limits', (field, right, wrong) => {
     expect(right.flatMap((value) => problems({ [field]: value }))).toEqual([]);

@@ -43,7 +43,13 @@ describe('the body of an intent', () => {
   test('takes a link of up to 2048 characters, by http or https only', () => {
     const link = `https://shop.example/${letters(2_048 - 21)}`;
     expect(takes({ return_url: link })).toEqual([]);
-    const schemes = ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'ftp://x.example', 'shop.example'];
+    const schemes = [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'file:///etc/passwd',
+      'ftp://x.example',
+      'shop.example',
+    ];
     for (const wrong of [`${link}x`, ...schemes]) expect(takes({ return_url: wrong })).toEqual(['return_url']);
   });
 
@@ -121,7 +127,8 @@ describe('the body of an intent', () => {
   });
 
   test('lower-cases and trims the e-mail of a guest, whose name is needed', () => {
-    const guest = (fields: object) => intentBody({ guest_data: { email: ' Ada@Example.COM ', name: ' Ada ', ...fields } });
+    const guest = (fields: object) =>
+      intentBody({ guest_data: { email: ' Ada@Example.COM ', name: ' Ada ', ...fields } });
     expect(createIntentBody.parse(guest({})).guest_data).toEqual({ email: 'ada@example.com', name: 'Ada' });
     expect(problems(createIntentBody, guest({ name: '  ' }))).toEqual(['guest_data.name']);
     expect(problems(createIntentBody, guest({ email: `${letters(250)}@example.com` }))).toContain('guest_data.email');
@@ -189,7 +196,9 @@ describe('the body of an update', () => {
 
 describe('the body of a confirmation', () => {
   test('holds a method and a link back, within their limits', () => {
-    expect(confirmBody.parse({ payment_method_id: 'pm_1', return_url: 'https://shop.example', amount_cents: 1 })).toEqual({
+    expect(
+      confirmBody.parse({ payment_method_id: 'pm_1', return_url: 'https://shop.example', amount_cents: 1 }),
+    ).toEqual({
       payment_method_id: 'pm_1',
       return_url: 'https://shop.example',
     });

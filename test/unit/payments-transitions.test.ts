@@ -5,6 +5,7 @@ import { PAYMENT_STATUSES, type PaymentStatus, type VisiblePayment } from '../..
 import {
   type Cause,
   claimRefusal,
+  decideApproval,
   decideEvent,
   decideRead,
   isFurther,
@@ -196,17 +197,18 @@ describe('any order and any repetition of what a provider truly sent', () => {
 });
 
 describe('what the provider says when it is asked', () => {
-  test.each(
-    pairs.filter(([from]) => from !== 'processing'),
-  )('is stored as it is, also backward: %s here, %s there', (from, to) => {
-    const final = (status: PaymentStatus) => ['failed', 'canceled', 'succeeded'].includes(status);
-    const undone = final(from) && !final(to);
-    const swapped = isSettled(from) && final(to);
-    const anomaly = undone || swapped ? `${from} here, ${to} at the provider` : undefined;
-    expect(decideRead(payment({ status: from }), { status: to, attemptRef: undefined })).toEqual(
-      from === to ? { kind: 'same' } : { kind: 'store', status: to, anomaly },
-    );
-  });
+  test.each(pairs.filter(([from]) => from !== 'processing'))(
+    'is stored as it is, also backward: %s here, %s there',
+    (from, to) => {
+      const final = (status: PaymentStatus) => ['failed', 'canceled', 'succeeded'].includes(status);
+      const undone = final(from) && !final(to);
+      const swapped = isSettled(from) && final(to);
+      const anomaly = undone || swapped ? `${from} here, ${to} at the provider` : undefined;
+      expect(decideRead(payment({ status: from }), { status: to, attemptRef: undefined })).toEqual(
+        from === to ? { kind: 'same' } : { kind: 'store', status: to, anomaly },
+      );
+    },
+  );
 
   test.each<[PaymentStatus, string]>([
     ['created', 'not reached'],
@@ -258,6 +260,38 @@ describe('a confirmation', () => {
     ['succeeded', 'already succeeded'],
   ])('of a %s payment with an update under way: %s', (status, refusal) => {
     expect(claimRefusal(payment({ status, draft: draft() }))).toBe(refusal);
+  });
+});
+
+describe('a payer’s approval at the provider', () => {
+  const second = epochSeconds(NOON);
+  const at = (status: PaymentStatus, fields: Partial<VisiblePayment> = {}) => payment({ status, ...fields });
+  const claimedAt = iso(NOON + 900);
+
+  test.each<[PaymentStatus, ReturnType<typeof decideApproval>]>([
+    ['requires_payment_method', { kind: 'claim' }],
+    ['created', { kind: 'claim' }],
+    ['pending', { kind: 'claim' }],
+    ['failed', { kind: 'claim' }],
+    ['processing', { kind: 'ignore', reason: 'is processing', reconcile: true }],
+    ['canceled', { kind: 'ignore', reason: 'is canceled', reconcile: false }],
+    ['succeeded', { kind: 'ignore', reason: 'is succeeded', reconcile: false }],
+  ])('of a %s payment: %j', (status, decision) => {
+    expect(decideApproval(at(status), second)).toEqual(decision);
+    expect(decision.kind === 'claim').toBe(mayChange(status, 'processing', 'approval'));
+  });
+
+  test('waits for an update that is under way', () => {
+    expect(decideApproval(at('created', { draft: draft() }), second)).toEqual({ kind: 'busy' });
+  });
+
+  test.each<[PaymentStatus, number, string]>([
+    ['pending', second - 1, 'ignore'],
+    ['pending', second, 'claim'],
+    ['failed', second, 'ignore'],
+    ['failed', second + 1, 'claim'],
+  ])('counts for the attempt that it was made for: %s, at second %i: %s', (status, approvedAt, kind) => {
+    expect(decideApproval(at(status, { claimedAt }), approvedAt).kind).toBe(kind);
   });
 });
 

@@ -81,7 +81,11 @@ describe('what readers see of a payment', () => {
 
   test('tells a guest’s payment by its guest', () => {
     const record = payment({ userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' });
-    expect(paymentView(record)).toMatchObject({ is_guest_payment: true, guest_email: 'ada@example.com', user_id: null });
+    expect(paymentView(record)).toMatchObject({
+      is_guest_payment: true,
+      guest_email: 'ada@example.com',
+      user_id: null,
+    });
   });
 
   test('says what the payer has to do next', () => {

@@ -56,7 +56,7 @@ export const deleteRecord = endpoint({
   status: 204,
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND', 'ROUTE_NOT_FOUND'],
-  uses: ['table:write'],
+  uses: ['table:read', 'table:write'],
 });
 
 export const listRecords = endpoint({

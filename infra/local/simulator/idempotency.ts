@@ -74,5 +74,7 @@ export const openKeptAnswers = (store: Store): KeptAnswers => {
 /** What a used key answers to this call: the first answer again, or a refusal. */
 export const answerOfUsedKey = (kept: KeptAnswer, key: string, call: Call, rules: VendorIdempotency): Answer => {
   const refusal = kept.fingerprint === rules.fingerprintOf(call) ? undefined : rules.reused(key, call, kept.path);
-  return refusal ?? { status: kept.status, body: kept.body, headers: rules.replayHeaders(kept.requestId), began: true };
+  if (refusal) return refusal;
+  const status = rules.replayStatus?.(kept.status) ?? kept.status;
+  return { status, body: kept.body, headers: rules.replayHeaders(kept.requestId), began: true };
 };

@@ -181,7 +181,7 @@ const readCall = async (vendor: Vendor, request: Request): Promise<Call> => {
 };
 
 const respond = (answer: Answer, headers: Record<string, string>): Response =>
-  new Response(answer.body, {
+  new Response(answer.status === 204 ? null : answer.body, {
     status: answer.status,
     headers: { 'content-type': 'application/json', ...headers, ...answer.headers },
   });

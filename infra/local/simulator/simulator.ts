@@ -1,4 +1,5 @@
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/settings.ts';
+import { braintree } from './braintree/braintree.ts';
 import { answerControl } from './control.ts';
 import type { ControlParts } from './control-call.ts';
 import { sendDelivery } from './deliveries.ts';
@@ -7,7 +8,9 @@ import { openKeptAnswers } from './idempotency.ts';
 import { openJournal } from './journal.ts';
 import { ConnectionDropped, type Simulator, type SimulatorOptions } from './options.ts';
 import { type Delivery, openOutbox } from './outbox.ts';
+import { paypal } from './paypal/paypal.ts';
 import { openProtocol } from './protocol.ts';
+import { square } from './square/square.ts';
 import { openStore } from './store.ts';
 import { stripe } from './stripe/stripe.ts';
 import { openUnits } from './units.ts';
@@ -17,7 +20,7 @@ import type { Vendor } from './vendor.ts';
  * The payment providers, on this machine: their wire protocols over one ledger, so that the service's real adapters,
  * signatures and retries run without an account or a network. A vendor is added by its entry in VENDORS.
  */
-const VENDORS: readonly Vendor[] = [stripe];
+const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
 
 /** @throws Error with one clear line where a key looks live. */
 export const createSimulator = (options: SimulatorOptions): Simulator => {
@@ -81,7 +84,7 @@ const refuseLiveKeys = (options: SimulatorOptions): void => {
   for (const slot of PROVIDER_SLOTS) {
     const { apiKey } = options.slots[slot];
     if (!VENDORS.some((vendor) => vendor.looksLive(apiKey))) continue;
-    throw new Error(`The simulator does not start: the API key of ${slot} looks live (${apiKey.slice(0, 8)}…)`);
+    throw new Error(`The simulator does not start: the API key of ${slot} looks live`);
   }
 };
 

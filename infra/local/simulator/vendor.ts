@@ -1,4 +1,5 @@
 import type { AdapterName, ProviderSlot } from '../../../shared/settings.ts';
+import type { Payment, Setup } from './ledger/documents.ts';
 import type { Change, IdKind, Unit } from './ledger/unit.ts';
 import type { SlotOptions } from './options.ts';
 
@@ -81,7 +82,20 @@ export interface VendorIdempotency {
   reused(key: string, call: Call, firstPath: string): Answer | undefined;
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;
+  /** The status of an answer given again, where it is not the first one's. */
+  replayStatus?(status: number): number;
 }
+
+/** What a customer does away from shop and service. */
+export interface CustomerStep {
+  readonly passed: boolean;
+  /** Who approves, by a test value of the vendor's. */
+  readonly payer: string | undefined;
+}
+
+export type StepTaken =
+  | { readonly after: Payment | Setup; readonly backTo: string | undefined }
+  | { readonly problem: string };
 
 /** Thrown by a vendor: nothing of the call is committed, and this is its answer. */
 export class Refused extends Error {
@@ -106,6 +120,8 @@ export interface Vendor {
    * @throws Refused where nothing is to be committed.
    */
   execute(call: Call, caller: Caller, unit: Unit): Answer;
+  /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication is taken. */
+  takeCustomerStep?(unit: Unit, waiting: Payment | Setup, step: CustomerStep): StepTaken;
   /** `tag` tells one ledger's ids from another's. */
   formatId(kind: IdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;

@@ -1,4 +1,3 @@
-import type * as z from 'zod';
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
 import type { HttpClient, HttpRequest, NotDone } from '../http-client.ts';
@@ -34,15 +33,14 @@ export const squareKey = (...parts: readonly string[]): string => fingerprint(..
 export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
 
-export type Answer<T> = z.ZodType<T>;
-
 /** 409: somebody else was at the same object or key at that moment; it is looked up and asked again. */
 const readRefusal = (status: number, body: unknown): NotDone => {
   const parsed = refusalSchema.safeParse(body);
   if (!parsed.success || status === 409) return { kind: 'unknown', reason: 'error' };
   const { errors, payment } = parsed.data;
   const error = errors.find(({ category }) => category === 'PAYMENT_METHOD_ERROR') ?? errors[0];
-  if (!error || UNDECIDED.includes(error.category)) return { kind: 'unknown', reason: 'error' };
+  if (!error || UNDECIDED.includes(error.category) || error.code === 'TEMPORARY_ERROR')
+    return { kind: 'unknown', reason: 'error' };
   if (error.category !== 'PAYMENT_METHOD_ERROR' || SPENT_SOURCES.includes(error.code)) return refused(error);
   const code = declineCode(errors, payment?.card_details?.auth_result_code);
   return { kind: 'declined', code, attemptRef: payment?.id ?? undefined };
@@ -63,7 +61,8 @@ const refused = ({ code, field }: SquareError): NotDone => ({
 const PARAMETERS: Readonly<Record<string, string>> = { source_id: 'payment_method', card_id: 'payment_method' };
 
 const parameterOf = (code: string, field: string | null | undefined): string | undefined => {
-  if (code === 'UNSUPPORTED_CURRENCY' || code === 'CURRENCY_MISMATCH' || field?.endsWith('.currency')) return 'currency';
+  if (code === 'UNSUPPORTED_CURRENCY' || code === 'CURRENCY_MISMATCH' || field?.endsWith('.currency'))
+    return 'currency';
   return PARAMETERS[field ?? ''] ?? field ?? undefined;
 };
 
@@ -78,7 +77,6 @@ const DECLINES: Readonly<Record<string, DeclineCode>> = {
   CVV_FAILURE: 'incorrect_cvc',
   VERIFY_CVV_FAILURE: 'incorrect_cvc',
   CARD_DECLINED_VERIFICATION_REQUIRED: 'authentication_required',
-  TEMPORARY_ERROR: 'processing_error',
 };
 
 /** The card network's own answers (ISO 8583), where Square hands them on: it has no code of its own for these. */

@@ -1,12 +1,15 @@
-import type { ProviderPayment, ReportedStatus } from '../provider.ts';
+import type { KnownPayment, ProviderPayment, ReportedStatus } from '../provider.ts';
 import { declineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
+/** What the record knows of a payment whose order says only that it is open. */
+type Known = Pick<Partial<KnownPayment>, 'status'> & { readonly method: string | null | undefined };
+
 /** Square's order is our intent, its payment one attempt at it: each said in the service's words. */
-export const reportedOrder = (order: SquareOrder, method: string | null | undefined): ProviderPayment => ({
+export const reportedOrder = (order: SquareOrder, known: Known): ProviderPayment => ({
   intentId: order.id,
   paymentId: order.id,
-  status: orderStatus(order, method),
+  status: orderStatus(order, known),
   amountCents: order.total_money.amount,
   currency: order.total_money.currency,
   attemptRef: undefined,
@@ -17,9 +20,10 @@ export const reportedOrder = (order: SquareOrder, method: string | null | undefi
   ourPaymentId: order.reference_id ?? undefined,
 });
 
-/** Square hears of a method only when it is charged: until then the record decides. */
-const orderStatus = ({ state }: SquareOrder, method: string | null | undefined): ReportedStatus => {
+/** Square hears of a method only when it is charged, and keeps no trace of one that it refused to charge. */
+const orderStatus = ({ state }: SquareOrder, { method, status }: Known): ReportedStatus => {
   if (state === 'CANCELED') return 'canceled';
+  if (status === 'failed') return 'failed';
   return method ? 'created' : 'requires_payment_method';
 };
 
@@ -40,7 +44,10 @@ export const reportedPayment = (payment: SquarePayment): ProviderPayment => {
   };
 };
 
-export const failureOf = ({ card_details, bank_account_details }: SquarePayment) =>
+export const failureOf = ({
+  card_details,
+  bank_account_details,
+}: Pick<SquarePayment, 'card_details' | 'bank_account_details'>) =>
   declineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
 /** A status newer than this adapter settles nothing: it is looked up again. */

@@ -41,7 +41,16 @@ export const orderSchema = z.looseObject({
   customer_id: z.string().nullish(),
   total_money: money,
   line_items: z.array(z.looseObject({ uid: z.string().nullish(), name: z.string().nullish() })).nullish(),
-  tenders: z.array(z.looseObject({ id: z.string().nullish(), payment_id: z.string().nullish() })).nullish(),
+  tenders: z
+    .array(
+      z.looseObject({
+        id: z.string().nullish(),
+        payment_id: z.string().nullish(),
+        card_details: z.looseObject({ status: z.string().nullish() }).nullish(),
+        bank_account_details: z.looseObject({ status: z.string().nullish() }).nullish(),
+      }),
+    )
+    .nullish(),
 });
 export type SquareOrder = z.infer<typeof orderSchema>;
 

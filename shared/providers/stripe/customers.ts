@@ -23,7 +23,12 @@ export const stripeCustomers = (stripe: Stripe, call: Call) => ({
 
   updateCustomer: (input: UpdateCustomer) =>
     call(
-      () => stripe.customers.update(input.customerId, details(input), { idempotencyKey: input.idempotencyKey }),
+      () =>
+        stripe.customers.update(
+          input.customerId,
+          { ...Object.fromEntries(input.cleared.map((field) => [field, ''])), ...details(input) },
+          { idempotencyKey: input.idempotencyKey },
+        ),
       reported,
     ),
 

@@ -16,16 +16,18 @@ const ownFields = z.looseObject({
   }),
 });
 
-const STRIPE_NAMES: Readonly<Record<string, InboundEventType>> = {
-  'payment_intent.payment_failed': 'payment_intent.failed',
-  'payment_method.automatically_updated': 'payment_method.updated',
-  'customer.subscription.created': 'subscription.created',
-  'customer.subscription.updated': 'subscription.updated',
-  'customer.subscription.paused': 'subscription.updated',
-  'customer.subscription.resumed': 'subscription.updated',
-  'customer.subscription.deleted': 'subscription.deleted',
-  'customer.subscription.trial_will_end': 'subscription.trial_will_end',
-};
+const STRIPE_NAMES: ReadonlyMap<string, InboundEventType> = new Map(
+  Object.entries({
+    'payment_intent.payment_failed': 'payment_intent.failed',
+    'payment_method.automatically_updated': 'payment_method.updated',
+    'customer.subscription.created': 'subscription.created',
+    'customer.subscription.updated': 'subscription.updated',
+    'customer.subscription.paused': 'subscription.updated',
+    'customer.subscription.resumed': 'subscription.updated',
+    'customer.subscription.deleted': 'subscription.deleted',
+    'customer.subscription.trial_will_end': 'subscription.trial_will_end',
+  } as const),
+);
 
 export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   const event = readContractEvent(body);
@@ -34,7 +36,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   const { latest_charge: charge, last_payment_error: error } = own.data.data.object;
   return {
     ...event,
-    type: STRIPE_NAMES[event.rawType] ?? event.type,
+    type: STRIPE_NAMES.get(event.rawType) ?? event.type,
     object: {
       ...event.object,
       attemptRef: idOf(charge),

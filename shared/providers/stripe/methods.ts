@@ -11,6 +11,9 @@ const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
   ...methodFacts(method),
 });
 
+/** Stripe refuses to detach what is not there, or (without a code of its own) what is not attached: either way it is off. */
+const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', 'StripeInvalidRequestError']);
+
 export const stripeMethods = (stripe: Stripe, call: Call) => ({
   tokenizeCard: ({ number, expiryMonth, expiryYear, cvc, idempotencyKey }: RawCard & CallOptions) =>
     call(
@@ -50,8 +53,8 @@ export const stripeMethods = (stripe: Stripe, call: Call) => ({
       () => stripe.paymentMethods.detach(methodId),
       ({ id }) => ({ methodId: id }),
     );
-    // Stripe refuses to detach what is not attached, or is not there: either way it is off.
-    return outcome.kind === 'refused' ? { kind: 'done' as const, value: { methodId } } : outcome;
+    const isOff = outcome.kind === 'refused' && NOT_ATTACHED.has(outcome.reason);
+    return isOff ? { kind: 'done' as const, value: { methodId } } : outcome;
   },
 
   updateBilling: ({

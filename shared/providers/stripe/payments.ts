@@ -30,14 +30,29 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
         ),
       ),
 
-    confirmIntent: (input: ConfirmIntent) =>
-      call(() =>
-        stripe.paymentIntents.confirm(
-          input.intentId,
-          { ...methodOf(input.method), ...(input.returnUrl && { return_url: input.returnUrl }) },
-          { idempotencyKey: input.idempotencyKey },
+    /** A saved method pays for its own customer only: an intent that was made without is told, and asked again. */
+    confirmIntent: async (input: ConfirmIntent) => {
+      const { intentId, customerId, idempotencyKey } = input;
+      const confirm = (key: string) =>
+        call(() =>
+          stripe.paymentIntents.confirm(
+            intentId,
+            { ...methodOf(input.method), ...(input.returnUrl && { return_url: input.returnUrl }) },
+            { idempotencyKey: key },
+          ),
+        );
+      const confirmed = await confirm(idempotencyKey);
+      const mayLackCustomer = confirmed.kind === 'refused' && !OTHER_REFUSALS.includes(confirmed.reason);
+      if (!mayLackCustomer || customerId === undefined) return confirmed;
+      const told = await call(() =>
+        stripe.paymentIntents.update(
+          intentId,
+          { customer: customerId },
+          { idempotencyKey: `${idempotencyKey}:customer` },
         ),
-      ),
+      );
+      return told.kind === 'done' ? confirm(`${idempotencyKey}:again`) : confirmed;
+    },
 
     cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
       call(() => stripe.paymentIntents.cancel(input.intentId, {}, { idempotencyKey: input.idempotencyKey })),
@@ -45,6 +60,9 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
     findPayment: ({ intentId }: KnownPayment) => call(() => stripe.paymentIntents.retrieve(intentId)),
   };
 };
+
+/** Codes of refusals that no customer would mend. */
+const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_unexpected_state'];
 
 /** What an update takes away unless it names it. */
 const CLEARED = { description: '', setup_future_usage: '' } as const;

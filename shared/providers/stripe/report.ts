@@ -47,21 +47,23 @@ const nextActionOf = (intent: Stripe.PaymentIntent): NextAction | undefined => {
 export const idOf = (reference: string | { id: string } | null | undefined): string | undefined =>
   typeof reference === 'string' ? reference : reference?.id;
 
-const BY_CODE: Readonly<Record<string, DeclineCode>> = {
-  insufficient_funds: 'insufficient_funds',
-  expired_card: 'expired_card',
-  incorrect_cvc: 'incorrect_cvc',
-  invalid_cvc: 'incorrect_cvc',
-  lost_card: 'lost_card',
-  stolen_card: 'stolen_card',
-  processing_error: 'processing_error',
-  authentication_required: 'authentication_required',
-  authentication_not_handled: 'authentication_required',
-  payment_intent_authentication_failure: 'authentication_required',
-};
+const BY_CODE: ReadonlyMap<string, DeclineCode> = new Map(
+  Object.entries({
+    insufficient_funds: 'insufficient_funds',
+    expired_card: 'expired_card',
+    incorrect_cvc: 'incorrect_cvc',
+    invalid_cvc: 'incorrect_cvc',
+    lost_card: 'lost_card',
+    stolen_card: 'stolen_card',
+    processing_error: 'processing_error',
+    authentication_required: 'authentication_required',
+    authentication_not_handled: 'authentication_required',
+    payment_intent_authentication_failure: 'authentication_required',
+  } as const),
+);
 
 /** The narrower of Stripe's two codes that has a word here; else the bank simply said no. */
 export const declineCode = (error: {
   readonly decline_code?: string | null | undefined;
   readonly code?: string | null | undefined;
-}): DeclineCode => BY_CODE[error.decline_code ?? ''] ?? BY_CODE[error.code ?? ''] ?? 'do_not_honor';
+}): DeclineCode => BY_CODE.get(error.decline_code ?? '') ?? BY_CODE.get(error.code ?? '') ?? 'do_not_honor';

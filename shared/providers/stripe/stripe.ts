@@ -19,6 +19,7 @@ const CAN: Omit<Capabilities, 'subscriptions'> = {
   rawCards: true,
   billingDetails: true,
   clientConfirmation: true,
+  capturesOnApproval: false,
 };
 
 /** @returns undefined where the slot has no key: it is closed. */

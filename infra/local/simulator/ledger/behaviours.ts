@@ -13,6 +13,7 @@ export const DECLINE_REASONS = [
   'fraudulent',
   'expired_card',
   'incorrect_cvc',
+  'incorrect_postal_code',
   'processing_error',
   'card_velocity_exceeded',
   'authentication_required',

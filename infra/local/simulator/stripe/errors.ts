@@ -72,6 +72,7 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   ),
   expired_card: ownCode('expired_card', 'Your card has expired.'),
   incorrect_cvc: ownCode('incorrect_cvc', "Your card's security code is incorrect."),
+  incorrect_postal_code: ownCode('incorrect_zip', "Your card's postal code is incorrect."),
   processing_error: ownCode(
     'processing_error',
     'An error occurred while processing your card. Try again in a little bit.',

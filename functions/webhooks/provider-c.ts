@@ -1,0 +1,8 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { receiveProviderEvent } from '../../shared/webhooks/receive.ts';
+import { providerC } from './endpoints.ts';
+
+export const handler = lambda(providerC, moneyDeps, (deps, request) =>
+  receiveProviderEvent(deps, 'provider_c', request),
+);

@@ -1,0 +1,108 @@
+import * as z from 'zod';
+import type { Outcome } from '../../core/outcome.ts';
+import type { AdapterOptions } from '../adapter.ts';
+import { notOffered } from '../not-offered.ts';
+import { splitName } from '../person-name.ts';
+import type {
+  Capabilities,
+  CreateCustomer,
+  CustomerDetails,
+  PaymentProvider,
+  ProviderCustomer,
+  UpdateCustomer,
+} from '../provider.ts';
+import { customerGateway } from './gateway.ts';
+import { braintreeCalls, type Call } from './outcome.ts';
+
+/** Braintree, for customers only: the vault of a shop that charges elsewhere. */
+const CAN: Capabilities = {
+  payments: false,
+  customers: true,
+  methods: false,
+  rawCards: false,
+  billingDetails: false,
+  clientConfirmation: false,
+  capturesOnApproval: false,
+  subscriptions: 'service',
+};
+
+/** @returns undefined where the slot lacks one of its keys: it is closed. */
+export const openBraintree = (options: AdapterOptions): PaymentProvider | undefined => {
+  const { settings, slot, timeoutMs } = options;
+  const { MERCHANT_ID: merchantId, PUBLIC_KEY: publicKey, PRIVATE_KEY: privateKey, BASE_URL: baseUrl } = settings;
+  if (merchantId === '' || publicKey === '' || privateKey === '') return undefined;
+  const customers = customerGateway({ merchantId, publicKey, privateKey, baseUrl, timeoutMs });
+  return {
+    slot,
+    can: CAN,
+    acceptsWebhooks: false,
+    ...braintreeCustomers(customers, braintreeCalls(options)),
+    createIntent: notOffered,
+    updateIntent: notOffered,
+    confirmIntent: notOffered,
+    cancelIntent: notOffered,
+    findPayment: notOffered,
+    keepMethod: notOffered,
+    tokenizeCard: notOffered,
+    attachMethod: notOffered,
+    findMethod: notOffered,
+    detachMethod: notOffered,
+    updateBilling: notOffered,
+    verifyWebhook: async () => 'invalid',
+    readEvent: () => undefined,
+  };
+};
+
+const answered = z.looseObject({ customer: z.looseObject({ id: z.string().min(1) }) });
+
+/** "Customer ID has already been taken". */
+const ID_TAKEN = '91609';
+
+const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call: Call) => ({
+  /** Braintree knows no idempotency keys, but takes our id: a repeat finds it taken, and so made. */
+  createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> => {
+    const customerId = input.ourCustomerId;
+    const outcome = await call(() => customers.create({ id: customerId, ...fieldsOf(input) }));
+    const isMade = outcome.kind === 'refused' && outcome.reason === ID_TAKEN;
+    return isMade ? { kind: 'done', value: { customerId } } : reported(outcome);
+  },
+
+  updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> => {
+    const fields = { ...clearedFields(input), ...fieldsOf(input) };
+    return reported(await call(() => customers.update(input.customerId, fields)));
+  },
+
+  deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
+    const outcome = await call(() => customers.delete(customerId));
+    const isGone = outcome.kind === 'refused' && outcome.reason === 'notFoundError';
+    if (outcome.kind === 'done' || isGone) return { kind: 'done', value: { customerId } };
+    return outcome;
+  },
+});
+
+const reported = (outcome: Outcome<unknown>): Outcome<ProviderCustomer> => {
+  if (outcome.kind !== 'done') return outcome;
+  const answer = answered.safeParse(outcome.value);
+  if (!answer.success) return { kind: 'unknown', reason: 'error' };
+  return { kind: 'done', value: { customerId: answer.data.customer.id } };
+};
+
+type Fields = Readonly<Record<string, string>>;
+
+const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
+  const [firstName, lastName = ''] = name ? splitName(name) : [];
+  return {
+    ...(firstName && { firstName, lastName }),
+    ...(email && { email }),
+    ...(phone && { phone }),
+  };
+};
+
+const clearedFields = ({ cleared }: UpdateCustomer): Fields =>
+  Object.fromEntries(cleared.flatMap((field) => Object.entries(CLEARED[field])));
+
+const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
+  email: { email: '' },
+  name: { firstName: '', lastName: '' },
+  phone: { phone: '' },
+};

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import type { Exchanged, HttpClient, HttpRequest } from '../http-client.ts';
+import type { Exchange } from './outcome.ts';
+
+/**
+ * PayPal's calls bear an access token that client id and secret buy for some hours. It is kept until a minute before
+ * its end, bought once for all who need it, and anew where PayPal no longer takes it.
+ */
+export interface Client {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const MARGIN_MS = 60_000;
+const tokenAnswer = z.looseObject({ access_token: z.string().min(1), expires_in: z.number() });
+
+interface Token {
+  readonly text: string;
+  readonly until: number;
+}
+
+export const withAccess = (http: HttpClient, client: Client): Exchange => {
+  let kept: Token | undefined;
+  let buying: Promise<Exchanged<Token>> | undefined;
+
+  const buy = async (): Promise<Exchanged<Token>> => {
+    const answer = await http.exchange({
+      method: 'POST',
+      path: '/v1/oauth2/token',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: 'grant_type=client_credentials',
+      answer: tokenAnswer,
+    });
+    if (answer.kind !== 'done') return answer;
+    const { access_token: text, expires_in: seconds } = answer.value;
+    kept = { text, until: Date.now() + seconds * 1_000 - MARGIN_MS };
+    return { kind: 'done', value: kept };
+  };
+
+  /** The kept one, unless it is the one that PayPal has just refused; else a new one, for all who wait for it. */
+  const token = (refused?: string): Promise<Exchanged<Token>> => {
+    if (kept && kept.until > Date.now() && kept.text !== refused) {
+      return Promise.resolve({ kind: 'done', value: kept });
+    }
+    buying ??= buy().finally(() => {
+      buying = undefined;
+    });
+    return buying;
+  };
+
+  const send = <T>(request: HttpRequest<T>, { text }: Token): Promise<Exchanged<T>> =>
+    http.exchange({ ...request, headers: { authorization: `Bearer ${text}`, ...request.headers } });
+
+  return async (request) => {
+    const first = await token();
+    if (first.kind !== 'done') return first;
+    const answer = await send(request, first.value);
+    if (answer.kind !== 'answered no' || answer.status !== 401) return answer;
+    const second = await token(first.value.text);
+    return second.kind === 'done' ? send(request, second.value) : second;
+  };
+};

@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { readContractEvent } from '../contract-event.ts';
+import type { InboundEventType, ProviderEvent } from '../provider.ts';
+import { centsOf } from './amounts.ts';
+import { failureOf } from './report.ts';
+import { captureSchema, orderSchema, paymentTokenSchema } from './schemas.ts';
+import { tokenFacts } from './vault.ts';
+
+/**
+ * PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. PayPal's subscriptions are
+ * not among them: the service bills by itself here.
+ */
+const eventSchema = z.looseObject({
+  id: z.string().min(1).max(255),
+  event_type: z.string().min(1).max(128),
+  create_time: z.iso.datetime({ offset: true }),
+  resource: z.unknown(),
+});
+type Said = Pick<ProviderEvent, 'type' | 'object'>;
+
+export const readPayPalEvent = (body: unknown): ProviderEvent | undefined => {
+  const parsed = eventSchema.safeParse(body);
+  if (!parsed.success) return readContractEvent(body);
+  const { id, event_type: rawType, create_time: at, resource } = parsed.data;
+  const said = captureSaid(rawType, resource) ?? orderSaid(rawType, resource) ?? tokenSaid(rawType, resource);
+  return {
+    id,
+    rawType,
+    createdAt: Math.floor(Date.parse(at) / 1_000),
+    ...(said ?? { type: undefined, object: { ...BLANK, id: idOf(resource) } }),
+  };
+};
+
+const idOf = (resource: unknown): string => z.looseObject({ id: z.string() }).safeParse(resource).data?.id ?? '';
+
+const BLANK: Omit<ProviderEvent['object'], 'id'> = {
+  intentId: undefined,
+  amountCents: undefined,
+  currency: undefined,
+  attemptRef: undefined,
+  failureCode: undefined,
+  ourPaymentId: undefined,
+  method: undefined,
+  customer: undefined,
+};
+
+const CAPTURE_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
+  Object.entries({
+    'PAYMENT.CAPTURE.COMPLETED': 'payment_intent.succeeded',
+    'PAYMENT.CAPTURE.PENDING': 'payment_intent.processing',
+    'PAYMENT.CAPTURE.DENIED': 'payment_intent.failed',
+    'PAYMENT.CAPTURE.DECLINED': 'payment_intent.failed',
+  } as const),
+);
+
+const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
+  const type = CAPTURE_EVENTS.get(rawType);
+  const capture = captureSchema.safeParse(resource).data;
+  if (!type || !capture) return undefined;
+  return {
+    type,
+    object: {
+      ...BLANK,
+      id: capture.id,
+      intentId: capture.supplementary_data?.related_ids?.order_id,
+      amountCents: capture.amount && centsOf(capture.amount),
+      currency: capture.amount?.currency_code,
+      attemptRef: capture.id,
+      failureCode: type === 'payment_intent.failed' ? failureOf(capture) : undefined,
+      ourPaymentId: capture.custom_id,
+    },
+  };
+};
+
+/** A completed order says nothing of its own: its capture does. */
+const ORDER_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
+  Object.entries({
+    'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
+    'CHECKOUT.ORDER.VOIDED': 'payment_intent.canceled',
+  } as const),
+);
+
+const orderSaid = (rawType: string, resource: unknown): Said | undefined => {
+  const type = ORDER_EVENTS.get(rawType);
+  const order = orderSchema.safeParse(resource).data;
+  if (!type || !order) return undefined;
+  const [unit] = order.purchase_units;
+  return {
+    type,
+    object: {
+      ...BLANK,
+      id: order.id,
+      amountCents: unit && centsOf(unit.amount),
+      currency: unit?.amount.currency_code,
+      ourPaymentId: unit?.custom_id,
+      ...(rawType === 'CHECKOUT.ORDER.APPROVED' && { awaitsCapture: true }),
+    },
+  };
+};
+
+const TOKEN_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
+  Object.entries({
+    'VAULT.PAYMENT-TOKEN.CREATED': 'payment_method.attached',
+    'VAULT.PAYMENT-TOKEN.DELETED': 'payment_method.detached',
+  } as const),
+);
+
+const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
+  const type = TOKEN_EVENTS.get(rawType);
+  const token = paymentTokenSchema.safeParse(resource).data;
+  return type && token && { type, object: { ...BLANK, id: token.id, method: tokenFacts(token) } };
+};

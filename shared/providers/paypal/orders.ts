@@ -1,0 +1,209 @@
+import * as z from 'zod';
+import type { Outcome } from '../../core/outcome.ts';
+import {
+  type CallOptions,
+  type ConfirmIntent,
+  type CreateIntent,
+  INTENT_SPENT,
+  type KnownPayment,
+  type ProviderPayment,
+  type UpdateIntent,
+} from '../provider.ts';
+import { type Money, moneyOf } from './amounts.ts';
+import { type Call, mapped, NOT_FOUND } from './outcome.ts';
+import { expiredOrder, reportedOrder } from './report.ts';
+import { type Order, orderSchema } from './schemas.ts';
+
+/**
+ * An order stands for the intent; its capture moves the money. A saved method is held back until the confirmation, since
+ * PayPal captures at once an order that is created with one; without a method the payer approves the order at PayPal.
+ */
+export const paypalOrders = (call: Call) => ({
+  createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
+    const amount = moneyOf(input.amountCents, input.currency);
+    if (!amount) return NOT_EXPRESSIBLE;
+    const created = await call({
+      method: 'POST',
+      path: ORDERS,
+      headers: keyed(input),
+      body: {
+        intent: 'CAPTURE',
+        purchase_units: [
+          {
+            reference_id: REFERENCE,
+            custom_id: input.paymentId,
+            // PayPal refuses a second capture under the same number, whatever order it is of.
+            invoice_id: input.paymentId,
+            amount,
+            ...(input.description && { description: shortened(input.description) }),
+          },
+        ],
+        ...(input.method === undefined && { payment_source: payerSource(input) }),
+      },
+      answer: orderSchema,
+    });
+    return mapped(created, (order) => reportedOrder(order, { status: 'created', method: input.method }));
+  },
+
+  updateIntent: async (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
+    const amount = moneyOf(input.amountCents, input.currency);
+    if (!amount) return NOT_EXPRESSIBLE;
+    const found = await findOrder(call, input.intentId);
+    // Its successor is made of what the record says.
+    if (isGone(found)) return { kind: 'done', value: expiredOrder(knownOf(input)) };
+    if (found.kind !== 'done') return found;
+    if (!OPEN.includes(found.value.status)) return NOT_OPEN;
+    return updateOrder(call, input, found.value, amount);
+  },
+
+  confirmIntent: async (input: ConfirmIntent): Promise<Outcome<ProviderPayment>> => {
+    const known = { status: 'pending', method: input.method } as const;
+    const captured = await capture(call, input);
+    if (isGone(captured)) return SPENT;
+    if (captured.kind === 'done') return answered(reportedOrder(captured.value, known));
+    if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
+    const found = await findOrder(call, input.intentId);
+    if (found.kind !== 'done') return found.kind === 'unknown' ? found : captured;
+    const report = reportedOrder(found.value, known);
+    return report.status === 'failed' ? SPENT : { kind: 'done', value: report };
+  },
+
+  /** PayPal cancels no order: one that nobody captured is simply left to expire. */
+  cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
+    const found = await findOrder(call, known.intentId);
+    const canceled = { ...known, status: 'canceled' } as const;
+    if (isGone(found)) return { kind: 'done', value: expiredOrder(canceled) };
+    if (found.kind !== 'done') return found;
+    const report = reportedOrder(found.value, canceled);
+    if (report.status === 'canceled') return { kind: 'done', value: report };
+    return report.status === 'failed' ? { kind: 'done', value: { ...report, status: 'canceled' } } : NOT_OPEN;
+  },
+
+  findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> => {
+    const found = await findOrder(call, known.intentId);
+    if (isGone(found) && known.status !== 'succeeded') return { kind: 'done', value: expiredOrder(known) };
+    return mapped(found, (order) => reportedOrder(order, known));
+  },
+});
+
+/** A card that was declined leaves a capture that says so. */
+const answered = (report: ProviderPayment): Outcome<ProviderPayment> =>
+  report.status === 'failed'
+    ? { kind: 'declined', code: report.failureCode ?? 'do_not_honor', attemptRef: report.attemptRef }
+    : { kind: 'done', value: report };
+
+const ORDERS = '/v2/checkout/orders';
+const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orderId)}`;
+
+export const findOrder = (call: Call, orderId: string): Promise<Outcome<Order>> =>
+  call({ method: 'GET', path: pathOf(orderId), answer: orderSchema });
+
+const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
+
+const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
+const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;
+const NOT_EXPRESSIBLE = { kind: 'refused', reason: 'whole_units_only', parameter: 'amount' } as const;
+
+/** May still be changed: nobody has approved it. */
+const OPEN: readonly string[] = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED'];
+
+/** Refusals that say how far the order is: it is read. */
+const UNCLEAR: readonly string[] = ['ORDER_ALREADY_CAPTURED', 'ORDER_NOT_APPROVED', 'PAYER_ACTION_REQUIRED'];
+
+const REFERENCE = 'default';
+const MAX_DESCRIPTION_LENGTH = 127;
+const shortened = (description: string): string => description.slice(0, MAX_DESCRIPTION_LENGTH);
+
+/** The whole order is wanted in the answer, not its id alone. */
+const WHOLE = { prefer: 'return=representation' };
+const keyed = ({ idempotencyKey }: CallOptions) => ({ 'paypal-request-id': idempotencyKey, ...WHOLE });
+
+const payerSource = ({
+  customerId,
+  saveMethod,
+  returnUrl,
+}: Pick<CreateIntent, 'customerId' | 'saveMethod' | 'returnUrl'>) => ({
+  paypal: {
+    experience_context: {
+      user_action: 'PAY_NOW',
+      shipping_preference: 'NO_SHIPPING',
+      ...(returnUrl && { return_url: returnUrl, cancel_url: returnUrl }),
+    },
+    ...(saveMethod && {
+      attributes: {
+        ...(customerId && { customer: { id: customerId } }),
+        vault: { store_in_vault: 'ON_SUCCESS', usage_type: 'MERCHANT' },
+      },
+    }),
+  },
+});
+
+/** Approved: what the payer approved is captured. A saved method: it is charged in the same call. */
+const capture = async (call: Call, input: ConfirmIntent): Promise<Outcome<Order>> => {
+  const send = (source: object | undefined, key: string) =>
+    call({
+      method: 'POST',
+      path: `${pathOf(input.intentId)}/capture`,
+      headers: keyed({ idempotencyKey: key }),
+      body: source ? { payment_source: source } : {},
+      answer: orderSchema,
+    });
+  const { method } = input;
+  // An attempt that goes on with another order is another call.
+  const key = `${input.idempotencyKey}:${input.intentId}`;
+  if (method === undefined) return send(undefined, key);
+  const asWallet = await send({ paypal: { vault_id: method } }, key);
+  if (asWallet.kind !== 'refused' || asWallet.reason !== 'MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE') return asWallet;
+  return send({ card: { vault_id: method, stored_credential: CARD_ON_FILE } }, `${key}:card`);
+};
+
+/** No payer is there to give a security code. */
+const CARD_ON_FILE = { payment_initiator: 'MERCHANT', payment_type: 'UNSCHEDULED', usage: 'SUBSEQUENT' };
+
+const updateOrder = async (
+  call: Call,
+  input: UpdateIntent,
+  order: Order,
+  amount: Money,
+): Promise<Outcome<ProviderPayment>> => {
+  const patches = patchesOf(order, amount, input.description);
+  if (patches.length > 0) {
+    const patched = await call({ method: 'PATCH', path: pathOf(order.id), body: patches, answer: z.unknown() });
+    if (patched.kind !== 'done') return patched;
+  }
+  const approvedByPayer = input.method === null || (input.method === undefined && order.payment_source?.paypal);
+  // What is asked of the payer cannot be patched.
+  const updated = approvedByPayer ? await askPayer(call, input) : await findOrder(call, order.id);
+  return mapped(updated, (now) => reportedOrder(now, knownOf(input)));
+};
+
+const askPayer = (call: Call, input: UpdateIntent): Promise<Outcome<Order>> =>
+  call({
+    method: 'POST',
+    path: `${pathOf(input.intentId)}/confirm-payment-source`,
+    headers: WHOLE,
+    body: { payment_source: payerSource(input) },
+    answer: orderSchema,
+  });
+
+/** Only what differs: an order that says so already is not sent again. */
+const patchesOf = (order: Order, amount: Money, description: string | undefined) => {
+  const [unit] = order.purchase_units;
+  const at = (field: string): string => `/purchase_units/@reference_id=='${REFERENCE}'/${field}`;
+  const wanted = description && shortened(description);
+  const patches: { op: 'add' | 'replace' | 'remove'; path: string; value?: unknown }[] = [];
+  if (unit?.amount.value !== amount.value || unit.amount.currency_code !== amount.currency_code) {
+    patches.push({ op: 'replace', path: at('amount'), value: amount });
+  }
+  if (wanted && wanted !== unit?.description) {
+    patches.push({ op: unit?.description === undefined ? 'add' : 'replace', path: at('description'), value: wanted });
+  }
+  if (!wanted && unit?.description !== undefined) patches.push({ op: 'remove', path: at('description') });
+  return patches;
+};
+
+const knownOf = ({ intentId, method }: UpdateIntent) => ({
+  intentId,
+  status: 'created' as const,
+  method: method ?? undefined,
+});

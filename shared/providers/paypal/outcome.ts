@@ -1,0 +1,95 @@
+import type { DeclineCode, Outcome } from '../../core/outcome.ts';
+import type { Exchanged, HttpRequest, NotDone } from '../http-client.ts';
+import { refusalSchema } from './schemas.ts';
+
+/** One call of PayPal's API. */
+export type Call = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
+
+/** The same, its refusal unread. */
+export type Exchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
+
+export const callsBy =
+  (exchange: Exchange): Call =>
+  async (request) => {
+    const exchanged = await exchange(request);
+    return exchanged.kind === 'answered no' ? readRefusal(exchanged.status, exchanged.body) : exchanged;
+  };
+
+/** Reads one part of an outcome. */
+export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
+  outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
+
+/** What PayPal says of an id that it does not know, or no longer. */
+export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
+
+/** 409: somebody else was at the same object or key at that moment; it is looked up and asked again. */
+export const readRefusal = (status: number, body: unknown): NotDone => {
+  if (status === 409) return { kind: 'unknown', reason: 'error' };
+  if (status === 404) return { kind: 'refused', reason: NOT_FOUND };
+  const parsed = refusalSchema.safeParse(body);
+  const detail = parsed.data?.details?.[0];
+  const reason = detail?.issue ?? parsed.data?.name ?? `HTTP_${status}`;
+  const code = DECLINES.get(reason);
+  if (code && status === 422) return { kind: 'declined', code, attemptRef: undefined };
+  return { kind: 'refused', reason, parameter: parameterOf(reason, detail?.field) };
+};
+
+/** The way of paying was refused; whatever stands behind it may be paid another way. */
+const DECLINES: ReadonlyMap<string, DeclineCode> = new Map(
+  Object.entries({
+    INSTRUMENT_DECLINED: 'do_not_honor',
+    TRANSACTION_REFUSED: 'do_not_honor',
+    TRANSACTION_LIMIT_EXCEEDED: 'do_not_honor',
+    TRANSACTION_BLOCKED_BY_PAYEE: 'do_not_honor',
+    PAYEE_BLOCKED_TRANSACTION: 'do_not_honor',
+    PAYER_ACCOUNT_LOCKED_OR_CLOSED: 'do_not_honor',
+    PAYER_ACCOUNT_RESTRICTED: 'do_not_honor',
+    PAYER_CANNOT_PAY: 'do_not_honor',
+    PAYMENT_SOURCE_CANNOT_BE_USED: 'do_not_honor',
+    PAYMENT_SOURCE_DECLINED_BY_PROCESSOR: 'do_not_honor',
+    REDIRECT_PAYER_FOR_ALTERNATE_FUNDING: 'do_not_honor',
+    MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED: 'do_not_honor',
+    COMPLIANCE_VIOLATION: 'do_not_honor',
+    CARD_BRAND_NOT_SUPPORTED: 'do_not_honor',
+    CARD_EXPIRED: 'expired_card',
+    REFERENCED_CARD_EXPIRED: 'expired_card',
+  } as const),
+);
+
+const PARAMETERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    TOKEN_ID_NOT_FOUND: 'payment_method',
+    AGREEMENT_ALREADY_CANCELLED: 'payment_method',
+    MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE: 'payment_method',
+    INVALID_CURRENCY_CODE: 'currency',
+    CURRENCY_NOT_SUPPORTED: 'currency',
+    DECIMAL_PRECISION: 'amount',
+    DECIMALS_NOT_SUPPORTED: 'amount',
+    RETURN_URL_REQUIRED: 'return_url',
+    CANCEL_URL_REQUIRED: 'return_url',
+  } as const),
+);
+
+const parameterOf = (issue: string, field: string | undefined): string | undefined => {
+  if (field?.endsWith('/vault_id')) return 'payment_method';
+  return PARAMETERS.get(issue) ?? field?.split('/').at(-1);
+};
+
+/** A processor's answer about a card, where PayPal hands it on. */
+const BY_PROCESSOR: ReadonlyMap<string, DeclineCode> = new Map(
+  Object.entries({
+    '00N7': 'incorrect_cvc',
+    '5110': 'incorrect_cvc',
+    '5120': 'insufficient_funds',
+    '5400': 'expired_card',
+    '5650': 'authentication_required',
+    '5910': 'processing_error',
+    '5920': 'processing_error',
+    '7710': 'authentication_required',
+    '9520': 'lost_card',
+  } as const),
+);
+
+/** The narrowest that has a word here; else the bank simply said no. */
+export const declineCode = (processorCode: string | undefined): DeclineCode =>
+  BY_PROCESSOR.get(processorCode ?? '') ?? 'do_not_honor';

@@ -1,0 +1,44 @@
+import type { AdapterOptions } from '../adapter.ts';
+import { httpClient } from '../http-client.ts';
+import { notOffered } from '../not-offered.ts';
+import type { Capabilities, PaymentProvider } from '../provider.ts';
+import { withAccess } from './access.ts';
+import { readPayPalEvent } from './events.ts';
+import { paypalOrders } from './orders.ts';
+import { callsBy } from './outcome.ts';
+import { paypalVault } from './vault.ts';
+import { webhookVerifier } from './verify.ts';
+
+/** PayPal, by a client of our own: its SDK knows no webhooks and cannot be pointed elsewhere. */
+const LIVE_BASE = 'https://api-m.paypal.com';
+
+const CAN: Capabilities = {
+  payments: true,
+  customers: true,
+  methods: true,
+  rawCards: false,
+  billingDetails: false,
+  clientConfirmation: false,
+  capturesOnApproval: true,
+  subscriptions: 'service',
+};
+
+/** @returns undefined where the slot lacks client id or secret: it is closed. */
+export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined => {
+  const { settings, slot } = options;
+  const { CLIENT_ID: id, CLIENT_SECRET: secret, WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = settings;
+  if (id === '' || secret === '') return undefined;
+  const exchange = withAccess(httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE }), { id, secret });
+  const call = callsBy(exchange);
+  return {
+    slot,
+    can: CAN,
+    acceptsWebhooks: webhookId !== '',
+    ...paypalOrders(call),
+    ...paypalVault(call),
+    tokenizeCard: notOffered,
+    updateBilling: notOffered,
+    verifyWebhook: webhookVerifier({ exchange, webhookId, baseUrl }),
+    readEvent: readPayPalEvent,
+  };
+};

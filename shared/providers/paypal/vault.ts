@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Outcome } from '../../core/outcome.ts';
+import type {
+  AttachMethod,
+  CreateCustomer,
+  KeepMethod,
+  ProviderCustomer,
+  ProviderMethod,
+  UpdateCustomer,
+} from '../provider.ts';
+import { findOrder } from './orders.ts';
+import { type Call, mapped, NOT_FOUND } from './outcome.ts';
+import { isVaulting, vaultIdOf } from './report.ts';
+import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
+
+/**
+ * Saved methods are tokens of PayPal's vault. Customers have no record there: one is the id that its tokens bear, made
+ * here, and gone with the last of them.
+ */
+const TOKENS = '/v3/vault/payment-tokens';
+const tokensAnswer = z.looseObject({ payment_tokens: z.array(z.looseObject({ id: z.string() })).optional() });
+
+export const paypalVault = (call: Call) => {
+  const findMethod = async (methodId: string): Promise<Outcome<ProviderMethod>> =>
+    mapped(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
+
+  const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
+    const deleted = await call({ method: 'DELETE', path: pathOf(methodId), answer: z.unknown() });
+    const isGone = deleted.kind === 'refused' && deleted.reason === NOT_FOUND;
+    return isGone ? { kind: 'done', value: { methodId } } : mapped(deleted, () => ({ methodId }));
+  };
+
+  return {
+    attachMethod: async ({ token, customerId, idempotencyKey }: AttachMethod): Promise<Outcome<ProviderMethod>> => {
+      const attached = await call({
+        method: 'POST',
+        path: TOKENS,
+        headers: { 'paypal-request-id': idempotencyKey },
+        body: { payment_source: { token: { id: token, type: 'SETUP_TOKEN' } }, customer: { id: customerId } },
+        answer: paymentTokenSchema,
+      });
+      return mapped(attached, reportedToken);
+    },
+
+    findMethod,
+    detachMethod,
+
+    /** PayPal keeps it with the capture, where the payer allowed it; a method that was named by its id is kept already. */
+    keepMethod: async ({ intentId, method }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
+      const found = await findOrder(call, intentId);
+      if (found.kind !== 'done') return found;
+      const vaultId = vaultIdOf(found.value) ?? (isVaulting(found.value) ? undefined : method);
+      if (vaultId !== undefined) return findMethod(vaultId);
+      return isVaulting(found.value)
+        ? { kind: 'unknown', reason: 'error' }
+        : { kind: 'refused', reason: 'not_vaulted' };
+    },
+
+    createCustomer: async ({ ourCustomerId }: CreateCustomer): Promise<Outcome<ProviderCustomer>> => ({
+      kind: 'done',
+      value: { customerId: vaultCustomerId(ourCustomerId) },
+    }),
+
+    updateCustomer: async ({ customerId }: UpdateCustomer): Promise<Outcome<ProviderCustomer>> => ({
+      kind: 'done',
+      value: { customerId },
+    }),
+
+    deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
+      const emptied = await emptyVault(call, customerId, detachMethod);
+      return mapped(emptied, () => ({ customerId }));
+    },
+  };
+};
+
+const pathOf = (methodId: string): string => `${TOKENS}/${encodeURIComponent(methodId)}`;
+
+const MAX_CUSTOMER_ID_LENGTH = 22;
+
+/** PayPal takes 7 to 22 characters; the same for the same customer of ours. */
+const vaultCustomerId = (ourCustomerId: string): string =>
+  createHash('sha256').update(ourCustomerId).digest('base64url').slice(0, MAX_CUSTOMER_ID_LENGTH);
+
+const PAGE_SIZE = 20;
+const MAX_PAGES = 50;
+
+/** Always the first page: what stood on it is deleted. */
+const emptyVault = async (
+  call: Call,
+  customerId: string,
+  detach: (methodId: string) => Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> => {
+  const query = new URLSearchParams({ customer_id: customerId, page_size: String(PAGE_SIZE) });
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const listed = await call({ method: 'GET', path: `${TOKENS}?${query}`, answer: tokensAnswer });
+    if (listed.kind === 'refused' && listed.reason === NOT_FOUND) break;
+    if (listed.kind !== 'done') return listed;
+    const tokens = listed.value.payment_tokens ?? [];
+    for (const { id } of tokens) {
+      const detached = await detach(id);
+      if (detached.kind !== 'done') return detached;
+    }
+    if (tokens.length < PAGE_SIZE) break;
+  }
+  return { kind: 'done', value: undefined };
+};
+
+const reportedToken = (token: PaymentToken): ProviderMethod => ({
+  methodId: token.id,
+  customerId: token.customer?.id,
+  ...tokenFacts(token),
+});
+
+/** An account at PayPal pays as a card does, and has neither number nor expiry. */
+export const tokenFacts = ({
+  payment_source: source,
+}: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId'> => {
+  const [expiryYear, expiryMonth] = source?.card?.expiry?.split('-') ?? [];
+  return {
+    type: 'card',
+    walletType: source?.card ? undefined : 'paypal',
+    cardBrand: source?.card?.brand?.toLowerCase(),
+    lastFour: source?.card?.last_digits,
+    expiryMonth,
+    expiryYear,
+  };
+};

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { WebhookRequest } from '../provider.ts';
+import type { Exchange } from './outcome.ts';
+
+/**
+ * PayPal verifies its webhooks itself. The event goes back to it byte for byte, as a part of a larger JSON text: written
+ * anew it would no longer be what was signed. What is plainly not PayPal's is refused without asking.
+ */
+export type Verdict = 'valid' | 'invalid' | 'unavailable';
+
+export interface VerifyOptions {
+  readonly exchange: Exchange;
+  readonly webhookId: string;
+  /** Overridden by the operator, it may name certificates of its own; empty: PayPal's alone count. */
+  readonly baseUrl: string;
+}
+
+const CLOCK_TOLERANCE_MS = 300_000;
+const MAX_REMEMBERED = 1_000;
+
+const headersSchema = z.object({
+  'paypal-auth-algo': z.literal('SHA256withRSA'),
+  'paypal-cert-url': z.url().max(500),
+  'paypal-transmission-id': z.string().regex(/^[\w-]{1,50}$/),
+  'paypal-transmission-sig': z.base64().min(1).max(500),
+  'paypal-transmission-time': z.iso.datetime({ offset: true }).max(100),
+});
+type Signed = z.infer<typeof headersSchema>;
+
+const verdictAnswer = z.looseObject({ verification_status: z.enum(['SUCCESS', 'FAILURE']) });
+
+export const webhookVerifier = (options: VerifyOptions) => {
+  const remembered = new Map<string, { readonly of: string; readonly verdict: Verdict }>();
+
+  const remember = (id: string, of: string, verdict: Verdict): Verdict => {
+    const oldest = remembered.keys().next();
+    if (remembered.size >= MAX_REMEMBERED && !oldest.done) remembered.delete(oldest.value);
+    remembered.set(id, { of, verdict });
+    return verdict;
+  };
+
+  return async ({ raw, headers, now }: WebhookRequest): Promise<Verdict> => {
+    const parsed = headersSchema.safeParse(headers);
+    const text = jsonObjectText(raw);
+    if (!parsed.success || text === undefined || options.webhookId === '') return 'invalid';
+    const signed = parsed.data;
+    if (!isTrusted(signed['paypal-cert-url'], options.baseUrl)) return 'invalid';
+    if (Math.abs(Date.parse(signed['paypal-transmission-time']) - now) > CLOCK_TOLERANCE_MS) return 'invalid';
+    const id = signed['paypal-transmission-id'];
+    const of = fingerprintOf(signed, raw);
+    const known = remembered.get(id);
+    // A transmission's id is no secret: only the very same message is known by it.
+    if (known?.of === of) return known.verdict;
+    const verdict = await ask(options, signed, text);
+    return verdict === 'unavailable' ? verdict : remember(id, of, verdict);
+  };
+};
+
+/** The bytes as text, where they are one JSON object and nothing beside it: spliced in, they cannot reach further. */
+const jsonObjectText = (raw: Buffer): string | undefined => {
+  const text = raw.toString('utf8');
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && text.startsWith('{') && text.endsWith('}');
+    return isObject && Buffer.from(text, 'utf8').equals(raw) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isTrusted = (certificateUrl: string, baseUrl: string): boolean => {
+  const { protocol, hostname, origin, username, port } = new URL(certificateUrl);
+  if (baseUrl !== '' && origin === new URL(baseUrl).origin) return true;
+  return protocol === 'https:' && hostname.endsWith('.paypal.com') && username === '' && port === '';
+};
+
+const fingerprintOf = (signed: Signed, raw: Buffer): string =>
+  createHash('sha256').update(JSON.stringify(signed)).update(raw).digest('hex');
+
+/** Refused as malformed is as good as FAILURE; whatever else PayPal refuses, it has verified nothing. */
+const MALFORMED: readonly number[] = [400, 422];
+
+const ask = async ({ exchange, webhookId }: VerifyOptions, signed: Signed, event: string): Promise<Verdict> => {
+  const fields = JSON.stringify({
+    auth_algo: signed['paypal-auth-algo'],
+    cert_url: signed['paypal-cert-url'],
+    transmission_id: signed['paypal-transmission-id'],
+    transmission_sig: signed['paypal-transmission-sig'],
+    transmission_time: signed['paypal-transmission-time'],
+    webhook_id: webhookId,
+  });
+  const answer = await exchange({
+    method: 'POST',
+    path: '/v1/notifications/verify-webhook-signature',
+    headers: { 'content-type': 'application/json' },
+    body: `${fields.slice(0, -1)},"webhook_event":${event}}`,
+    answer: verdictAnswer,
+  });
+  if (answer.kind === 'done') return answer.value.verification_status === 'SUCCESS' ? 'valid' : 'invalid';
+  return answer.kind === 'answered no' && MALFORMED.includes(answer.status) ? 'invalid' : 'unavailable';
+};

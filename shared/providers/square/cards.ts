@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import type { Outcome } from '../../core/outcome.ts';
+import { monthText } from '../contract-event.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../provider.ts';
+import { type Call, mapped, squareKey } from './outcome.ts';
+import { locate, type SquareOrders } from './payments.ts';
+import { cardSchema, type SquareCard } from './schemas.ts';
+
+/** Cards on file: made from a token or from a payment, never changed, disabled when they are detached. */
+const cardAnswer = z.looseObject({ card: cardSchema.extend({ id: z.string().min(1) }) });
+
+export const squareCards = (call: Call, orders: SquareOrders) => {
+  const create = async (sourceId: string, customerId: string, idempotencyKey: string) =>
+    mapped(
+      await call({
+        method: 'POST',
+        path: '/v2/cards',
+        body: { idempotency_key: squareKey(idempotencyKey), source_id: sourceId, card: { customer_id: customerId } },
+        answer: cardAnswer,
+      }),
+      ({ card }) => reportedCard(card),
+    );
+  const find = async (cardId: string): Promise<Outcome<ProviderMethod>> =>
+    mapped(
+      await call({ method: 'GET', path: `/v2/cards/${encodeURIComponent(cardId)}`, answer: cardAnswer }),
+      ({ card }) => reportedCard(card),
+    );
+
+  return {
+    attachMethod: ({ token, customerId, idempotencyKey }: AttachMethod) => create(token, customerId, idempotencyKey),
+
+    findMethod: find,
+
+    /** A card on file is kept already; any other is made from the payment. */
+    keepMethod: async (input: KeepMethod): Promise<Outcome<ProviderMethod>> => {
+      if (input.method?.startsWith(ON_FILE)) return find(input.method);
+      const located = await locate(orders, input);
+      if (located.kind !== 'done') return located;
+      const { payment } = located.value;
+      if (payment?.status !== 'succeeded') return { kind: 'refused', reason: 'not_paid' };
+      return create(payment.paymentId, input.customerId, input.idempotencyKey);
+    },
+
+    detachMethod: async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
+      const disabled = await call({
+        method: 'POST',
+        path: `/v2/cards/${encodeURIComponent(methodId)}/disable`,
+        answer: cardAnswer,
+      });
+      const isGone = disabled.kind === 'refused' && disabled.reason === 'NOT_FOUND';
+      return isGone ? { kind: 'done', value: { methodId } } : mapped(disabled, () => ({ methodId }));
+    },
+  };
+};
+
+const ON_FILE = 'ccof:';
+
+const BRANDS: Readonly<Record<string, string>> = {
+  AMERICAN_EXPRESS: 'amex',
+  DISCOVER_DINERS: 'diners',
+  CHINA_UNIONPAY: 'unionpay',
+};
+
+/** What the service keeps of a card of Square's. */
+export const cardFacts = (card: SquareCard): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
+  type: 'card',
+  walletType: undefined,
+  cardBrand: card.card_brand ? (BRANDS[card.card_brand] ?? card.card_brand.toLowerCase()) : undefined,
+  lastFour: card.last_4 ?? undefined,
+  expiryMonth: card.exp_month ? monthText(card.exp_month) : undefined,
+  expiryYear: card.exp_year ? String(card.exp_year) : undefined,
+});
+
+const reportedCard = (card: SquareCard & { readonly id: string }): ProviderMethod => ({
+  methodId: card.id,
+  customerId: card.customer_id ?? undefined,
+  ...cardFacts(card),
+});

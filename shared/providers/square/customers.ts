@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import type { Outcome } from '../../core/outcome.ts';
+import { joinName, splitName } from '../person-name.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../provider.ts';
+import { type Call, mapped, squareKey } from './outcome.ts';
+import { customerSchema, type SquareCustomer } from './schemas.ts';
+
+const customerAnswer = z.looseObject({ customer: customerSchema });
+const nothing = z.unknown();
+
+const reported = ({ customer }: { readonly customer: SquareCustomer }): ProviderCustomer => ({
+  customerId: customer.id,
+});
+
+export const squareCustomers = (call: Call) => ({
+  createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> =>
+    mapped(
+      await call({
+        method: 'POST',
+        path: '/v2/customers',
+        body: {
+          idempotency_key: squareKey(input.idempotencyKey),
+          reference_id: input.ourCustomerId,
+          ...namedSomehow(fieldsOf(input), input.ourCustomerId),
+        },
+        answer: customerAnswer,
+      }),
+      reported,
+    ),
+
+  updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> =>
+    mapped(
+      await call({
+        method: 'PUT',
+        path: pathOf(input.customerId),
+        // What is null is removed, as the header says.
+        headers: { 'x-clear-null': 'true' },
+        body: { ...clearedFields(input), ...fieldsOf(input) },
+        answer: customerAnswer,
+      }),
+      reported,
+    ),
+
+  deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
+    const deleted = await call({ method: 'DELETE', path: pathOf(customerId), answer: nothing });
+    const isGone = deleted.kind === 'refused' && GONE.includes(deleted.reason);
+    return isGone ? { kind: 'done', value: { customerId } } : mapped(deleted, () => ({ customerId }));
+  },
+});
+
+const GONE: readonly string[] = ['NOT_FOUND', 'CUSTOMER_NOT_FOUND'];
+
+const pathOf = (customerId: string): string => `/v2/customers/${encodeURIComponent(customerId)}`;
+
+interface Fields {
+  readonly given_name?: string | null;
+  readonly family_name?: string | null;
+  readonly email_address?: string | null;
+  readonly phone_number?: string | null;
+}
+
+const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
+  const [given, family] = name ? splitName(name) : [];
+  return {
+    ...(given && { given_name: given, family_name: family ?? null }),
+    ...(email && { email_address: email }),
+    ...(phone && isTakenPhone(phone) && { phone_number: phone }),
+  };
+};
+
+const clearedFields = ({ cleared }: UpdateCustomer): object =>
+  Object.fromEntries(cleared.flatMap((field) => Object.entries(CLEARED[field])));
+
+const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
+  email: { email_address: null },
+  name: { given_name: null, family_name: null },
+  phone: { phone_number: null },
+};
+
+/** Square takes 9 to 16 digits and refuses a customer for any other number; ours keeps what it was given. */
+const isTakenPhone = (phone: string): boolean =>
+  /^\+?[\d ().-]+$/.test(phone) && /^\d{9,16}$/.test(phone.replaceAll(/\D/g, ''));
+
+/** Square wants a name, an e-mail or a phone of everybody; who has none goes by our id. */
+const namedSomehow = (fields: Fields, ourCustomerId: string): object => {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return Object.keys(given).length > 0 ? given : { given_name: ourCustomerId };
+};
+
+/** What Square says of a customer; our id in place of a name is none. */
+export const customerFacts = (customer: SquareCustomer): CustomerDetails => {
+  const name = joinName(customer.given_name, customer.family_name);
+  return {
+    email: customer.email_address ?? undefined,
+    name: name === customer.reference_id ? undefined : name,
+    phone: customer.phone_number ?? undefined,
+  };
+};

@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import { readContractEvent } from '../contract-event.ts';
+import type { InboundEventType, ProviderEvent, ReportedStatus } from '../provider.ts';
+import { cardFacts } from './cards.ts';
+import { customerFacts } from './customers.ts';
+import { failureOf, paymentStatus } from './report.ts';
+import { cardSchema, customerSchema, paymentSchema } from './schemas.ts';
+
+/**
+ * Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`, and the
+ * interface's payload. Square's subscriptions and invoices are not among them: the service bills by itself here.
+ */
+const eventSchema = z.looseObject({
+  event_id: z.string().min(1).max(255),
+  type: z.string().min(1).max(128),
+  created_at: z.iso.datetime({ offset: true }),
+  data: z.looseObject({
+    id: z.string().max(255).nullish(),
+    object: z
+      .looseObject({
+        payment: paymentSchema.partial({ status: true, amount_money: true, order_id: true }).optional(),
+        card: cardSchema.optional(),
+        customer: customerSchema.optional(),
+        order_updated: z.looseObject({ order_id: z.string(), state: z.string().nullish() }).optional(),
+      })
+      .nullish(),
+  }),
+});
+type SquareEvent = z.infer<typeof eventSchema>;
+type Said = Pick<ProviderEvent, 'type' | 'object'>;
+
+export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
+  const parsed = eventSchema.safeParse(body);
+  if (!parsed.success) return readContractEvent(body);
+  const event = parsed.data;
+  const said = paymentSaid(event) ?? orderSaid(event) ?? cardSaid(event) ?? customerSaid(event);
+  return {
+    id: event.event_id,
+    rawType: event.type,
+    createdAt: Math.floor(Date.parse(event.created_at) / 1_000),
+    ...(said ?? { type: undefined, object: { ...BLANK, id: event.data.id ?? '' } }),
+  };
+};
+
+const BLANK: Omit<ProviderEvent['object'], 'id'> = {
+  intentId: undefined,
+  amountCents: undefined,
+  currency: undefined,
+  attemptRef: undefined,
+  failureCode: undefined,
+  ourPaymentId: undefined,
+  method: undefined,
+  customer: undefined,
+};
+
+const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>> = {
+  processing: 'payment_intent.processing',
+  succeeded: 'payment_intent.succeeded',
+  failed: 'payment_intent.failed',
+  canceled: 'payment_intent.canceled',
+};
+
+/** payment.created and payment.updated say the same: what the payment is now. */
+const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
+  const payment = data.object?.payment;
+  if (!payment || !type.startsWith('payment.')) return undefined;
+  const status = payment.status === undefined ? undefined : paymentStatus(payment.status);
+  return {
+    type: status && PAYMENT_EVENTS[status],
+    object: {
+      ...BLANK,
+      id: payment.id,
+      intentId: payment.order_id,
+      amountCents: payment.amount_money?.amount,
+      currency: payment.amount_money?.currency,
+      attemptRef: payment.id,
+      failureCode: status === 'failed' ? failureOf(payment) : undefined,
+      ourPaymentId: payment.reference_id ?? undefined,
+    },
+  };
+};
+
+/** Of an order only its end without a payment is news. */
+const orderSaid = ({ type, data }: SquareEvent): Said | undefined => {
+  const order = data.object?.order_updated;
+  if (!order || type !== 'order.updated') return undefined;
+  return {
+    type: order.state === 'CANCELED' ? 'payment_intent.canceled' : undefined,
+    object: { ...BLANK, id: order.order_id },
+  };
+};
+
+const CARD_EVENTS: Readonly<Record<string, InboundEventType>> = {
+  'card.created': 'payment_method.attached',
+  'card.updated': 'payment_method.updated',
+  'card.automatically_updated': 'payment_method.updated',
+  'card.disabled': 'payment_method.detached',
+  'card.forgotten': 'payment_method.detached',
+};
+
+const cardSaid = ({ type, data }: SquareEvent): Said | undefined => {
+  const card = data.object?.card;
+  const id = card?.id ?? data.id;
+  if (!card || !id || !type.startsWith('card.')) return undefined;
+  return { type: CARD_EVENTS[type], object: { ...BLANK, id, method: cardFacts(card) } };
+};
+
+const CUSTOMER_EVENTS: Readonly<Record<string, InboundEventType>> = {
+  'customer.created': 'customer.created',
+  'customer.updated': 'customer.updated',
+  'customer.deleted': 'customer.deleted',
+};
+
+/** A deleted customer may come as its id alone. */
+const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
+  const customer = data.object?.customer;
+  const id = customer?.id ?? data.id;
+  const known = CUSTOMER_EVENTS[type];
+  if (!id || !known) return undefined;
+  return { type: known, object: { ...BLANK, id, customer: customer && customerFacts(customer) } };
+};

@@ -1,0 +1,203 @@
+import { createHmac } from 'node:crypto';
+import * as z from 'zod';
+import type { Outcome } from '../../core/outcome.ts';
+import type {
+  CallOptions,
+  ConfirmIntent,
+  CreateIntent,
+  KnownPayment,
+  ProviderPayment,
+  UpdateIntent,
+} from '../provider.ts';
+import { type Call, mapped, squareKey } from './outcome.ts';
+import { decisive, reportedOrder, reportedPayment } from './report.ts';
+import { orderSchema, paymentSchema, type SquareOrder, type SquarePayment } from './schemas.ts';
+
+/**
+ * Square has no payment before it is charged: an order stands for the intent, and each attempt is a payment of that
+ * order. Square takes money for an order once only, and a canceled one can no longer be paid.
+ */
+const orderAnswer = z.looseObject({ order: orderSchema });
+const paymentAnswer = z.looseObject({ payment: paymentSchema });
+
+export interface SquareAccount {
+  readonly call: Call;
+  readonly locationId: string;
+  readonly accessToken: string;
+}
+
+type OrderDetails = Pick<CreateIntent, 'amountCents' | 'currency' | 'description' | 'customerId'>;
+
+export const squarePayments = (account: SquareAccount) => {
+  const { call, locationId } = account;
+  const orders = squareOrders(account);
+
+  return {
+    createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
+      const created = await call({
+        method: 'POST',
+        path: '/v2/orders',
+        body: {
+          idempotency_key: squareKey(input.idempotencyKey),
+          order: { location_id: locationId, reference_id: input.paymentId, ...contentsOf(input) },
+        },
+        answer: orderAnswer,
+      });
+      return mapped(created, ({ order }) => ({
+        ...reportedOrder(order, input),
+        clientSecret: clientSecret(account, input.paymentId),
+      }));
+    },
+
+    updateIntent: (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => updateOrder(orders, input),
+
+    confirmIntent: async (input: ConfirmIntent): Promise<Outcome<ProviderPayment>> => {
+      const { method, customerId } = input;
+      if (method === undefined) {
+        return { kind: 'refused', reason: 'MISSING_REQUIRED_PARAMETER', parameter: 'payment_method' };
+      }
+      const charged = await call({
+        method: 'POST',
+        path: '/v2/payments',
+        body: {
+          idempotency_key: squareKey(input.idempotencyKey),
+          source_id: method,
+          amount_money: { amount: input.amountCents, currency: input.currency },
+          order_id: input.intentId,
+          location_id: locationId,
+          reference_id: input.paymentId,
+          autocomplete: true,
+          ...(customerId && { customer_id: customerId }),
+        },
+        answer: paymentAnswer,
+      });
+      return mapped(charged, ({ payment }) => reportedPayment(payment));
+    },
+
+    cancelIntent: async (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
+      const found = await orders.find(input.intentId);
+      if (found.kind !== 'done') return found;
+      const order = found.value;
+      if (order.state === 'CANCELED') return { kind: 'done', value: reportedOrder(order, input) };
+      if (!isOpen(order)) return NOT_OPEN;
+      return mapped(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
+        reportedOrder(canceled, input),
+      );
+    },
+
+    findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> =>
+      mapped(await locate(orders, known), ({ order, payment }) => payment ?? reportedOrder(order, known)),
+  };
+};
+
+/** What the payer's browser holds. Square asks it for an application id and a location; this opens nothing there. */
+const clientSecret = ({ accessToken }: SquareAccount, paymentId: string): string =>
+  `${paymentId}_secret_${createHmac('sha256', accessToken).update(`client_secret:${paymentId}`).digest('hex').slice(0, 32)}`;
+
+export type SquareOrders = ReturnType<typeof squareOrders>;
+
+export const squareOrders = ({ call, locationId }: SquareAccount) => ({
+  find: async (orderId: string): Promise<Outcome<SquareOrder>> =>
+    mapped(
+      await call({ method: 'GET', path: `/v2/orders/${encodeURIComponent(orderId)}`, answer: orderAnswer }),
+      ({ order }) => order,
+    ),
+
+  /** Of the version that was read: another body under the same key, or another's change undone, cannot come of it. */
+  put: async (order: SquareOrder, changes: object, { idempotencyKey }: CallOptions): Promise<Outcome<SquareOrder>> => {
+    const version = order.version ?? 1;
+    const put = await call({
+      method: 'PUT',
+      path: `/v2/orders/${encodeURIComponent(order.id)}`,
+      body: {
+        idempotency_key: squareKey(idempotencyKey, String(version)),
+        order: { location_id: locationId, version, ...changes },
+      },
+      answer: orderAnswer,
+    });
+    return mapped(put, (answer) => answer.order);
+  },
+
+  findPayment: async (paymentId: string): Promise<Outcome<SquarePayment>> =>
+    mapped(
+      await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: paymentAnswer }),
+      ({ payment }) => payment,
+    ),
+});
+
+const LINE = 'payment';
+const MAX_NAME_LENGTH = 512;
+
+/** One line that bears the whole amount: prices, taxes and discounts are the service's. */
+const contentsOf = ({ amountCents, currency, description, customerId }: OrderDetails) => ({
+  line_items: [
+    {
+      uid: LINE,
+      name: lineName(description),
+      quantity: '1',
+      base_price_money: { amount: amountCents, currency },
+    },
+  ],
+  ...(customerId && { customer_id: customerId }),
+});
+
+const lineName = (description: string | undefined): string => (description || 'Payment').slice(0, MAX_NAME_LENGTH);
+
+const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
+
+/** Neither paid, canceled nor being paid. */
+const isOpen = ({ state, tenders }: SquareOrder): boolean =>
+  state === 'OPEN' &&
+  (tenders ?? []).every(({ card_details: card, bank_account_details: bank }) =>
+    CAME_TO_NOTHING.includes(card?.status ?? bank?.status ?? ''),
+  );
+
+const CAME_TO_NOTHING: readonly string[] = ['FAILED', 'VOIDED'];
+
+/** An order that says so already is not sent again: what was lost was the answer. */
+const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
+  const found = await orders.find(input.intentId);
+  if (found.kind !== 'done') return found;
+  const order = found.value;
+  if (!isOpen(order)) return NOT_OPEN;
+  if (says(order, input)) return { kind: 'done', value: reportedOrder(order, { method: input.method }) };
+  return mapped(await orders.put(order, contentsOf(input), input), (updated) =>
+    reportedOrder(updated, { method: input.method }),
+  );
+};
+
+const says = (order: SquareOrder, { amountCents, currency, description, customerId }: OrderDetails): boolean =>
+  order.total_money.amount === amountCents &&
+  order.total_money.currency === currency &&
+  order.line_items?.find(({ uid }) => uid === LINE)?.name === lineName(description) &&
+  (customerId === undefined || order.customer_id === customerId);
+
+/** More attempts than this are never looked at: the newest count. */
+const MAX_ATTEMPTS_READ = 5;
+
+interface Located {
+  readonly order: SquareOrder;
+  /** undefined: nothing was charged, and the order may still be paid or is canceled. */
+  readonly payment: ProviderPayment | undefined;
+}
+
+/** The order is read first: its tenders name attempts that the record may not have heard of. */
+export const locate = async (
+  orders: SquareOrders,
+  { intentId, attemptRef }: KnownPayment,
+): Promise<Outcome<Located>> => {
+  const found = await orders.find(intentId);
+  if (found.kind !== 'done') return found;
+  const order = found.value;
+  const named = [attemptRef, ...(order.tenders ?? []).map(({ id, payment_id }) => payment_id ?? id ?? undefined)];
+  const ids = [...new Set(named.filter((id) => id !== undefined))];
+  const attempts: ProviderPayment[] = [];
+  for (const id of ids.slice(-MAX_ATTEMPTS_READ)) {
+    const attempt = await orders.findPayment(id);
+    if (attempt.kind === 'unknown') return attempt;
+    if (attempt.kind === 'done') attempts.push(reportedPayment(attempt.value));
+  }
+  const payment = decisive(attempts);
+  const isOver = order.state === 'CANCELED' && payment?.status === 'failed';
+  return { kind: 'done', value: { order, payment: isOver ? undefined : payment } };
+};

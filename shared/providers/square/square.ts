@@ -1,0 +1,46 @@
+import type { AdapterOptions } from '../adapter.ts';
+import { httpClient } from '../http-client.ts';
+import { notOffered } from '../not-offered.ts';
+import type { Capabilities, PaymentProvider } from '../provider.ts';
+import { squareCards } from './cards.ts';
+import { squareCustomers } from './customers.ts';
+import { readSquareEvent } from './events.ts';
+import { squareCalls } from './outcome.ts';
+import { squareOrders, squarePayments } from './payments.ts';
+import { verifySquareSignature } from './signature.ts';
+
+/** Square, by a client of our own: its SDK takes longer to load than a payment takes. */
+const LIVE_BASE = 'https://connect.squareup.com';
+
+/** Cards are never changed at Square, and only a page in a browser may turn a number into a token. */
+const CAN: Capabilities = {
+  payments: true,
+  customers: true,
+  methods: true,
+  rawCards: false,
+  billingDetails: false,
+  clientConfirmation: false,
+  capturesOnApproval: false,
+  subscriptions: 'service',
+};
+
+/** @returns undefined where the slot lacks token or location: it is closed. */
+export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
+  const { settings, slot } = options;
+  const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId, SIGNATURE_KEY: key, NOTIFICATION_URL: urls } = settings;
+  if (accessToken === '' || locationId === '') return undefined;
+  const call = squareCalls(httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE }), accessToken);
+  const account = { call, locationId, accessToken };
+  return {
+    slot,
+    can: CAN,
+    acceptsWebhooks: key !== '' && urls.length > 0,
+    ...squarePayments(account),
+    ...squareCustomers(call),
+    ...squareCards(call, squareOrders(account)),
+    tokenizeCard: notOffered,
+    updateBilling: notOffered,
+    verifyWebhook: async (request) => verifySquareSignature(request, key, urls),
+    readEvent: readSquareEvent,
+  };
+};

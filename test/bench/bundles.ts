@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endpoints } from '../../functions/catalogue.ts';
+import { type Bundle, build } from '../../infra/build.ts';
+import { say, sheet } from './sheet.ts';
+
+/** Sizes of the functions as they are deployed, and what is in those that only read. @returns whether all keep within. */
+export const benchBundles = async (): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+  try {
+    const bundles = await build(folder);
+    print(bundles);
+    const problems = bundles.flatMap((bundle) => problemsOf(bundle).map((problem) => `${bundle.id}: ${problem}`));
+    say(
+      problems.length === 0 ? `\nAll ${bundles.length} functions keep within.` : `\nEXCEEDED\n${problems.join('\n')}`,
+    );
+    return problems.length === 0;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const LARGEST_BYTES = 700_000;
+/** What a function that only reads has no use for: providers, and whatever sends. */
+const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
+
+const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));
+
+/** With the largest of the adapters that it may load. */
+const loadedBytes = ({ bytes, adapters }: Bundle): number => bytes + Math.max(0, ...adapters.values());
+
+const problemsOf = (bundle: Bundle): readonly string[] => {
+  const bytes = loadedBytes(bundle);
+  const idle = readers.has(bundle.id)
+    ? [...bundle.parts.keys(), ...bundle.adapters.keys()].filter((part) => NOT_FOR_READERS.test(part))
+    : [];
+  return [
+    ...(bytes > LARGEST_BYTES ? [`${bytes} bytes, at most ${LARGEST_BYTES} may be`] : []),
+    ...idle.map((part) => `only reads, and holds ${part}`),
+  ];
+};
+
+const LARGEST_PARTS = 3;
+
+const print = (bundles: readonly Bundle[]): void => {
+  say(
+    `Bundles in KB (1,000 bytes), at most ${LARGEST_BYTES / 1_000} with the largest adapter that is loaded beside them\n`,
+  );
+  sheet(
+    ['function', 'KB', 'adapters', '', 'largest parts'],
+    bundles.map((bundle) => [
+      bundle.id,
+      kilobytes(bundle.bytes),
+      [...bundle.adapters].map(([name, bytes]) => `${name} ${kilobytes(bytes)}`).join(', '),
+      problemsOf(bundle).length > 0 ? 'EXCEEDED' : readers.has(bundle.id) ? 'reads' : '',
+      [...bundle.parts]
+        .slice(0, LARGEST_PARTS)
+        .map(([part, bytes]) => `${part} ${kilobytes(bytes)}`)
+        .join(', '),
+    ]),
+  );
+};
+
+const kilobytes = (bytes: number): string => (bytes / 1_000).toFixed(1);

@@ -1,0 +1,203 @@
+import { DAY, utcDay } from '../../shared/core/time.ts';
+import type { Call } from './meter.ts';
+import { RARE, seed, TERM } from './seed.ts';
+import { type Answer, type Service, startService } from './service.ts';
+import { say, sheet } from './sheet.ts';
+import { tallyOf } from './tally.ts';
+
+/** Lists of an owner of 1,000 and of one of 100,000 payments, made over as many days. @returns whether all is as wanted. */
+export const benchGrowth = async (): Promise<boolean> => {
+  const service = await startService(() => false);
+  try {
+    const owners = await seeded(service);
+    const found: Found[] = [];
+    for (const list of listsOver(owners.from)) {
+      found.push({
+        list,
+        small: await measure(service, owners.small, list.query),
+        large: await measure(service, owners.large, list.query),
+      });
+    }
+    return printed(found);
+  } finally {
+    await service.stop();
+  }
+};
+
+const SMALL = 1_000;
+const LARGE = 100_000;
+const DAYS = 100;
+const PAGE = 10;
+const ROWS_SORTED = 10_000;
+/** One request reads at most 1 MB of an index, eventually consistent. */
+const UNITS_A_REQUEST = 128;
+
+interface Owner {
+  readonly count: number;
+  readonly session: string;
+}
+
+const seeded = async (service: Service): Promise<{ from: number; small: Owner; large: Owner }> => {
+  const today = Date.parse(utcDay(new Date(service.now()).toISOString()));
+  const from = today - DAYS * DAY;
+  const owner = async (userId: string, count: number): Promise<Owner> => {
+    const session = await service.control('/sessions', { user_id: userId, email: `${userId}@example.com` });
+    return { count, session: session.session_id };
+  };
+  await seed(service, [
+    { userId: 'user_small', count: SMALL, from, days: DAYS },
+    { userId: 'user_large', count: LARGE, from, days: DAYS },
+  ]);
+  return { from, small: await owner('user_small', SMALL), large: await owner('user_large', LARGE) };
+};
+
+/** What is asked, and what must hold of it. */
+interface List {
+  readonly name: string;
+  readonly query: string;
+  /** `same`: as many requests and read units, give or take one, whatever the number of payments. */
+  readonly holds: 'same' | Bound;
+  /** Items on the page of the owner of few and of the owner of many; `refused` is 400 UNSUPPORTED_FILTER. */
+  readonly shows: readonly [small: number | 'refused', large: number | 'refused'];
+  /** `total` is the number of all. */
+  readonly countsAll?: true;
+}
+
+interface Bound {
+  readonly requests: number;
+  readonly rows?: number;
+}
+
+/** Counters, four looks at the index, the page. */
+const FILTERED: Bound = { requests: 6 };
+/** Counters, the page, and 10,001 rows in answers of 1 MB each. */
+const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };
+
+const listsOver = (from: number): readonly List[] => {
+  const day = (index: number): string => utcDay(new Date(from + index * DAY).toISOString());
+  const full = [PAGE, PAGE] as const;
+  return [
+    { name: 'page 1', query: '', holds: 'same', shows: full, countsAll: true },
+    { name: 'page 100', query: 'page=100', holds: 'same', shows: full, countsAll: true },
+    { name: 'page 1, oldest first', query: 'orderDir=asc', holds: 'same', shows: full, countsAll: true },
+    { name: 'page 1 by status', query: 'status=succeeded', holds: 'same', shows: full },
+    { name: 'page 1 by two statuses', query: 'status=failed,canceled', holds: 'same', shows: full },
+    {
+      name: 'page 1 of ten days',
+      query: `created_at_from=${day(40)}&created_at_to=${day(49)}`,
+      holds: 'same',
+      shows: full,
+    },
+    { name: 'page 40 by status', query: 'page=40&status=succeeded', holds: FILTERED, shows: full },
+    { name: 'page 1 of a status of 1 in 1,000', query: `status=${RARE}`, holds: FILTERED, shows: [1, PAGE] },
+    { name: 'search, 1 in 100 match', query: `search=${TERM}`, holds: FILTERED, shows: full },
+    { name: 'search, nothing matches', query: 'search=nowhere', holds: FILTERED, shows: [0, 0] },
+    {
+      name: 'page 1,000, by the counters',
+      query: 'page=1000',
+      holds: { requests: 3, rows: ROWS_SORTED },
+      shows: [0, PAGE],
+    },
+    {
+      name: 'page 1,000 of a search',
+      query: `page=1000&search=${TERM}`,
+      holds: { requests: 1 },
+      shows: ['refused', 'refused'],
+    },
+    { name: 'by amount', query: 'orderBy=amount_cents', holds: SORTED, shows: [PAGE, 'refused'] },
+    {
+      name: 'by amount, nine days',
+      query: `orderBy=amount_cents&created_at_from=${day(0)}&created_at_to=${day(8)}`,
+      holds: SORTED,
+      shows: full,
+    },
+    { name: 'by status', query: 'orderBy=status', holds: SORTED, shows: [PAGE, 'refused'] },
+    { name: 'by update', query: 'orderBy=updated_at', holds: SORTED, shows: [PAGE, 'refused'] },
+  ];
+};
+
+interface Measured {
+  readonly shown: number | 'refused' | 'failed';
+  readonly total: number | undefined;
+  readonly requests: number;
+  readonly levels: number;
+  readonly readUnits: number;
+  readonly rows: number;
+}
+
+interface Found {
+  readonly list: List;
+  readonly small: Measured;
+  readonly large: Measured;
+}
+
+const measure = async (service: Service, { session }: Owner, query: string): Promise<Measured> => {
+  const headers = { 'x-session-id': session };
+  await service.must({ method: 'GET', path: '/payments?limit=1', headers });
+  await service.take();
+  const answer = await service.ask({ method: 'GET', path: `/payments?limit=${PAGE}&${query}`, headers });
+  const { parts, levels } = tallyOf(await service.take(), 'payments.list');
+  return {
+    shown: shownBy(answer),
+    total: answer.body.meta?.total,
+    requests: parts.own.requests,
+    levels: parts.own.levels,
+    readUnits: parts.own.units.read,
+    rows: levels.flat().reduce((sum, call) => sum + indexRows(call), 0),
+  };
+};
+
+const indexRows = ({ about, rows }: Call): number => (about.endsWith('index') ? rows : 0);
+
+const shownBy = ({ status, body }: Answer): Measured['shown'] => {
+  if (status === 200) return body.data.length;
+  return body.code === 'UNSUPPORTED_FILTER' ? 'refused' : 'failed';
+};
+
+const printed = (found: readonly Found[]): boolean => {
+  const rows = found.map((one) => ({ ...one, problems: problemsOf(one) }));
+  say(`Lists of an owner of ${SMALL} and of one of ${LARGE} payments over ${DAYS} days, ${PAGE} a page\n`);
+  sheet(
+    ['list', 'shown', 'total', 'requests', 'levels', 'read units', 'index rows', 'must be', ''],
+    rows.map(({ list, small, large, problems }) => [
+      list.name,
+      ...MEASURES.map((measure) => `${small[measure] ?? ''} : ${large[measure] ?? ''}`),
+      list.holds === 'same' ? 'the same, +-1 unit' : boundText(list.holds),
+      problems.length > 0 ? 'NOT SO' : '',
+    ]),
+  );
+  const lines = rows.flatMap(({ list, problems }) => problems.map((problem) => `${list.name}: ${problem}`));
+  say(lines.length === 0 ? '\nAll lists hold.' : `\nNOT SO\n${lines.join('\n')}`);
+  return lines.length === 0;
+};
+
+const MEASURES = ['shown', 'total', 'requests', 'levels', 'readUnits', 'rows'] as const;
+
+const boundText = ({ requests, rows }: Bound): string =>
+  `at most ${requests} requests${rows === undefined ? '' : `, ${rows} rows`}`;
+
+const problemsOf = ({ list, small, large }: Found): readonly string[] => [
+  ...(small.shown === list.shows[0] ? [] : [`${small.shown} shown of few, ${list.shows[0]} wanted`]),
+  ...(large.shown === list.shows[1] ? [] : [`${large.shown} shown of many, ${list.shows[1]} wanted`]),
+  ...(list.countsAll === true && (small.total !== SMALL || large.total !== LARGE)
+    ? [`totals are ${small.total} and ${large.total}`]
+    : []),
+  ...(list.holds === 'same' ? differences(small, large) : [small, large].flatMap((one) => excesses(one, list.holds))),
+];
+
+const differences = (small: Measured, large: Measured): readonly string[] => [
+  ...(small.requests === large.requests ? [] : [`${small.requests} requests for few, ${large.requests} for many`]),
+  ...(Math.abs(small.readUnits - large.readUnits) <= 1
+    ? []
+    : [`${small.readUnits} read units for few, ${large.readUnits} for many`]),
+];
+
+const excesses = (one: Measured, holds: List['holds']): readonly string[] => {
+  if (holds === 'same') return [];
+  const { requests, rows = Number.POSITIVE_INFINITY } = holds;
+  return [
+    ...(one.requests <= requests ? [] : [`${one.requests} requests`]),
+    ...(one.rows <= rows ? [] : [`${one.rows} rows`]),
+    ...(one.readUnits <= one.requests * UNITS_A_REQUEST ? [] : [`${one.readUnits} read units`]),
+  ];
+};

@@ -1,0 +1,110 @@
+import { type DynamoDBClient, TransactWriteItemsCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { derivedId } from '../../shared/core/ids.ts';
+import { DAY, type Instant, iso, utcDay } from '../../shared/core/time.ts';
+import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/store.ts';
+import { countKey, ownerPartition } from '../../shared/table/keys.ts';
+import type { Item } from '../../shared/table/table.ts';
+import { openClient, type Service } from './service.ts';
+
+/** Payments of one owner as the service would have stored them, counters too, written past it. */
+export interface Seeding {
+  readonly userId: string;
+  readonly count: number;
+  /** From the first to the last payment, evenly. */
+  readonly from: Instant;
+  readonly days: number;
+}
+
+/** One in a thousand. */
+export const RARE: PaymentStatus = 'pending';
+const RARE_EVERY = 1_000;
+/** What a search can find: one in a hundred. */
+export const TERM = 'festival';
+const TERM_EVERY = 100;
+
+/** As many as a transaction takes: the engine is four times as fast by these as by BatchWriteItem. */
+const BATCH = 100;
+/** One is made while another is written. */
+const LANES = 2;
+
+export const seed = async (service: Service, seedings: readonly Seeding[]): Promise<void> => {
+  const client = openClient(service.dynamoEndpoint);
+  // Nobody reads it here, and it would take the engine nearly as long again.
+  await client.send(
+    new UpdateTableCommand({ TableName: service.tableName, StreamSpecification: { StreamEnabled: false } }),
+  );
+  for (const seeding of seedings) await write(client, service.tableName, seeding);
+  client.destroy();
+};
+
+const write = async (client: DynamoDBClient, tableName: string, seeding: Seeding): Promise<void> => {
+  const put = (items: readonly Item[]) => {
+    const writes = items.map((item) => marshall(item, { removeUndefinedValues: true }));
+    const TransactItems = writes.map((Item) => ({ Put: { TableName: tableName, Item } }));
+    return client.send(new TransactWriteItemsCommand({ TransactItems }));
+  };
+  const batches = batchesOf(seeding);
+  const lane = async (): Promise<void> => {
+    for (const batch of batches) await put(batch);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+};
+
+/** All items, made as they are asked for. */
+function* batchesOf(seeding: Seeding): Generator<readonly Item[]> {
+  let batch: Item[] = [];
+  for (const item of itemsOf(seeding)) {
+    batch.push(item);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function* itemsOf(seeding: Seeding): Generator<Item> {
+  const counts = new Map<string, Record<string, number>>();
+  for (let index = 0; index < seeding.count; index += 1) {
+    const payment = paymentOf(seeding, index);
+    const day = utcDay(payment.createdAt);
+    const numbers = counts.get(day) ?? {};
+    const name = `n_${payment.status}`;
+    counts.set(day, { ...numbers, [name]: (numbers[name] ?? 0) + 1 });
+    yield paymentItem(payment, instantAfter(seeding));
+  }
+  const scope = ownerPartition({ kind: 'user', userId: seeding.userId }, 'PAY');
+  for (const [day, numbers] of counts) yield { ...countKey(scope, day), ...numbers };
+}
+
+const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY;
+
+const paymentOf = ({ userId, count, from, days }: Seeding, index: number): Payment => {
+  const at = iso(from + Math.floor((index * days * DAY) / count));
+  const totalCents = 100 + ((index * 7_919) % 99_900);
+  return {
+    id: derivedId('payment', 'bench', userId, String(index)),
+    version: 3,
+    status: statusOf(index),
+    createdAt: at,
+    updatedAt: at,
+    subtotalCents: totalCents,
+    taxCents: 0,
+    discountCents: 0,
+    totalCents,
+    currency: 'EUR',
+    userId,
+    userEmail: `${userId}@example.com`,
+    providerId: 'provider_a',
+    providerIntentId: `pi_3MtwBwLkdIwHu7ix${String(index).padStart(8, '0')}`,
+    description: `Order ${String(index).padStart(6, '0')}${index % TERM_EVERY === 0 ? ` ${TERM}` : ' two tickets'}`,
+    attempt: 1,
+    cause: 'answer',
+  };
+};
+
+const statusOf = (index: number): PaymentStatus => {
+  if (index % RARE_EVERY === RARE_EVERY - 1) return RARE;
+  return index % 5 === 0 ? 'failed' : index % 5 === 1 ? 'canceled' : 'succeeded';
+};

@@ -1,0 +1,4 @@
+import { PAYPAL } from './provider-subjects.ts';
+import { testProvider } from './provider-suite.ts';
+
+testProvider(PAYPAL);

@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SlotOptions } from '../../infra/local/simulator/options.ts';
+import { createSimulator } from '../../infra/local/simulator/simulator.ts';
+import type { AdapterOptions } from '../../shared/providers/adapter.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/settings.ts';
+import { type Delivered, type FakeClock, fakeClock } from './simulator-harness.ts';
+
+/** One adapter against the simulator, over real sockets: deadlines and resets are those of the network. */
+export interface Bound {
+  readonly slot: ProviderSlot;
+  readonly adapter: AdapterName;
+  readonly open: (options: AdapterOptions) => PaymentProvider | undefined;
+  /** Settings of the slot, but for its adapter and base URL. */
+  readonly settings: Partial<SlotSettings>;
+  readonly credentials: Pick<SlotOptions, 'apiKey' | 'webhookSecret'>;
+}
+
+/** One call as it went over the wire. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly sent: string;
+  readonly status: number;
+  readonly answered: string;
+}
+
+export interface ProviderRig {
+  readonly clock: FakeClock;
+  readonly provider: PaymentProvider;
+  /** The same, but that it soon gives up: for calls that get no answer. */
+  readonly impatient: PaymentProvider;
+  /** Opens the same adapter with other settings. */
+  reopen(settings: Partial<SlotSettings>): PaymentProvider | undefined;
+  readonly exchanges: Exchange[];
+  /** What was logged, one line each. */
+  readonly logged: string[];
+  /** The webhooks sent so far, after everything that is due. */
+  delivered(): Promise<readonly Delivered[]>;
+  control<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+  close(): Promise<void>;
+}
+
+export const WEBHOOK_URL = 'https://pay.example/webhooks';
+const DEADLINE_MS = 10_000;
+const SHORT_DEADLINE_MS = 300;
+
+export const openRig = async (bound: Bound): Promise<ProviderRig> => {
+  const clock = fakeClock();
+  const sent: Delivered[] = [];
+  const closed: SlotOptions = { adapter: '', webhookUrl: WEBHOOK_URL, webhookSecret: '', apiKey: '' };
+  const simulator = createSimulator({
+    clock,
+    file: ':memory:',
+    slots: {
+      provider_a: closed,
+      provider_b: closed,
+      provider_c: closed,
+      provider_d: closed,
+      [bound.slot]: { adapter: bound.adapter, webhookUrl: WEBHOOK_URL, ...bound.credentials },
+    },
+    deliver: async (url, init) => {
+      sent.push({ url, ...init, at: clock.now() });
+      return { status: 200, body: '{}' };
+    },
+  });
+  clock.register(simulator);
+  const exchanges: Exchange[] = [];
+  const server = await listen(async (request, body) => {
+    const response = await simulator.provider(request);
+    const answered = await response.clone().text();
+    const { pathname } = new URL(request.url);
+    exchanges.push({ method: request.method, path: pathname, sent: body, status: response.status, answered });
+    return response;
+  });
+  const logged: string[] = [];
+  const write = (message: string, fields: object): number => logged.push(`${message} ${JSON.stringify(fields)}`);
+  const open = (settings: Partial<SlotSettings>, timeoutMs = DEADLINE_MS): PaymentProvider | undefined =>
+    bound.open({
+      slot: bound.slot,
+      settings: { ...blankSlot(), ADAPTER: bound.adapter, BASE_URL: `${server.url}/${bound.adapter}`, ...settings },
+      timeoutMs,
+      fetch,
+      log: { info: write, warn: write, error: write },
+    });
+  const provider = open(bound.settings);
+  const impatient = open(bound.settings, SHORT_DEADLINE_MS);
+  if (!provider || !impatient) throw new Error(`${bound.adapter} stays closed`);
+  return {
+    clock,
+    provider,
+    impatient,
+    reopen: (settings) => open(settings),
+    exchanges,
+    logged,
+    delivered: async () => {
+      await nextTurn();
+      await clock.settle(0);
+      return sent;
+    },
+    control: async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+      const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+      const response = await simulator.control(new Request(`http://localhost${path}`, init));
+      const text = await response.text();
+      if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    },
+    close: async () => {
+      await server.close();
+      simulator.close();
+    },
+  };
+};
+
+const blankSlot = (): SlotSettings => parseSettings({}).slots.provider_a;
+
+type Serve = (request: Request, body: string) => Promise<Response>;
+
+const listen = async (serve: Serve) => {
+  const server = createServer((message, response) => {
+    answer(serve, message, response).catch(() => message.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const answer = async (serve: Serve, message: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString('utf8');
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const request = new Request(`http://localhost${message.url}`, {
+    method: message.method ?? 'GET',
+    headers: Object.entries(message.headers).flatMap(([name, value]): [string, string][] =>
+      name === 'connection' || value === undefined ? [] : [[name, String(value)]],
+    ),
+    signal: gone.signal,
+    ...(body !== '' && { body }),
+  });
+  const answered = await serve(request, body);
+  response.writeHead(answered.status, Object.fromEntries(answered.headers));
+  response.end(await answered.text());
+};

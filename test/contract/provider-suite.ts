@@ -1,0 +1,747 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DeclineCode, Outcome } from '../../shared/core/outcome.ts';
+import type {
+  InboundEventType,
+  KnownPayment,
+  NextAction,
+  PaymentProvider,
+  ProviderMethod,
+  ProviderPayment,
+} from '../../shared/providers/provider.ts';
+import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
+import type { Delivered } from './simulator-harness.ts';
+
+/**
+ * What every adapter owes the port: each operation, and each outcome of it. An adapter's test names its provider's test
+ * values; what its `can` denies has to be refused, and the rest of the suite passes it by.
+ */
+export interface Subject extends Bound {
+  readonly name: string;
+  readonly can: PaymentProvider['can'];
+  /** What the provider keeps no record of: there, the service's own counts. */
+  readonly forgets: {
+    readonly intents: boolean;
+    readonly cancellations: boolean;
+    readonly declines: boolean;
+    readonly customers: boolean;
+  };
+  /** Test values of methods. */
+  readonly methods: {
+    readonly succeeds: string;
+    /** A card, to be attached. */
+    readonly attaches: string;
+    /** Saved by way of its payer's approval; undefined where a method that is named is saved. */
+    readonly approvedBy: string | undefined;
+    readonly declines: Readonly<Record<string, DeclineCode>>;
+    /** Processing, then succeeded or failed after a minute of the clock. */
+    readonly settlesLater: { readonly succeeded: string; readonly failed: string };
+    /** Asks its customer; undefined where the provider has no such state. */
+    readonly asksCustomer: string | undefined;
+    /** The first call with it gets no answer. */
+    readonly lost: { readonly before: string; readonly after: string };
+    readonly unknown: string;
+    readonly declinesToAttach: string;
+  };
+  /** Paths of the call that charges and of the one that creates a customer, for faults. */
+  readonly paths: { readonly confirm: string; readonly customers: string; readonly attach: string };
+  readonly nextAction: NextAction['type'];
+  /** The types that its native events come to, for one payment that succeeds and one that is declined. */
+  readonly paymentEvents: {
+    readonly succeeded: readonly InboundEventType[];
+    readonly failed: readonly InboundEventType[];
+  };
+}
+
+const DECLINED_AMOUNT = 700;
+const AMOUNT = 2_500;
+const MINUTE_MS = 60_000;
+
+let rig: ProviderRig;
+let provider: PaymentProvider;
+let payments = 0;
+
+const doneValue = <T>(outcome: Outcome<T>): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  throw new Error(`not done: ${JSON.stringify(outcome)}`);
+};
+
+interface Wish {
+  readonly method?: string;
+  readonly amountCents?: number;
+  readonly customerId?: string;
+  readonly saveMethod?: boolean;
+}
+
+interface Intent {
+  readonly id: string;
+  readonly report: ProviderPayment;
+  readonly wish: Wish;
+}
+
+const intentInput = (id: string, wish: Wish) => ({
+  idempotencyKey: `${id}:create`,
+  paymentId: id,
+  amountCents: wish.amountCents ?? AMOUNT,
+  currency: 'USD',
+  description: 'Two books',
+  method: wish.method,
+  customerId: wish.customerId,
+  saveMethod: wish.saveMethod ?? false,
+  returnUrl: undefined,
+});
+
+const newPaymentId = (): string => {
+  payments += 1;
+  return `pay_${String(payments).padStart(24, '0')}`;
+};
+
+const create = async (wish: Wish = {}): Promise<Intent> => {
+  const id = newPaymentId();
+  return { id, report: doneValue(await provider.createIntent(intentInput(id, wish))), wish };
+};
+
+const confirm = ({ id, report, wish }: Intent, method = wish.method, attempt = 1) =>
+  provider.confirmIntent({
+    idempotencyKey: `${id}:confirm:${attempt}`,
+    intentId: report.intentId,
+    paymentId: id,
+    amountCents: wish.amountCents ?? AMOUNT,
+    currency: 'USD',
+    method,
+    customerId: wish.customerId,
+    returnUrl: undefined,
+  });
+
+const known = ({ report, wish }: Intent, more: Partial<KnownPayment> = {}): KnownPayment => ({
+  intentId: report.intentId,
+  attemptRef: undefined,
+  method: wish.method,
+  status: 'processing',
+  ...more,
+});
+
+const find = (intent: Intent, more: Partial<KnownPayment> = {}) => provider.findPayment(known(intent, more));
+const cancel = (intent: Intent) => provider.cancelIntent({ ...known(intent), idempotencyKey: `${intent.id}:cancel` });
+
+const update = ({ id, report, wish }: Intent, amountCents: number) =>
+  provider.updateIntent({
+    idempotencyKey: `${id}:update:1`,
+    intentId: report.intentId,
+    amountCents,
+    currency: 'USD',
+    description: 'Three books',
+    method: undefined,
+    customerId: wish.customerId,
+    saveMethod: false,
+    returnUrl: undefined,
+  });
+
+const person = { email: 'ana@example.com', name: 'Ana Maria Silva', phone: '+351 210 000 000' };
+const createCustomer = (ourCustomerId = 'cust_000000000000000000000001') =>
+  provider.createCustomer({ ...person, ourCustomerId, idempotencyKey: `${ourCustomerId}:create` });
+const customerId = async (): Promise<string> => doneValue(await createCustomer()).customerId;
+
+const attach = async (token: string, customer?: string): Promise<Outcome<ProviderMethod>> =>
+  provider.attachMethod({ token, customerId: customer ?? (await customerId()), idempotencyKey: 'pmt_1:attach' });
+
+interface Ledger {
+  readonly charges: readonly { readonly status: string; readonly payment_id: string | null }[];
+  readonly customers: readonly { readonly deleted: boolean }[];
+}
+const ledger = () => rig.control<Ledger>('GET', '/ledger');
+const moneyMoved = async (id: string): Promise<number> =>
+  (await ledger()).charges.filter(({ payment_id, status }) => payment_id === id && status === 'succeeded').length;
+
+/** One call under a fault, by an adapter that gives up soon where nothing else ends it. */
+const struck = async <T>(action: string, path: string, call: () => Promise<T>): Promise<T> => {
+  await rig.control('POST', '/faults', { action, path, times: 1 });
+  return action.startsWith('timeout') ? impatiently(call) : call();
+};
+
+const impatiently = async <T>(call: () => Promise<T>): Promise<T> => {
+  provider = rig.impatient;
+  try {
+    return await call();
+  } finally {
+    ({ provider } = rig);
+  }
+};
+
+/** What strikes, and how an adapter has to see it. */
+const FAULTS = [
+  ['timeout_before', 'timeout'],
+  ['timeout_after', 'timeout'],
+  ['reset', 'unreachable'],
+  ['error_500', 'error'],
+  ['rate_limit', 'error'],
+  ['malformed', 'error'],
+] as const;
+
+const ABSENT = { intentId: 'absent', attemptRef: undefined, method: undefined, status: 'created' } as const;
+
+export const testProvider = (subject: Subject): void => {
+  const { can, forgets } = subject;
+  beforeEach(async () => {
+    rig = await openRig(subject);
+    ({ provider } = rig);
+  });
+  afterEach(() => rig.close());
+
+  describe(`${subject.name}, opened`, () => {
+    it('says what it can do, and for which slot', () => {
+      expect(provider).toMatchObject({ slot: subject.slot, can });
+    });
+
+    it('stays closed without its keys', () => {
+      expect(rig.reopen({})).toBeUndefined();
+    });
+
+    it.skipIf(forgets.customers)('logs every call without what it carried', async () => {
+      await createCustomer();
+      expect(rig.logged.length).toBeGreaterThan(0);
+      for (const line of rig.logged)
+        expect(line).toMatch(/^provider called \{"provider":"provider_\w","outcome":"done"/);
+    });
+  });
+
+  if (can.payments) testPayments(subject);
+  else testNoPayments(subject);
+  if (!forgets.customers) testCustomers(subject);
+  if (can.methods) testMethods(subject, can);
+  if (can.payments) testEvents(subject);
+};
+
+const testPayments = (subject: Subject): void => {
+  const { methods, forgets } = subject;
+  describe(`${subject.name}: an intent`, () => {
+    it.each([
+      ['without a method', undefined, 'requires_payment_method'],
+      ['with a method', methods.succeeds, 'created'],
+    ] as const)('%s is created as the record will show it', async (_, method, status) => {
+      const { id, report } = await create(method === undefined ? {} : { method });
+      expect(report).toMatchObject({
+        status,
+        amountCents: AMOUNT,
+        currency: 'USD',
+        ourPaymentId: id,
+        clientSecret: expect.stringMatching(/.{16,}/),
+      });
+      expect(report.paymentId).toBe(report.intentId);
+      expect(report.attemptRef).toBeUndefined();
+      expect(doneValue(await find({ id, report, wish: { ...(method && { method }) } }))).toMatchObject({
+        intentId: report.intentId,
+        status,
+        amountCents: AMOUNT,
+        ourPaymentId: id,
+      });
+    });
+
+    it('is one, however often it is created under its key', async () => {
+      const id = newPaymentId();
+      const first = doneValue(await provider.createIntent(intentInput(id, {})));
+      expect(doneValue(await provider.createIntent(intentInput(id, {})))).toEqual(first);
+    });
+
+    it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
+      const id = newPaymentId();
+      const first = await struck(action, '', () => provider.createIntent(intentInput(id, {})));
+      expect(first).toEqual({ kind: 'unknown', reason });
+      const report = doneValue(await provider.createIntent(intentInput(id, {})));
+      const { payment_intents: intents } = await rig.control<{ payment_intents: unknown[] }>('GET', '/ledger');
+      expect(intents).toMatchObject([{ id: report.intentId, payment_id: id }]);
+    });
+
+    it('is updated, and again under the same key', async () => {
+      const intent = await create({ method: methods.succeeds });
+      for (const _ of [1, 2]) expect(doneValue(await update(intent, 3_000))).toMatchObject({ amountCents: 3_000 });
+      expect(doneValue(await find(intent))).toMatchObject({ amountCents: 3_000, status: 'created' });
+      const more = { ...intent, wish: { ...intent.wish, amountCents: 3_000 } };
+      expect(doneValue(await confirm(more))).toMatchObject({ status: 'succeeded', amountCents: 3_000 });
+    });
+
+    it.each(FAULTS)('whose update meets %s is unknown, and updated once it is sent again', async (action, reason) => {
+      const intent = await create();
+      const first = await struck(action, '', () => update(intent, 3_000));
+      expect(first).toEqual({ kind: 'unknown', reason });
+      expect(doneValue(await update(intent, 3_000))).toMatchObject({ amountCents: 3_000 });
+    });
+
+    it('is not updated once it is paid', async () => {
+      const intent = await create({ method: methods.succeeds });
+      await confirm(intent);
+      expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
+    });
+
+    it.skipIf(forgets.intents)('that is not there is refused, whatever is wanted of it', async () => {
+      const absent: Intent = {
+        id: newPaymentId(),
+        report: { ...(await create()).report, intentId: 'absent' },
+        wish: {},
+      };
+      expect(await provider.findPayment(ABSENT)).toMatchObject({ kind: 'refused' });
+      expect(await update(absent, 3_000)).toMatchObject({ kind: 'refused' });
+      expect(await cancel(absent)).toMatchObject({ kind: 'refused' });
+      expect(await confirm(absent, methods.succeeds)).toMatchObject({ kind: 'refused' });
+    });
+  });
+
+  testConfirmation(subject);
+  testCancellation(subject);
+};
+
+const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject): void => {
+  describe(`${name}: a confirmation`, () => {
+    it('charges once, however often it is sent', async () => {
+      const intent = await create({ method: methods.succeeds });
+      const first = doneValue(await confirm(intent));
+      expect(first).toMatchObject({
+        intentId: intent.report.intentId,
+        status: 'succeeded',
+        amountCents: AMOUNT,
+        currency: 'USD',
+        ourPaymentId: intent.id,
+        attemptRef: expect.stringMatching(/./),
+      });
+      expect(doneValue(await confirm(intent))).toEqual(first);
+      expect(await moneyMoved(intent.id)).toBe(1);
+      const { status, paymentId, attemptRef } = first;
+      expect(doneValue(await find(intent))).toMatchObject({ status, paymentId, attemptRef });
+      expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, paymentId, attemptRef });
+    });
+
+    it('may bring the method that the intent lacks', async () => {
+      const intent = await create();
+      expect(doneValue(await confirm(intent, methods.succeeds))).toMatchObject({ status: 'succeeded' });
+    });
+
+    it.each(Object.entries(methods.declines))('with %s is declined: %s', async (method, code) => {
+      const intent = await create({ method, amountCents: DECLINED_AMOUNT });
+      const declined = await confirm(intent);
+      expect(declined).toMatchObject({ kind: 'declined', code });
+      expect(await confirm(intent)).toEqual(declined);
+      const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
+      if (!forgets.declines) expect(attemptRef).toMatch(/./);
+      expect(doneValue(await find(intent, { attemptRef, status: 'failed' }))).toMatchObject({
+        status: 'failed',
+        ...(attemptRef && { attemptRef, failureCode: code }),
+      });
+      expect(await moneyMoved(intent.id)).toBe(0);
+    });
+
+    it('that was declined may be followed by another, which counts', async () => {
+      const [method = ''] = Object.keys(methods.declines);
+      const intent = await create({ method });
+      const declined = await confirm(intent);
+      const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
+      const paid = doneValue(await confirm(intent, methods.succeeds, 2));
+      expect(paid).toMatchObject({ status: 'succeeded' });
+      expect(paid.attemptRef).not.toBe(attemptRef);
+      expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({
+        status: 'succeeded',
+        attemptRef: paid.attemptRef,
+      });
+      expect(await moneyMoved(intent.id)).toBe(1);
+    });
+
+    it.each(['succeeded', 'failed'] as const)('that is processing settles by itself: %s', async (status) => {
+      const intent = await create({ method: methods.settlesLater[status] });
+      const processing = doneValue(await confirm(intent));
+      expect(processing).toMatchObject({ status: 'processing', attemptRef: expect.stringMatching(/./) });
+      const { attemptRef } = processing;
+      expect(doneValue(await find(intent))).toMatchObject({ status: 'processing', attemptRef });
+      await rig.clock.advance(MINUTE_MS);
+      expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, attemptRef });
+      expect(await moneyMoved(intent.id)).toBe(status === 'succeeded' ? 1 : 0);
+    });
+
+    const { asksCustomer } = methods;
+    const whoAsks = asksCustomer === undefined ? [] : [asksCustomer];
+    it.each(whoAsks)('with %s, which asks its customer, is pending', async (method) => {
+      const intent = await create({ method });
+      expect(doneValue(await confirm(intent))).toMatchObject({
+        status: 'pending',
+        nextAction: { type: nextAction },
+      });
+      expect(doneValue(await find(intent, { status: 'pending' }))).toMatchObject({ status: 'pending' });
+    });
+
+    it('with a method that is not known is refused, and nothing is charged', async () => {
+      const intent = await create();
+      expect(await confirm(intent, methods.unknown)).toMatchObject({
+        kind: 'refused',
+        parameter: expect.stringMatching(/^payment_method/),
+      });
+      expect(await moneyMoved(intent.id)).toBe(0);
+    });
+
+    it.each(FAULTS)('that meets %s is unknown, and charges once when it is sent again', async (action, reason) => {
+      const intent = await create({ method: methods.succeeds });
+      const first = await struck(action, paths.confirm, () => confirm(intent));
+      expect(first).toEqual({ kind: 'unknown', reason });
+      const reached = action === 'timeout_after' || action === 'malformed';
+      expect(doneValue(await find(intent))).toMatchObject({ status: reached ? 'succeeded' : 'created' });
+      expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
+      expect(await moneyMoved(intent.id)).toBe(1);
+    });
+
+    it.each(['before', 'after'] as const)('whose connection is lost %s it is carried out is unknown', async (when) => {
+      const intent = await create({ method: methods.lost[when] });
+      expect(await impatiently(() => confirm(intent))).toEqual({ kind: 'unknown', reason: 'timeout' });
+      expect(doneValue(await find(intent))).toMatchObject({ status: when === 'after' ? 'succeeded' : 'created' });
+      expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
+      expect(await moneyMoved(intent.id)).toBe(1);
+    });
+
+    it.each(FAULTS)('is looked up again where the look-up meets %s', async (action, reason) => {
+      const intent = await create({ method: methods.succeeds });
+      await confirm(intent);
+      const first = await struck(action, '', () => find(intent));
+      expect(first).toEqual({ kind: 'unknown', reason });
+      expect(doneValue(await find(intent))).toMatchObject({ status: 'succeeded' });
+    });
+  });
+};
+
+const testCancellation = ({ name, methods, forgets }: Subject): void => {
+  describe(`${name}: a cancellation`, () => {
+    it.skipIf(forgets.cancellations)('ends an intent for good', async () => {
+      const intent = await create({ method: methods.succeeds });
+      expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
+      expect(doneValue(await find(intent))).toMatchObject({ status: 'canceled' });
+      expect(await confirm(intent)).toMatchObject({ kind: 'refused' });
+      expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
+      expect(await moneyMoved(intent.id)).toBe(0);
+    });
+
+    it.skipIf(forgets.cancellations)('ends one whose attempts have failed', async () => {
+      const [method = ''] = Object.keys(methods.declines);
+      const intent = await create({ method });
+      const declined = await confirm(intent);
+      const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
+      await cancel(intent);
+      expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status: 'canceled' });
+    });
+
+    it.each(FAULTS)('that meets %s is unknown, and done once it is sent again', async (action, reason) => {
+      const intent = await create();
+      const first = await struck(action, '', () => cancel(intent));
+      expect(first).toEqual({ kind: 'unknown', reason });
+      expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
+    });
+
+    it.each([
+      ['paid', 'succeeds'],
+      ['processing', 'settlesLater'],
+    ] as const)('is refused for one that is %s', async (_, which) => {
+      const method = which === 'succeeds' ? methods.succeeds : methods.settlesLater.succeeded;
+      const intent = await create({ method });
+      await confirm(intent);
+      expect(await cancel(intent)).toMatchObject({ kind: 'refused' });
+    });
+  });
+};
+
+const testNoPayments = ({ name }: Subject): void => {
+  it(`${name}: refuses payments and methods, and calls nobody`, async () => {
+    const key = { idempotencyKey: 'k' };
+    const refusals = await Promise.all([
+      provider.createIntent(intentInput('pay_1', {})),
+      provider.findPayment(ABSENT),
+      provider.cancelIntent({ ...ABSENT, ...key }),
+      provider.keepMethod({ ...ABSENT, ...key, customerId: 'c' }),
+      provider.attachMethod({ ...key, token: 't', customerId: 'c' }),
+      provider.findMethod('m'),
+      provider.detachMethod('m'),
+    ]);
+    for (const refusal of refusals) expect(refusal).toEqual({ kind: 'refused', reason: 'not_offered' });
+    expect(rig.exchanges).toEqual([]);
+    expect(provider.acceptsWebhooks).toBe(false);
+    expect(await provider.verifyWebhook({ raw: Buffer.from('{}'), headers: {}, now: 0 })).toBe('invalid');
+    expect(provider.readEvent({})).toBeUndefined();
+  });
+};
+
+const testCustomers = ({ name, paths }: Subject): void => {
+  describe(`${name}: a customer`, () => {
+    it('is one, however often it is created under its key', async () => {
+      const first = await createCustomer();
+      expect(await createCustomer()).toEqual(first);
+      expect((await ledger()).customers).toHaveLength(1);
+    });
+
+    it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
+      const first = await struck(action, paths.customers, () => createCustomer());
+      expect(first).toEqual({ kind: 'unknown', reason });
+      expect(await createCustomer()).toMatchObject({ kind: 'done' });
+      expect((await ledger()).customers).toHaveLength(1);
+    });
+
+    it('is made without a name, e-mail or phone too', async () => {
+      const nobody = { email: undefined, name: undefined, phone: undefined };
+      const made = await provider.createCustomer({ ...nobody, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
+      expect(made).toMatchObject({ kind: 'done' });
+    });
+
+    it('is changed where it is said, cleared where it is said, and left alone in the rest', async () => {
+      const id = await customerId();
+      const change = (fields: Partial<typeof person>, cleared: ('email' | 'name' | 'phone')[], key: string) =>
+        provider.updateCustomer({
+          email: undefined,
+          name: undefined,
+          phone: undefined,
+          ...fields,
+          cleared,
+          customerId: id,
+          idempotencyKey: key,
+        });
+      expect(await change({ email: 'new@example.com' }, [], 'u1')).toMatchObject({ kind: 'done' });
+      expect(await ledger()).toMatchObject({ customers: [{ email: 'new@example.com', name: person.name }] });
+      expect(await change({ name: 'Bea' }, ['phone'], 'u2')).toMatchObject({ kind: 'done' });
+      expect(await ledger()).toMatchObject({ customers: [{ email: 'new@example.com', name: 'Bea' }] });
+      expect(await change({}, ['name'], 'u3')).toMatchObject({ kind: 'done' });
+      expect(await ledger()).toMatchObject({ customers: [{ email: 'new@example.com', name: null }] });
+    });
+
+    it('is deleted, twice with the same answer', async () => {
+      const id = await customerId();
+      for (const _ of [1, 2])
+        expect(await provider.deleteCustomer(id)).toEqual({ kind: 'done', value: { customerId: id } });
+      expect(await ledger()).toMatchObject({ customers: [{ deleted: true }] });
+      expect(
+        await provider.updateCustomer({ ...person, cleared: [], customerId: id, idempotencyKey: 'u' }),
+      ).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each(FAULTS)('whose deletion meets %s is unknown, and deleted once it is sent again', async (action, reason) => {
+      const id = await customerId();
+      const first = await struck(action, paths.customers, () => provider.deleteCustomer(id));
+      // Braintree's answer to a deletion is empty: there is nothing in it that could be malformed.
+      if (first.kind !== 'done') expect(first).toEqual({ kind: 'unknown', reason });
+      expect(await provider.deleteCustomer(id)).toMatchObject({ kind: 'done' });
+    });
+  });
+};
+
+const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
+  const { name, methods, paths } = subject;
+  describe(`${name}: a saved method`, () => {
+    it('is attached to its customer, found, and used for a payment', async () => {
+      const method = doneValue(await attach(methods.attaches));
+      const facts = {
+        methodId: expect.any(String),
+        customerId: expect.any(String),
+        type: 'card',
+        cardBrand: 'visa',
+        lastFour: expect.stringMatching(/^\d{4}$/),
+        expiryMonth: expect.stringMatching(/^(0[1-9]|1[0-2])$/),
+        expiryYear: expect.stringMatching(/^20\d\d$/),
+      };
+      expect(method).toMatchObject(facts);
+      expect(doneValue(await provider.findMethod(method.methodId))).toEqual(method);
+      const intent = await create({ method: method.methodId, customerId: method.customerId ?? '' });
+      expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('is one, however often it is attached under its key', async () => {
+      const first = await attach(methods.attaches);
+      expect(await attach(methods.attaches)).toEqual(first);
+    });
+
+    it.each(FAULTS)('whose attaching meets %s is unknown, and one once it is sent again', async (action, reason) => {
+      const customer = await customerId();
+      const first = await struck(action, paths.attach, () => attach(methods.attaches, customer));
+      expect(first).toEqual({ kind: 'unknown', reason });
+      await rig.control('DELETE', '/faults');
+      expect(await attach(methods.attaches)).toMatchObject({ kind: 'done' });
+    });
+
+    it('that its bank declines is not attached', async () => {
+      expect(await attach(methods.declinesToAttach)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
+    });
+
+    it('that is not known is refused', async () => {
+      expect(await attach(methods.unknown)).toMatchObject({ kind: 'refused' });
+      expect(await provider.findMethod('absent')).toMatchObject({ kind: 'refused' });
+    });
+
+    it('is detached, twice with the same answer, and of no use any more', async () => {
+      const method = doneValue(await attach(methods.attaches));
+      const { methodId } = method;
+      for (const _ of [1, 2])
+        expect(await provider.detachMethod(methodId)).toEqual({ kind: 'done', value: { methodId } });
+      expect(await provider.detachMethod('absent')).toMatchObject({ kind: 'done' });
+      const intent = await create({ customerId: method.customerId ?? '' });
+      expect(await confirm(intent, methodId)).toMatchObject({ kind: 'refused' });
+    });
+
+    it('is kept of a payment that asked for it, once', async () => {
+      const customer = await customerId();
+      const { approvedBy: payer, succeeds: method } = methods;
+      const intent = await create({ ...(!payer && { method }), customerId: customer, saveMethod: true });
+      if (payer) await rig.control('POST', `/payments/${intent.id}/authenticate`, { outcome: 'success', payer });
+      const { attemptRef } = doneValue(await confirm(intent));
+      const keep = () =>
+        provider.keepMethod({
+          ...known(intent, { attemptRef, status: 'succeeded' }),
+          customerId: customer,
+          idempotencyKey: `${intent.id}:keep`,
+        });
+      const kept = doneValue(await keep());
+      expect(kept).toMatchObject({ customerId: customer, type: 'card', cardBrand: 'visa' });
+      expect(doneValue(await keep())).toEqual(kept);
+      const next = await create({ method: kept.methodId, customerId: customer });
+      expect(doneValue(await confirm(next))).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('is not kept of a payment that is not made', async () => {
+      const intent = await create();
+      const wanted = { ...known(intent), customerId: await customerId(), idempotencyKey: 'k' };
+      expect(await provider.keepMethod(wanted)).toMatchObject({ kind: 'refused' });
+    });
+
+    if (can.billingDetails) testBilling(subject);
+    else {
+      it('takes no billing details', async () => {
+        const wanted = { methodId: 'm', billing: BILLING, idempotencyKey: 'k' };
+        expect(await provider.updateBilling(wanted)).toEqual({ kind: 'refused', reason: 'not_offered' });
+      });
+    }
+    if (can.rawCards) testRawCards();
+    else {
+      it('takes no raw card, and calls nobody', async () => {
+        const answer = await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' });
+        expect(answer).toEqual({ kind: 'refused', reason: 'not_offered' });
+        expect(rig.exchanges).toEqual([]);
+      });
+    }
+  });
+};
+
+const BILLING = {
+  name: 'Ana',
+  line1: 'Rua 1',
+  line2: undefined,
+  city: 'Porto',
+  state: undefined,
+  postalCode: '4000-001',
+  country: 'PT',
+};
+const CARD = { number: '4242424242424242', expiryMonth: '12', expiryYear: '2034', cvc: '123' };
+
+const testBilling = ({ methods }: Subject): void => {
+  it('takes billing details', async () => {
+    const { methodId } = doneValue(await attach(methods.attaches));
+    const wanted = { methodId, billing: BILLING, idempotencyKey: 'k' };
+    expect(await provider.updateBilling(wanted)).toMatchObject({ kind: 'done', value: { methodId } });
+  });
+};
+
+const testRawCards = (): void => {
+  it('is made of a raw card, by way of a token', async () => {
+    const { token } = doneValue(await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' }));
+    expect(await attach(token)).toMatchObject({ kind: 'done', value: { lastFour: '4242' } });
+  });
+};
+
+const verify = ({ headers, body }: Pick<Delivered, 'headers' | 'body'>) =>
+  provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
+
+const testEvents = ({ name, methods, paymentEvents, forgets }: Subject): void => {
+  describe(`${name}: its webhooks`, () => {
+    it('are verified and read, for a payment that succeeds', async () => {
+      const intent = await create({ method: methods.succeeds });
+      const { attemptRef, paymentId } = doneValue(await confirm(intent));
+      const seen = await eventsAbout(intent);
+      expect(seen.map(({ type }) => type)).toEqual(paymentEvents.succeeded);
+      const last = seen.at(-1);
+      expect(last).toMatchObject({ createdAt: Math.floor(rig.clock.now() / 1_000) });
+      expect(last?.object).toMatchObject({
+        id: paymentId,
+        amountCents: AMOUNT,
+        currency: 'USD',
+        attemptRef,
+        ourPaymentId: intent.id,
+      });
+      expect([last?.object.id, last?.object.intentId]).toContain(intent.report.intentId);
+    });
+
+    it('are verified and read, for one that is declined', async () => {
+      const [method, code] = Object.entries(methods.declines).at(-1) ?? [];
+      const intent = await create({ method: method ?? '' });
+      await confirm(intent);
+      const seen = await eventsAbout(intent);
+      expect(seen.map(({ type }) => type)).toEqual(paymentEvents.failed);
+      expect(seen.at(-1)?.object).toMatchObject({ failureCode: code, ourPaymentId: intent.id });
+    });
+
+    it('tell of a method and a customer', async () => {
+      const { methodId, customerId: customer } = doneValue(await attach(methods.attaches));
+      await provider.detachMethod(methodId);
+      await provider.updateCustomer({
+        ...person,
+        name: 'Bea Silva',
+        cleared: [],
+        customerId: customer ?? '',
+        idempotencyKey: 'u',
+      });
+      await provider.deleteCustomer(customer ?? '');
+      const seen = (await rig.delivered()).map(({ body }) => provider.readEvent(JSON.parse(body)));
+      const types = seen.map((event) => event?.type).filter((type) => type !== undefined);
+      expect(types.toSorted()).toEqual([
+        ...(forgets.customers ? [] : ['customer.created', 'customer.deleted', 'customer.updated']),
+        'payment_method.attached',
+        'payment_method.detached',
+      ]);
+      const said = (type: InboundEventType) => seen.find((event) => event?.type === type)?.object;
+      expect(said('payment_method.attached')).toMatchObject({ id: methodId, method: { cardBrand: 'visa' } });
+      if (forgets.customers) return;
+      expect(said('customer.updated')).toMatchObject({ id: customer, customer: { ...person, name: 'Bea Silva' } });
+      expect(said('customer.deleted')).toMatchObject({ id: customer });
+    });
+
+    it('are refused without their signature, with another, or for another body', async () => {
+      await confirm(await create({ method: methods.succeeds }));
+      const [event] = await rig.delivered();
+      if (!event) throw new Error('nothing was delivered');
+      expect(await verify(event)).toBe('valid');
+      expect(await verify({ ...event, headers: {} })).toBe('invalid');
+      expect(await verify({ ...event, body: `${event.body} ` })).toBe('invalid');
+      const [signature = ''] = Object.keys(event.headers).filter((header) => header.includes('-sig'));
+      const [from = '', to = ''] = event.headers[signature]?.endsWith('a') ? ['a', 'b'] : [/.$/, 'a'];
+      const changed = { ...event.headers, [signature]: String(event.headers[signature]).replace(from, to) };
+      expect(await verify({ ...event, headers: changed })).toBe('invalid');
+    });
+
+    it("are read in the interface's words too, and nothing else is", async () => {
+      const object = { id: 'x1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
+      const event = {
+        id: 'e1',
+        type: 'payment_intent.succeeded',
+        provider: 'p',
+        data: { object },
+        created: 1_900_000_000,
+      };
+      expect(provider.readEvent(event)).toMatchObject({
+        id: 'e1',
+        rawType: 'payment_intent.succeeded',
+        type: 'payment_intent.succeeded',
+        createdAt: 1_900_000_000,
+        object: { id: 'x1', amountCents: 2_500, currency: 'USD' },
+      });
+      expect(provider.readEvent({ ...event, type: 'something.else' })).toMatchObject({ type: undefined });
+      for (const junk of [null, 1, 'x', [], {}, { id: 'e1' }, { ...event, data: {} }]) {
+        expect(provider.readEvent(junk)).toBeUndefined();
+      }
+    });
+  });
+};
+
+/** Of the payment's own events, those that the service acts on, in the order in which they were sent. */
+const eventsAbout = async (intent: Intent) => {
+  const sent = await rig.delivered();
+  for (const event of sent) expect(await verify(event)).toBe('valid');
+  return sent
+    .map(({ body }) => provider.readEvent(JSON.parse(body)))
+    .filter((event) => event !== undefined)
+    .filter(({ type, object }) => type !== undefined && object.ourPaymentId === intent.id);
+};

@@ -1,0 +1,4 @@
+import { SQUARE } from './provider-subjects.ts';
+import { testProvider } from './provider-suite.ts';
+
+testProvider(SQUARE);

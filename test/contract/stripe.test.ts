@@ -1,0 +1,4 @@
+import { STRIPE } from './provider-subjects.ts';
+import { testProvider } from './provider-suite.ts';
+
+testProvider(STRIPE);

@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { THREE_D_SECURE } from '../builders/intent.ts';
+import {
+  confirm,
+  createIntent,
+  createPaidIntent,
+  DAY,
+  HOUR,
+  itemsOf,
+  MINUTE,
+  PATIENT,
+  read,
+  signIn,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
+import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
+
+/** What a provider tells of customers, and what the bus hears of it. Here a deletion takes the payments along. */
+const service = withHost({ frozen: true, env: { ...PATIENT, CUSTOMER_DELETE_HISTORY: 'true' } });
+
+const seconds = (): number => Math.floor(service.now() / 1_000);
+const namesOf = (customerId: string): string[] =>
+  customerEventsOf(service, customerId).map((event) => event['detail-type']);
+const readCustomer = async (user: User, id: string): Promise<ParsedJson> =>
+  (await service.get(`/customers/${id}`, user.options)).body;
+
+const tell = async (type: string, object: object, event: Partial<ProviderEvent> = {}): Promise<void> => {
+  const answer = await service.sendEvent({ type, object, ...event });
+  expect(answer).toMatchObject({ status: 200, body: { received: true } });
+  await service.settle();
+};
+
+/** A customer some minutes old, with what its own making brought along behind it. */
+const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; at: ParsedJson }> => {
+  const user = await signIn(service);
+  const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
+  await service.advance(10 * MINUTE);
+  return { user, customer, at: { id: customer.provider_customer_id } };
+};
+
+describe('customer.updated', () => {
+  test.each(['contract', 'native'] as const)(
+    'in the %s vocabulary refreshes e-mail, name and phone, told once',
+    async (vocabulary) => {
+      const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });
+      await tell(
+        'customer.updated',
+        { ...at, email: 'NEW@example.com', name: 'Grace', phone: '+1777' },
+        { vocabulary },
+      );
+      expect(await readCustomer(user, customer.id)).toEqual({
+        ...customer,
+        email: 'new@example.com',
+        name: 'Grace',
+        phone: '+1777',
+        updated_at: new Date(service.now()).toISOString(),
+      });
+      expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
+      const [entry] = (await outcomesOf(service, at.id)).slice(-1);
+      expect(entry).toMatchObject({
+        provider: 'provider_a',
+        eventType: 'customer.updated',
+        status: 'success',
+        direction: 'inbound',
+        userId: user.userId,
+        response: { outcome: 'applied', reason: 'customer refreshed' },
+      });
+      expect(JSON.stringify(entry)).not.toContain('NEW@example.com');
+    },
+  );
+
+  test('keeps what it does not name', async () => {
+    const { user, customer, at } = await known();
+    await tell('customer.updated', { ...at, name: 'Grace' });
+    expect(await readCustomer(user, customer.id)).toMatchObject({
+      ...customer,
+      name: 'Grace',
+      updated_at: expect.any(String),
+    });
+  });
+
+  test('that comes again, or says what is known, changes nothing and tells nothing', async () => {
+    const { user, customer, at } = await known();
+    const event = { id: `evt_${customer.id}`, times: 3 };
+    await tell('customer.updated', { ...at, name: 'Grace' }, event);
+    await tell('customer.updated', { ...at, name: 'Grace' });
+    const now = await readCustomer(user, customer.id);
+    await service.advance(MINUTE);
+    await tell('customer.updated', { ...at, name: 'Grace' });
+    expect(await readCustomer(user, customer.id)).toEqual(now);
+    expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
+  });
+
+  test('from before what is known already is stale, whenever that came in', async () => {
+    const { user, customer, at } = await known();
+    const started = seconds();
+    await service.advance(MINUTE);
+    // Both come late, and the older one last.
+    await tell('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
+    await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
+    expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
+    // Newer than the last, though from before that one came in.
+    await tell('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
+    expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
+    expect(
+      (await outcomesOf(service, at.id))
+        .slice(-3)
+        .map(({ response }) => response.reason)
+        .sort(),
+    ).toEqual(['customer refreshed', 'customer refreshed', 'stale']);
+  });
+
+  test('that says what is known makes older ones stale all the same', async () => {
+    const { user, customer, at } = await known();
+    const started = seconds();
+    await service.advance(MINUTE);
+    await tell('customer.updated', { ...at, name: 'Ada' }, { created: started + 20 });
+    await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
+    expect(await readCustomer(user, customer.id)).toEqual(customer);
+    expect(namesOf(customer.id)).toEqual(['customer.created']);
+  });
+
+  test('from before our own change to the provider is stale; a change of metadata makes none so', async () => {
+    const { user, customer, at } = await known();
+    const started = seconds();
+    await service.advance(MINUTE);
+    await service.put(`/customers/${customer.id}`, { metadata: { a: 1 } }, user.options);
+    await tell('customer.updated', { ...at, name: 'Grace' }, { created: started + 10 });
+    expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Grace' });
+    await service.put(`/customers/${customer.id}`, { name: 'Ours' }, user.options);
+    await service.settle();
+    await tell('customer.updated', { ...at, name: 'Theirs' }, { created: started + 20 });
+    expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Ours' });
+  });
+
+  test('of a customer that is not there is tried again, then logged', async () => {
+    await tell('customer.updated', { id: 'cus_nobody', name: 'Nobody' });
+    expect(await outcomesOf(service, 'cus_nobody')).toEqual([]);
+    await service.advance(HOUR);
+    expect(await outcomesOf(service, 'cus_nobody')).toMatchObject([
+      { status: 'failed', response: { outcome: 'unmatched' } },
+    ]);
+  });
+});
+
+describe('customer.created', () => {
+  test('only logs, whether the customer is ours or not', async () => {
+    const { user, customer, at } = await known();
+    await tell('customer.created', { ...at, name: 'Other' });
+    await tell('customer.created', { id: 'cus_of_the_dashboard', email: 'd@example.com' });
+    expect(await readCustomer(user, customer.id)).toEqual(customer);
+    expect(namesOf(customer.id)).toEqual(['customer.created']);
+    expect((await outcomesOf(service, at.id)).at(-1)).toMatchObject({
+      status: 'success',
+      response: { outcome: 'ignored' },
+    });
+    expect(await outcomesOf(service, 'cus_of_the_dashboard')).toMatchObject([
+      { status: 'success', response: { outcome: 'ignored', reason: 'no such customer here' } },
+    ]);
+    expect((await itemsOf(service, 'CUS#')).some((item) => item.email === 'd@example.com')).toBe(false);
+  });
+});
+
+describe('customer.deleted', () => {
+  test.each(['contract', 'native'] as const)(
+    'in the %s vocabulary removes it with its methods, and asks no provider',
+    async (vocabulary) => {
+      const user = await signIn(service);
+      const method = await saveMethod(service, user.options, { is_default: true });
+      const { provider_customer_id, id } = await readCustomer(user, method.customer_id);
+      await service.settle();
+      await service.clearProviderRequests();
+      await tell('customer.deleted', { id: provider_customer_id }, { vocabulary });
+      expect(await service.providerRequests()).toEqual([]);
+      expect((await service.get(`/customers/${id}`, user.options)).status).toBe(404);
+      expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
+      expect((await itemsOf(service, 'OWNER#')).filter(({ pk }) => pk.includes(user.userId))).toEqual([]);
+      expect(namesOf(id)).toEqual(['customer.created']);
+      const outcomes = (await outcomesOf(service, provider_customer_id)).map(({ response }) => response);
+      expect(outcomes).toContainEqual({ outcome: 'applied', reason: 'customer removed' });
+    },
+  );
+
+  test('comes again, and of one that is not here: nothing', async () => {
+    const { at } = await known();
+    await tell('customer.deleted', at);
+    await tell('customer.deleted', at);
+    await tell('customer.deleted', { id: 'cus_never' });
+    const deletions = (await outcomesOf(service, at.id)).filter(({ eventType }) => eventType === 'customer.deleted');
+    expect(deletions.map(({ response }) => response.outcome).sort()).toEqual(['applied', 'ignored']);
+    expect(await outcomesOf(service, 'cus_never')).toMatchObject([{ status: 'success' }]);
+  });
+
+  test('of a guest’s customer takes the methods of that guest alone', async () => {
+    const [one, two] = [
+      await guestWithMethod(service, 'twin@example.com'),
+      await guestWithMethod(service, 'twin@example.com'),
+    ];
+    const customer = await storedRecord(service, 'CUS', one.method.customer_id);
+    await tell('customer.deleted', { id: customer.providerCustomerId });
+    expect(await service.get('/payment-methods', one.options)).toMatchObject({ status: 200, body: [] });
+    expect((await service.get('/payment-methods', two.options)).body).toHaveLength(1);
+  });
+});
+
+describe('a deletion that takes history along', () => {
+  test('removes the payments of that customer with all that is kept of them, and no other', async () => {
+    const user = await signIn(service, { expires_in: 3 * DAY });
+    const before = await createIntent(service, user);
+    const customer = await createCustomer(service, user.options);
+    const paid = await createPaidIntent(service, user, { description: 'secret-of-a-payment' });
+    const open = await createPaidIntent(service, user);
+    await confirm(service, paid.id, user.options);
+    expect([paid.customer_id, open.customer_id]).toEqual([customer.id, customer.id]);
+    await service.settle();
+    expect((await service.request('DELETE', `/customers/${customer.id}`, user.options)).status).toBe(204);
+    await service.settle();
+    for (const { id } of [paid, open]) expect((await service.get(`/payments/${id}`, user.options)).status).toBe(404);
+    const { data, meta } = (await service.get('/payments', user.options)).body;
+    expect(data.map(({ id }: ParsedJson) => id)).toEqual([before.id]);
+    expect(meta).toMatchObject({ total: 1 });
+    const items = await itemsOf(service);
+    const left = items.filter((item) => [paid, open].some(({ id }) => JSON.stringify(item).includes(id)));
+    // The provider's words are logged for 90 days, and only there is it named.
+    expect(new Set(left.map(({ pk }) => pk.split('#')[0]))).toEqual(new Set(['LOG']));
+    const counted = items.filter(({ pk }) => pk === `COUNT#USER#${user.userId}#PAY`);
+    const sum = (name: string): number => counted.reduce((total, item) => total + (item[name] ?? 0), 0);
+    expect(['n_succeeded', 'n_created', 'n_requires_payment_method'].map(sum)).toEqual([0, 0, 1]);
+  });
+
+  test('leaves a payment whose money may be moving', async () => {
+    const user = await signIn(service, { expires_in: 3 * DAY });
+    const customer = await createCustomer(service, user.options);
+    const waiting = await createPaidIntent(service, user, { payment_method_id: THREE_D_SECURE });
+    await confirm(service, waiting.id, user.options);
+    expect((await service.request('DELETE', `/customers/${customer.id}`, user.options)).status).toBe(204);
+    expect(await read(service, waiting.id, user.options)).toMatchObject({ status: 'pending' });
+  });
+});

@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { customerBody } from '../builders/payer.ts';
+import { signIn } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { createCustomer, customerAtProvider } from './payers.ts';
+
+/** What a provider that fails leaves behind. */
+const service = withHost({ frozen: true });
+
+const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);
+
+describe('a provider that fails', () => {
+  afterEach(async () => {
+    await service.clearFaults();
+    await service.webhookMode('normal');
+  });
+
+  const FAULTS = [
+    ['timeout_before', 504, 'PROVIDER_TIMEOUT'],
+    ['timeout_after', 504, 'PROVIDER_TIMEOUT'],
+    ['reset', 503, 'PROVIDER_UNAVAILABLE'],
+    ['error_500', 502, 'PROVIDER_ERROR'],
+  ] as const;
+
+  test.each(FAULTS)(
+    'by %s on a create answers %i, and the same key makes the one customer',
+    async (action, status, code) => {
+      const user = await signIn(service);
+      const keyed = { ...user.options, idempotencyKey: `create-${action}` };
+      await service.fault({ action, path: '/v1/customers', times: 1 });
+      expect(await create(keyed, { name: action })).toMatchObject({ status, body: { code } });
+      expect(await service.get('/customers', user.options)).toMatchObject({ body: [] });
+      const again = await create(keyed, { name: action });
+      expect(again).toMatchObject({ status: 201 });
+      const made = (await service.ledger()).customers.filter(({ name }: ParsedJson) => name === action);
+      expect(made).toMatchObject([{ id: again.body.provider_customer_id }]);
+    },
+  );
+
+  test.each(FAULTS)('by %s on an update changes nothing here', async (action, status, code) => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options, { name: 'Ada' });
+    await service.settle();
+    await service.webhookMode('drop');
+    await service.fault({ action, path: '/v1/customers', times: 1 });
+    const path = `/customers/${customer.id}`;
+    expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ status, body: { code } });
+    expect((await service.get(path, user.options)).body).toEqual(customer);
+    expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ status: 200 });
+    expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ name: 'Grace' });
+  });
+
+  test('need not be asked for what does not concern it', async () => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options);
+    await service.fault({ action: 'error_500', path: '/v1/customers' });
+    const changed = await service.put(
+      `/customers/${customer.id}`,
+      { metadata: { a: 1 }, first_name: 'Ada' },
+      user.options,
+    );
+    expect(changed).toMatchObject({ status: 200, body: { metadata: { a: 1 }, first_name: 'Ada' } });
+  });
+
+  test.each(FAULTS)('by %s on a deletion leaves the customer, until asked again', async (action, status, code) => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options);
+    await service.settle();
+    await service.webhookMode('drop');
+    await service.fault({ action, path: '/v1/customers', times: 1 });
+    const remove = () => service.request('DELETE', `/customers/${customer.id}`, user.options);
+    expect(await remove()).toMatchObject({ status, body: { code } });
+    expect((await service.get(`/customers/${customer.id}`, user.options)).status).toBe(200);
+    expect((await remove()).status).toBe(204);
+    expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ deleted: true });
+  });
+
+  test('has deleted it already: then it is deleted here', async () => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options);
+    await service.fault({ action: 'timeout_after', path: '/v1/customers', times: 1 });
+    await service.webhookMode('drop');
+    const remove = () => service.request('DELETE', `/customers/${customer.id}`, user.options);
+    expect((await remove()).status).toBe(504);
+    expect((await remove()).status).toBe(204);
+    await service.webhookMode('normal');
+  });
+});

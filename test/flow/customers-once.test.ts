@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import { customerBody } from '../builders/payer.ts';
+import { DAY, HOUR, itemsOf, PATIENT, SECOND, signIn } from './flow.ts';
+import { type RequestOptions, withHost } from './host.ts';
+import { company, customerEventsOf, storedRecord } from './payers.ts';
+
+/** A create under an Idempotency-Key, and customers of guests. */
+const service = withHost({ frozen: true, env: PATIENT });
+
+const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);
+
+describe('a create under a key', () => {
+  test('that is sent again answers the customer as it is now, and makes no other', async () => {
+    const user = await signIn(service);
+    const keyed = { ...user.options, idempotencyKey: 'one' };
+    const first = await create(keyed, { name: 'Ada' });
+    expect(first.status).toBe(201);
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    await service.put(`/customers/${first.body.id}`, { name: 'Grace' }, user.options);
+    const again = await create(keyed, { name: 'Ada' });
+    expect(again).toMatchObject({ status: 201, body: { id: first.body.id, name: 'Grace' } });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await service.get('/customers', user.options)).toMatchObject({ body: [{ id: first.body.id }] });
+  });
+
+  test('with another body is refused, and another user’s same key is another', async () => {
+    const [user, other] = [await signIn(service), await signIn(service)];
+    const first = await create({ ...user.options, idempotencyKey: 'shared' });
+    expect(await create({ ...user.options, idempotencyKey: 'shared' }, { name: 'Other' })).toMatchObject({
+      status: 422,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+    const others = await create({ ...other.options, idempotencyKey: 'shared' });
+    expect(others.status).toBe(201);
+    expect(others.body.id).not.toBe(first.body.id);
+  });
+
+  test('of a customer deleted since is refused, and makes a new one a day later', async () => {
+    const user = await signIn(service, { expires_in: 5 * DAY });
+    const keyed = { ...user.options, idempotencyKey: 'gone' };
+    const { body } = await create(keyed);
+    expect((await service.request('DELETE', `/customers/${body.id}`, user.options)).status).toBe(204);
+    const [left] = await itemsOf(service, `CUS#${body.id}`);
+    expect(left).toEqual({
+      pk: `CUS#${body.id}`,
+      sk: 'CUS',
+      tombstone: true,
+      requestHash: expect.any(String),
+      createdAt: body.created_at,
+      ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY,
+    });
+    expect(await create(keyed)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    expect(await create(keyed, { name: 'Other' })).toMatchObject({ status: 422 });
+    await service.advance(DAY + SECOND);
+    expect((await create(keyed)).status).toBe(201);
+  });
+
+  test('makes a new customer a day later, under the same key', async () => {
+    const user = await signIn(service, { expires_in: 5 * DAY });
+    const keyed = { ...user.options, idempotencyKey: 'daily' };
+    const first = await create(keyed);
+    await service.advance(DAY - HOUR);
+    expect((await create(keyed)).body.id).toBe(first.body.id);
+    await service.advance(HOUR + SECOND);
+    const second = await create(keyed, { name: 'Other' });
+    expect(second).toMatchObject({ status: 201, body: { name: 'Other' } });
+    expect(second.body.id).not.toBe(first.body.id);
+    expect((await create(keyed, { name: 'Other' })).body.id).toBe(second.body.id);
+    expect((await service.get('/customers', user.options)).body).toHaveLength(2);
+  });
+
+  test('sent twenty times at once makes one; who comes meanwhile is told to wait', async () => {
+    const user = await signIn(service);
+    const keyed = { ...user.options, idempotencyKey: 'at-once' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(keyed)));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } });
+      expect(answer.headers.get('retry-after')).toBe('25');
+    }
+    const again = await create(keyed);
+    expect(again).toMatchObject({ status: 201, body: { id: made[0]?.body.id } });
+    expect((await service.get('/customers', user.options)).body).toHaveLength(1);
+    await service.settle();
+    expect(customerEventsOf(service, again.body.id)).toHaveLength(1);
+  });
+
+  test('is one an organization and one a person, if both are meant', async () => {
+    const acme = await company(service);
+    const keyed = { ...acme.owner.options, idempotencyKey: 'both' };
+    expect((await create(keyed)).status).toBe(201);
+    expect(await create(keyed, { organization_id: acme.id })).toMatchObject({ status: 422 });
+  });
+
+  test('that is no key is refused', async () => {
+    const user = await signIn(service);
+    for (const idempotencyKey of [' ', 'x'.repeat(256)]) {
+      expect(await create({ ...user.options, idempotencyKey })).toMatchObject({
+        status: 400,
+        body: { code: 'IDEMPOTENCY_KEY_INVALID' },
+      });
+    }
+  });
+});
+
+describe('a guest', () => {
+  test('makes a customer by guest_data, and is given a token', async () => {
+    const guest_data = { email: 'Gina@Example.com', name: 'Gina Guest', phone: '+1555' };
+    const answer = await create({}, { guest_data, email: undefined });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        email: 'gina@example.com',
+        name: 'Gina Guest',
+        phone: '+1555',
+        user_id: null,
+        is_guest: true,
+        guest_email: 'gina@example.com',
+        guest_token: expect.any(String),
+        guest_token_expires_at: new Date((Math.floor(service.now() / 1_000) + 7 * DAY) * 1_000).toISOString(),
+      },
+    });
+    expect(await storedRecord(service, 'CUS', answer.body.id)).toMatchObject({ guestEmail: 'gina@example.com' });
+  });
+
+  test('goes on by a token alone, which stands for guest_data', async () => {
+    const first = await create({}, { guest_data: { email: 'token@example.com', name: 'Tom' }, email: undefined });
+    const guestToken = first.body.guest_token;
+    const second = await create({ guestToken }, { email: undefined });
+    expect(second).toMatchObject({
+      status: 201,
+      body: { email: 'token@example.com', guest_email: 'token@example.com' },
+    });
+    const stored = await Promise.all([first, second].map(({ body }) => storedRecord(service, 'CUS', body.id)));
+    expect(stored[1].guestId).toBe(stored[0].guestId);
+    const other = { email: 'other@example.com', name: 'Other' };
+    const third = await create({ guestToken }, { guest_data: other, email: undefined });
+    expect(third).toMatchObject({ status: 201, body: { guest_email: 'other@example.com' } });
+    expect((await storedRecord(service, 'CUS', third.body.id)).guestId).not.toBe(stored[0].guestId);
+  });
+
+  test('of the same e-mail is another guest, under the same key too', async () => {
+    const guest_data = { email: 'same@example.com', name: 'Sam' };
+    const [one, two] = [await create({}, { guest_data }), await create({}, { guest_data })];
+    const ids = await Promise.all(
+      [one, two].map(async ({ body }) => (await storedRecord(service, 'CUS', body.id)).guestId),
+    );
+    expect(ids[0]).not.toBe(ids[1]);
+    const keyed = { idempotencyKey: 'guest-key' };
+    const first = await create(keyed, { guest_data });
+    const again = await create(keyed, { guest_data });
+    expect(again.body.id).toBe(first.body.id);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await create(keyed, { guest_data: { ...guest_data, name: 'Else' } })).toMatchObject({ status: 422 });
+  });
+
+  test('may not read, list, change or delete customers', async () => {
+    const { body } = await create({}, { guest_data: { email: 'reads@example.com', name: 'Rea' } });
+    const guestToken = body.guest_token;
+    for (const [method, path] of [
+      ['GET', `/customers/${body.id}`],
+      ['GET', '/customers'],
+      ['PUT', `/customers/${body.id}`],
+      ['DELETE', `/customers/${body.id}`],
+    ] as const) {
+      const answer = await service.request(method, path, { guestToken, ...(method === 'PUT' && { body: {} }) });
+      expect({ method, answer }).toMatchObject({
+        method,
+        answer: { status: 401, body: { code: 'GUEST_NOT_ALLOWED' } },
+      });
+      const nobody = await service.request(method, path, method === 'PUT' ? { body: {} } : {});
+      expect(nobody).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+    }
+  });
+
+  test('is nobody without guest_data and token, or with a forged one', async () => {
+    expect(await create({})).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+    expect(await create({ guestToken: 'ey.forged.token' })).toMatchObject({
+      status: 401,
+      body: { code: 'SESSION_INVALID' },
+    });
+  });
+
+  test('may not make a customer of an organization', async () => {
+    const acme = await company(service);
+    const guest_data = { email: 'g@example.com', name: 'G' };
+    expect(await create({}, { guest_data, organization_id: acme.id })).toMatchObject({ status: 403 });
+  });
+
+  test('that a session names is no guest: the customer is the user’s', async () => {
+    const user = await signIn(service);
+    const guest_data = { email: 'friend@example.com', name: 'Friend' };
+    const answer = await create(user.options, { guest_data, email: undefined });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { user_id: user.userId, is_guest: false, email: 'friend@example.com' },
+    });
+    expect(answer.body).not.toHaveProperty('guest_token');
+  });
+});

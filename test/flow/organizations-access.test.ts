@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { intentBody } from '../builders/intent.ts';
+import { itemsOf, MINUTE } from './flow.ts';
+import { withHost } from './host.ts';
+import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+
+const service = withHost({ frozen: true });
+
+const denied = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
+const customer = (organizationId: string) => ({
+  provider_id: 'provider_a',
+  email: 'payer@example.com',
+  organization_id: organizationId,
+});
+const readIn = (organizationId: string, person: Person) =>
+  service.get(`/customers?organization_id=${organizationId}`, person.options);
+const writeIn = (organizationId: string, person: Person) =>
+  service.post('/customers', customer(organizationId), person.options);
+
+/** A member that may write, has done so, and whose membership is in the cache. */
+const seatedMember = async () => {
+  const [owner, member] = [await newPerson(service), await newPerson(service)];
+  const id = await newOrganization(service, owner);
+  const memberId = await addMember(service, id, owner, { email: member.email, role: 'billing' });
+  expect(await writeIn(id, member)).toMatchObject({ status: 201 });
+  expect(await readIn(id, member)).toMatchObject({ status: 200 });
+  return { id, owner, member, memberId };
+};
+const removal = ({ id, owner, memberId }: Awaited<ReturnType<typeof seatedMember>>) =>
+  service.request('DELETE', `/organizations/${id}/members/${memberId}`, owner.options);
+
+describe('a member that has been removed', () => {
+  test('writes no more, at once', async () => {
+    const seat = await seatedMember();
+    expect(await removal(seat)).toMatchObject({ status: 200 });
+    const before = await itemsOf(service, 'CUS#');
+    expect(await writeIn(seat.id, seat.member)).toMatchObject(denied);
+    const body = intentBody({ organization_id: seat.id });
+    expect(await service.post('/payments/intents', body, seat.member.options)).toMatchObject(denied);
+    const [first] = (await readIn(seat.id, seat.owner)).body;
+    expect(await service.put(`/customers/${first.id}`, { phone: '1' }, seat.member.options)).toMatchObject(denied);
+    expect(await service.request('DELETE', `/customers/${first.id}`, seat.member.options)).toMatchObject(denied);
+    expect(await itemsOf(service, 'CUS#')).toEqual(before);
+  });
+
+  test('reads for five minutes at most', async () => {
+    const seat = await seatedMember();
+    await removal(seat);
+    expect(await readIn(seat.id, seat.member)).toMatchObject({ status: 200 });
+    await service.advance(5 * MINUTE);
+    expect(await readIn(seat.id, seat.member)).toMatchObject(denied);
+    expect(await readIn(seat.id, seat.owner)).toMatchObject({ status: 200 });
+  });
+
+  test.each(['organization_membership', 'all'])('reads no more once the cache %s has been cleared', async (type) => {
+    const seat = await seatedMember();
+    await removal(seat);
+    const admin = await newPerson(service, { is_admin: true });
+    const cleared = await service.post('/admin/cache/clear', { cache_type: type }, admin.options);
+    expect(cleared).toMatchObject({ status: 200 });
+    expect(await readIn(seat.id, seat.member)).toMatchObject(denied);
+  });
+
+  test('by a lowered role reads on, and writes no more', async () => {
+    const { id, owner, member, memberId } = await seatedMember();
+    await service.put(`/organizations/${id}/members/${memberId}`, { role: 'member' }, owner.options);
+    expect(await writeIn(id, member)).toMatchObject({
+      status: 403,
+      body: { code: 'INSUFFICIENT_PERMISSIONS', details: { role: 'member', permission: 'canManagePayments' } },
+    });
+    expect(await readIn(id, member)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('an organization that has been deleted', () => {
+  test('lets nobody write at once, and nobody read five minutes later', async () => {
+    const { id, owner, member } = await seatedMember();
+    const payment = await service.post('/payments/intents', intentBody({ organization_id: id }), member.options);
+    expect(payment.status).toBe(201);
+    const deleted = await service.request('DELETE', `/organizations/${id}`, owner.options);
+    expect(deleted).toMatchObject({ status: 200, body: { success: true, message: expect.any(String) } });
+    const gone = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } };
+    for (const person of [owner, member]) {
+      expect(await writeIn(id, person)).toMatchObject(gone);
+      expect(await service.get(`/organizations/${id}`, person.options)).toMatchObject(gone);
+      expect((await service.get('/organizations', person.options)).body.meta.pagination.total).toBe(0);
+    }
+    await service.advance(5 * MINUTE);
+    for (const person of [owner, member]) expect(await readIn(id, person)).toMatchObject(gone);
+    const read = (person: Person) => service.get(`/payments/${payment.body.id}`, person.options);
+    expect(await read(member)).toMatchObject({ status: 200 });
+    expect(await read(await newPerson(service, { is_admin: true }))).toMatchObject({ status: 200 });
+    expect(await read(owner)).toMatchObject(denied);
+  });
+});

@@ -1,0 +1,256 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { draw } from '../../infra/local/simulator/random.ts';
+import { addressShape } from '../../shared/addresses/address.ts';
+import { derivedId } from '../../shared/core/ids.ts';
+import { customerShape } from '../../shared/customers/customer.ts';
+import { newMember, newOrganization as organizationDraft } from '../../shared/organizations/organization.ts';
+import { insertionOf } from '../../shared/organizations/store.ts';
+import { paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
+import { organizationKey } from '../../shared/table/keys.ts';
+import { recordItem } from '../../shared/table/record-store.ts';
+import type { Item } from '../../shared/table/table.ts';
+import { intentBody } from '../builders/intent.ts';
+import { DAY, itemsOf, MINUTE, PATIENT } from './flow.ts';
+import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
+import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { withStops } from './stops.ts';
+
+/** Deleting an organization: access ends at once, what belonged to it goes by appointments, its payments stay. */
+const stoppable = withStops(PATIENT);
+
+const remove = (service: TestHost, id: string, owner: Person): Promise<TestAnswer> =>
+  service.request('DELETE', `/organizations/${id}`, owner.options);
+
+/** Every item that says anything of the organization, by what it is. */
+const leftOf = async (service: TestHost, id: string): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const item of await itemsOf(service)) {
+    if (!JSON.stringify(item).includes(id)) continue;
+    const kind = String(item.pk).split('#')[0] ?? '';
+    if (!WITHOUT_MEANING.has(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+};
+/** Counters of the payments, logs, and keys of idempotency. */
+const WITHOUT_MEANING = new Set(['COUNT', 'LOG', 'IDEM', 'EVT']);
+
+/** Past the service, as nobody may: for what is too much to be made by its routes, and for whoever comes too late. */
+const behind = (service: TestHost) => {
+  const { dynamoEndpoint, env } = service.host();
+  const documents = DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      endpoint: dynamoEndpoint,
+      region: 'eu-central-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+  const table = env['TABLE_NAME'] ?? '';
+  return {
+    organization: async (id: string): Promise<ParsedJson> => {
+      const { Item } = await documents.send(new GetCommand({ TableName: table, Key: organizationKey(id) }));
+      return Item;
+    },
+    put: (item: Item) => documents.send(new PutCommand({ TableName: table, Item: item })),
+    putAll: async (items: readonly Item[]): Promise<void> => {
+      for (let start = 0; start < items.length; start += 200) {
+        const batches = Array.from({ length: 8 }, (_, index) =>
+          items.slice(start + index * 25, start + index * 25 + 25),
+        );
+        await Promise.all(
+          batches
+            .filter((batch) => batch.length > 0)
+            .map((batch) =>
+              documents.send(
+                new BatchWriteCommand({ RequestItems: { [table]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
+              ),
+            ),
+        );
+      }
+    },
+  };
+};
+
+const AT = '2026-11-01T00:00:00.000Z';
+const record = (kind: 'address' | 'customer' | 'payment_method', organizationId: string, number: number) => ({
+  id: derivedId(kind, organizationId, String(number)),
+  version: 1,
+  createdAt: AT,
+  updatedAt: AT,
+  organizationId,
+});
+const addressItem = (organizationId: string, number: number): Item =>
+  recordItem(addressShape, {
+    ...record('address', organizationId, number),
+    country: 'US',
+    isPartial: true,
+    isBusiness: false,
+    type: 'billing',
+  });
+const customerItem = (organizationId: string, number: number): Item =>
+  recordItem(customerShape, {
+    ...record('customer', organizationId, number),
+    providerId: 'provider_a',
+    providerCustomerId: `cus_gone_${number}`,
+  });
+const methodItem = (organizationId: string, number: number): Item =>
+  recordItem(paymentMethodShape, {
+    ...record('payment_method', organizationId, number),
+    providerId: 'provider_a',
+    providerMethodId: `pm_gone_${number}`,
+    type: 'card',
+  });
+const memberItems = (organizationId: string, count: number): Item[] => {
+  const members = Array.from({ length: count }, (_, number) =>
+    newMember({ organizationId, userId: `user_${number}`, role: 'member' }, AT),
+  );
+  const draft = organizationDraft({ id: organizationId, name: 'x', ownerUserId: 'x' }, AT);
+  return insertionOf(draft, members)
+    .slice(2)
+    .flatMap((step) => ('put' in step ? [step.put] : []));
+};
+const many = (count: number, itemOf: (number: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, number) => itemOf(number));
+
+const customerIn = (id: string) => ({ provider_id: 'provider_a', email: 'payer@example.com', organization_id: id });
+const cardIn = (id: string) => ({
+  provider_id: 'provider_a',
+  provider_payment_method_token: 'pm_card_visa',
+  organization_id: id,
+});
+
+describe('deleting an organization', () => {
+  const STOPS = 20;
+
+  test('with 10,000 children, 20 stops and late writers leaves nothing but its payments', async () => {
+    const { service, stopped } = stoppable();
+    const [owner, biller] = [await newPerson(service), await newPerson(service)];
+    const id = await newOrganization(service, owner);
+    await addMember(service, id, owner, { email: biller.email, role: 'billing' });
+    const { put, putAll, organization } = behind(service);
+    await putAll([
+      ...memberItems(id, 5_500),
+      ...many(3_900, (number) => addressItem(id, number)),
+      ...many(200, (number) => methodItem(id, number)),
+      ...many(400, (number) => customerItem(id, number)),
+    ]);
+    const write = (body: (organizationId: string) => object, path: string) =>
+      service.post(path, body(id), biller.options);
+    const payments = await Promise.all(
+      [1, 2, 3].map(() => write((organization_id) => intentBody({ organization_id }), '/payments/intents')),
+    );
+    expect(payments.map(({ status }) => status)).toEqual([201, 201, 201]);
+
+    const writing = Array.from({ length: 30 }, (_, index) =>
+      index % 2 === 0 ? write(customerIn, '/customers') : write(cardIn, '/payment-methods'),
+    );
+    const [deleted, ...written] = await Promise.all([remove(service, id, owner), ...writing]);
+    expect(deleted).toMatchObject({ status: 200 });
+    for (const { status } of written) expect([201, 404]).toContain(status);
+
+    const stoppedAt = new Set<string>();
+    for (let stop = 0; stop < STOPS; stop += 1) {
+      const call = 8 + Math.floor(draw(1, stop) * 150);
+      await stopped({ call, executed: stop % 2 === 0 }, () => service.advance(MINUTE));
+      const { due_at } = await organization(id);
+      // Its lease stands: it is in the middle of a run that goes on no more.
+      expect(Date.parse(due_at)).toBeGreaterThan(service.now());
+      stoppedAt.add(due_at);
+      // Somebody who was let in before the deletion, and is this late.
+      await put(stop % 2 === 0 ? addressItem(id, 10_000 + stop) : customerItem(id, 10_000 + stop));
+      expect(await write(customerIn, '/customers')).toMatchObject({ status: 404 });
+      await service.advance(stop % 4 === 0 ? 14 * MINUTE : 15 * MINUTE);
+    }
+    expect(stoppedAt.size).toBe(STOPS);
+    expect(await leftOf(service, id)).toMatchObject({ ORG: 1, CUS: expect.any(Number), PAY: expect.any(Number) });
+
+    await service.advance(90 * MINUTE);
+    const left = await leftOf(service, id);
+    expect(Object.keys(left)).toEqual(['PAY']);
+    const stays = payments.map(({ body }) => `PAY#${body.id}`).sort();
+    const stored = (await itemsOf(service, 'PAY#')).filter(
+      ({ sk, organizationId }) => sk === 'PAY' && organizationId === id,
+    );
+    expect(stored.map(({ pk }) => pk)).toEqual(stays);
+    expect((await itemsOf(service, 'REF#')).filter(({ kind }) => kind !== 'PAY')).toEqual([]);
+    expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
+  }, 240_000);
+
+  test('goes on with the rest where the provider does not answer, and comes back for it', async () => {
+    const { service } = stoppable();
+    const owner = await newPerson(service);
+    const id = await newOrganization(service, owner);
+    expect(await service.post('/payment-methods', cardIn(id), owner.options)).toMatchObject({ status: 201 });
+    await behind(service).putAll(many(30, (number) => addressItem(id, number)));
+    await service.fault({ provider: 'provider_a', action: 'error_500', times: 1_000 });
+    await remove(service, id, owner);
+    await service.advance(2 * MINUTE);
+    const left = await leftOf(service, id);
+    await service.clearFaults();
+    expect(left).toMatchObject({ ORG: 1, PM: 1, CUS: 1 });
+    expect(left).not.toHaveProperty('ADDR');
+    await service.advance(10 * MINUTE);
+    expect(await leftOf(service, id)).toEqual({});
+    expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
+  });
+
+  test('is over for members at once, and leaves no membership behind', async () => {
+    const { service } = stoppable();
+    const [owner, member] = [await newPerson(service), await newPerson(service)];
+    const id = await newOrganization(service, owner);
+    await addMember(service, id, owner, { email: member.email, role: 'admin' });
+    await remove(service, id, owner);
+    const listed = await service.get('/organizations', member.options);
+    expect(listed.body).toMatchObject({ data: [], meta: { pagination: { total: 0 } } });
+    const add = await service.post(
+      `/organizations/${id}/members`,
+      { email: member.email, role: 'member' },
+      owner.options,
+    );
+    expect(add).toMatchObject({ status: 404 });
+    await service.advance(4 * MINUTE);
+    expect(await leftOf(service, id)).toEqual({});
+  });
+
+  test('looks once more a minute later, for who was let in before', async () => {
+    const { service } = stoppable();
+    const owner = await newPerson(service);
+    const id = await newOrganization(service, owner);
+    await remove(service, id, owner);
+    await service.advance(MINUTE);
+    expect(await leftOf(service, id)).toEqual({ ORG: 1 });
+    await behind(service).put(addressItem(id, 1));
+    await service.advance(4 * MINUTE);
+    expect(await leftOf(service, id)).toEqual({});
+  });
+
+  test('of one made under a key never lets the key bring its id back', async () => {
+    const { service } = stoppable();
+    const owner = await newPerson(service);
+    const create = () => service.post('/organizations', { name: 'Acme' }, { ...owner.options, idempotencyKey: 'k' });
+    const { id } = (await create()).body.data;
+    await remove(service, id, owner);
+    const inBetween = await create();
+    await service.advance(4 * MINUTE);
+    const afterwards = await create();
+    for (const answer of [inBetween, afterwards]) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    }
+    const tombstone = (await itemsOf(service, `ORG#${id}`))[0];
+    expect(Object.keys(tombstone).sort()).toEqual(['createdAt', 'deletedAt', 'id', 'pk', 'requestHash', 'sk']);
+    await service.advance(2 * DAY);
+    const later = await create();
+    expect(later.status).toBe(201);
+    expect(later.body.data.id).not.toBe(id);
+    expect(await service.get(`/organizations/${id}`, owner.options)).toMatchObject({ status: 404 });
+  });
+});
+
+const atProvider = async (service: TestHost) => {
+  const ledger: ParsedJson = await service.ledger();
+  const attached = ledger.payment_methods.filter(({ customer }: { customer: unknown }) => customer);
+  const customers = ledger.customers.filter(({ deleted }: { deleted: unknown }) => !deleted);
+  return { customers: customers.length, attached: attached.length };
+};

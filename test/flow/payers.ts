@@ -1,0 +1,101 @@
+import { expect } from 'vitest';
+import { fullAddress } from '../builders/address.ts';
+import { customerBody, methodBody } from '../builders/payer.ts';
+import { itemsOf, signIn, type User } from './flow.ts';
+import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+
+/** Steps of tests about customers and payment methods; a refused step fails the test. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** No provider but the first: what is refused must not depend on what else this host can reach. */
+export const ONLY_A = { PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' } as const;
+
+const made = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
+  const { status, body } = await answer;
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+};
+
+export const createCustomer = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
+  made(service.post('/customers', customerBody(fields), options));
+
+export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
+  made(service.post('/payment-methods', methodBody(fields), options));
+
+export const createAddress = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
+  made(service.post('/addresses', fullAddress(fields), options));
+
+/** A guest who has saved a method, and holds a token. */
+export const guestWithMethod = async (
+  service: TestHost,
+  email: string,
+  fields: Fields = {},
+): Promise<{ readonly options: RequestOptions; readonly method: ParsedJson; readonly token: string }> => {
+  const method = await saveMethod(service, {}, { guest_data: { email, name: 'Gina Guest' }, ...fields });
+  return { options: { guestToken: method.guest_token }, method, token: method.guest_token };
+};
+
+export interface Company {
+  readonly id: string;
+  readonly owner: User;
+  readonly admin: User;
+  readonly billing: User;
+  readonly member: User;
+}
+
+const ROLES = ['admin', 'billing', 'member'] as const;
+let companies = 0;
+
+/** An organization with a member in every role. */
+export const company = async (service: TestHost): Promise<Company> => {
+  companies += 1;
+  const emailOf = (role: string): string => `${role}.${companies}@acme.example.com`;
+  const owner = await signIn(service, { email: emailOf('owner') });
+  const created = await made(service.post('/organizations', { name: 'Acme' }, owner.options));
+  const join = async (role: (typeof ROLES)[number]): Promise<User> => {
+    const user = await signIn(service, { email: emailOf(role) });
+    await made(
+      service.post(`/organizations/${created.data.id}/members`, { email: emailOf(role), role }, owner.options),
+    );
+    return user;
+  };
+  const [admin, billing, member] = [await join('admin'), await join('billing'), await join('member')];
+  return { id: created.data.id, owner, admin, billing, member };
+};
+
+/** The record itself, as it is stored. */
+export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM', id: string): Promise<ParsedJson> =>
+  (await itemsOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
+
+/** The provider's own view of a customer, of a method. */
+export const customerAtProvider = async (service: TestHost, id: string): Promise<ParsedJson> =>
+  (await service.ledger()).customers.find((customer: ParsedJson) => customer.id === id);
+
+export const methodAtProvider = async (service: TestHost, id: string): Promise<ParsedJson> =>
+  (await service.ledger()).payment_methods.find((method: ParsedJson) => method.id === id);
+
+/** The canonical events of one customer, as they came on the bus. */
+export const customerEventsOf = (service: TestHost, customerId: string): ParsedJson[] =>
+  service
+    .busEvents()
+    .filter(
+      (event: ParsedJson) =>
+        event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
+    );
+
+/** How inbound events about one object of a provider ended, by the log. */
+export const outcomesOf = async (service: TestHost, providerObjectId: string): Promise<ParsedJson[]> =>
+  (await itemsOf(service, 'LOG#'))
+    .filter((entry) => entry.payload?.data?.object?.id === providerObjectId)
+    .sort((a, b) => (a.sort < b.sort ? -1 : 1));
+
+/** Whose default it is, by one's own list. */
+export const defaultsIn = async (service: TestHost, options: RequestOptions, query = ''): Promise<string[]> => {
+  const { status, body } = await service.get(`/payment-methods${query}`, options);
+  expect(status).toBe(200);
+  return body.filter(({ is_default }: ParsedJson) => is_default).map(({ id }: ParsedJson) => id);
+};
+
+/** The addresses of problems that a 400 names. */
+export const problemsOf = ({ body }: TestAnswer): string[] =>
+  Array.isArray(body.details) ? body.details.map(({ path }: ParsedJson) => path) : [];

@@ -1,0 +1,321 @@
+import { describe, expect, test } from 'vitest';
+import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  DAY,
+  eventsOf,
+  logEntriesOf,
+  MINUTE,
+  read,
+  signIn,
+  timesCharged,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+/** What is Square's own: a payment that begins as an order, is charged by us alone, and gets its id late. */
+const service = withHost({ frozen: true });
+
+const OK = 'cnon:card-nonce-ok';
+const atSquare = (fields: object = {}) => intentBody({ provider_id: 'provider_c', ...fields });
+
+const create = async (user: User, fields: object = {}): Promise<ParsedJson> => {
+  const answer = await service.post('/payments/intents', atSquare(fields), user.options);
+  expect(answer).toMatchObject({ status: 201 });
+  return answer.body;
+};
+const pay = async (user: User, fields: object = {}): Promise<ParsedJson> => {
+  const payment = await create(user, { payment_method_id: OK, ...fields });
+  expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+  return read(service, payment.id, user.options);
+};
+const sync = (id: string, user: User) => service.post(`/payments/sync/${id}`, {}, user.options);
+const squareEvent = (type: string, object: object, more: object = {}) =>
+  service.sendEvent({ provider: 'provider_c', type, object, ...more });
+
+describe('a payment at Square', () => {
+  test('begins as an order, with a secret of ours, and is charged by the confirmation', async () => {
+    const user = await signIn(service);
+    const created = await create(user, { description: 'Two books' });
+    expect(created).toMatchObject({
+      status: 'requires_payment_method',
+      provider_id: 'provider_c',
+      provider_intent_id: expect.stringMatching(/^SQORD/),
+      client_secret: expect.stringContaining('_secret_'),
+    });
+    expect(created.provider_payment_id).toBe(created.provider_intent_id);
+    expect(await confirm(service, created.id, user.options)).toMatchObject({
+      status: 400,
+      body: { code: 'PAYMENT_METHOD_REQUIRED' },
+    });
+    const paid = await confirm(service, created.id, user.options, { payment_method_id: OK });
+    expect(paid).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded', provider_payment_id: expect.stringMatching(/^SQPAY/) },
+    });
+    await service.settle();
+    expect(await atProvider(service, created.id)).toMatchObject({
+      charges: [{ provider: 'provider_c', id: paid.body.provider_payment_id, status: 'succeeded', amount: 2_500 }],
+      intents: [{ id: created.provider_intent_id, status: 'succeeded' }],
+    });
+    expect(eventsOf(service, created.id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+
+  test('is paid by a guest, who confirms with a token of the browser', async () => {
+    const created = await service.post('/payments/intents', guestIntentBody({ provider_id: 'provider_c' }));
+    expect(created).toMatchObject({ status: 201, body: { client_secret: expect.any(String) } });
+    const { id, guest_token: guestToken } = created.body;
+    const paid = await confirm(service, id, { guestToken }, { payment_method_id: OK });
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect(await timesCharged(service, id)).toBe(1);
+  });
+
+  test('is found by either of its ids', async () => {
+    const user = await signIn(service);
+    const { id, provider_payment_id, provider_intent_id } = await pay(user);
+    expect(provider_payment_id).not.toBe(provider_intent_id);
+    for (const external of [provider_payment_id, provider_intent_id]) {
+      expect(await sync(external, user)).toMatchObject({ status: 200, body: { id, status: 'succeeded' } });
+    }
+  });
+
+  test.each([
+    ['cnon:card-nonce-declined', 'do_not_honor'],
+    ['cnon:card-nonce-lost', 'lost_card'],
+    ['cnon:card-nonce-rejected-cvv', 'incorrect_cvc'],
+    ['ccof:customer-card-id-requires-verification', 'authentication_required'],
+  ])('with %s is declined: %s; synced it stays failed, and another method pays it', async (method, code) => {
+    const user = await signIn(service);
+    const payment = await create(user, { payment_method_id: method });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({
+      status: 402,
+      body: { code: 'PAYMENT_DECLINED', details: { decline_code: code, payment: { status: 'failed' } } },
+    });
+    await service.settle();
+    expect(await sync(payment.provider_intent_id, user)).toMatchObject({
+      status: 200,
+      body: { status: 'failed', failure_code: code },
+    });
+    const again = await confirm(service, payment.id, user.options, { payment_method_id: OK });
+    expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    expect(await timesCharged(service, payment.id)).toBe(1);
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+  });
+
+  test('with a token that is spent fails with one clear error, and stays failed when it is synced', async () => {
+    const user = await signIn(service);
+    const payment = await create(user, { payment_method_id: 'cnon:card-nonce-already-used' });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id', rule: 'CARD_TOKEN_USED' }] },
+    });
+    expect(await sync(payment.provider_intent_id, user)).toMatchObject({ body: { status: 'failed' } });
+  });
+
+  test.each([
+    ['bnon:bank-nonce-ok', 'succeeded'],
+    ['bnon:bank-nonce-insufficient-funds', 'failed'],
+  ])('from a bank account (%s) settles later: %s', async (payment_method_id, status) => {
+    const user = await signIn(service);
+    const payment = await create(user, { payment_method_id });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({
+      status: 200,
+      body: { status: 'processing' },
+    });
+    const { charges } = await atProvider(service, payment.id);
+    expect(await sync(charges[0].id, user)).toMatchObject({ body: { status: 'processing' } });
+    await service.advance(MINUTE);
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status, provider_payment_id: charges[0].id });
+  });
+
+  test.each(['before', 'after'])('whose charge loses its connection %s it is made is made once', async (when) => {
+    const user = await signIn(service);
+    await service.webhookMode('drop');
+    const payment = await create(user, { payment_method_id: `cnon:sim-timeout-${when}` });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({
+      status: 202,
+      body: { status: 'processing' },
+    });
+    await service.advance(5 * MINUTE);
+    await service.webhookMode('normal');
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status: 'succeeded',
+      provider_payment_id: expect.stringMatching(/^SQPAY/),
+    });
+    expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+
+  test('is updated with its order, and canceled with it', async () => {
+    const user = await signIn(service);
+    const payment = await create(user, { payment_method_id: OK });
+    const updated = await service.put(`/payments/intents/${payment.id}`, { total_cents: 4_000 }, user.options);
+    expect(updated).toMatchObject({ status: 200, body: { total_cents: 4_000, status: 'created' } });
+    expect(await atProvider(service, payment.id)).toMatchObject({ intents: [{ amount: 4_000 }] });
+    const canceled = await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    expect(await atProvider(service, payment.id)).toMatchObject({ charges: [], intents: [{ status: 'canceled' }] });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 409 });
+  });
+
+  test('that nobody confirms expires with its order', async () => {
+    const user = await signIn(service);
+    const payment = await create(user);
+    await service.advance(DAY + 10 * MINUTE);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
+    expect(await atProvider(service, payment.id)).toMatchObject({ intents: [{ status: 'canceled' }] });
+  });
+
+  test.each(['duplicate', 'reorder', 'delay'] as const)(
+    'ends the same where its events come in mode %s',
+    async (mode) => {
+      const user = await signIn(service);
+      await service.webhookMode(mode, 7);
+      const declined = await create(user, { payment_method_id: 'cnon:card-nonce-declined' });
+      await confirm(service, declined.id, user.options);
+      await confirm(service, declined.id, user.options, { payment_method_id: OK });
+      const later = await create(user, { payment_method_id: 'bnon:bank-nonce-ok' });
+      await confirm(service, later.id, user.options);
+      await service.webhookMode('normal');
+      await service.advance(3 * 60 * MINUTE);
+      await service.settle();
+      for (const [{ id }, events] of [
+        [declined, ['payment.created', 'payment.failed', 'payment.succeeded']],
+        [later, ['payment.created', 'payment.succeeded']],
+      ] as const) {
+        expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
+        expect(eventsOf(service, id)).toEqual(events);
+        expect(await timesCharged(service, id)).toBe(1);
+      }
+    },
+  );
+});
+
+describe("Square's events", () => {
+  test('make a payment succeed whose answer is still to come, by its order or by our id', async () => {
+    const user = await signIn(service);
+    for (const named of ['order_id', 'reference_id']) {
+      const payment = await create(user);
+      const ids = { order_id: payment.provider_intent_id, reference_id: payment.id };
+      const object = {
+        id: `SQPAYearly${payment.id}`,
+        status: 'COMPLETED',
+        amount_money: { amount: 2_500, currency: 'USD' },
+        order_id: ids.order_id,
+        ...(named === 'reference_id' && { reference_id: ids.reference_id }),
+      };
+      expect(await squareEvent('payment.updated', object)).toMatchObject({ status: 200, body: { received: true } });
+      await service.settle();
+      expect(await read(service, payment.id, user.options)).toMatchObject({
+        status: 'succeeded',
+        provider_payment_id: object.id,
+      });
+      expect(await sync(object.id, user)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test("are taken in the interface's words, for the order and for its payment", async () => {
+    const user = await signIn(service);
+    const waiting = await create(user);
+    const said = { amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
+    await squareEvent('payment_intent.succeeded', { id: waiting.provider_payment_id, ...said });
+    const paid = await pay(user);
+    await squareEvent('payment_intent.succeeded', { id: paid.provider_payment_id, ...said });
+    await service.settle();
+    expect(await read(service, waiting.id, user.options)).toMatchObject({ status: 'succeeded' });
+    const entries = await logEntriesOf(service, paid.id);
+    expect(entries.at(-1)).toMatchObject({ eventType: 'payment_intent.succeeded', response: { outcome: 'ignored' } });
+  });
+
+  test('about an order of somebody else with our id, or another amount, change nothing', async () => {
+    const user = await signIn(service);
+    const payment = await create(user);
+    const object = {
+      id: 'SQPAYforeign',
+      status: 'COMPLETED',
+      amount_money: { amount: 2_500, currency: 'USD' },
+      order_id: 'SQORDforeign',
+      reference_id: payment.id,
+    };
+    await squareEvent('payment.created', object);
+    const other = { ...object, order_id: payment.provider_intent_id, amount_money: { amount: 1, currency: 'USD' } };
+    await squareEvent('payment.created', other);
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'requires_payment_method' });
+    const outcomes = (await logEntriesOf(service, payment.id)).map(({ response }) => response.reason);
+    expect(outcomes.toSorted()).toEqual(['amount differs', 'provider object differs']);
+  });
+
+  test('are refused without a valid signature, and stored nowhere', async () => {
+    for (const signature of ['missing', 'invalid'] as const) {
+      const refused = await squareEvent('payment.created', { id: 'x' }, { id: `refused-${signature}`, signature });
+      expect(refused).toMatchObject({ status: 401, body: { code: 'INVALID_WEBHOOK_SIGNATURE' } });
+    }
+    const taken = await squareEvent('inventory.count.updated', { id: 'x' }, { id: 'refused-missing' });
+    expect(taken).toMatchObject({ status: 200, body: { received: true, ignored: true } });
+  });
+
+  test('of a cancellation at Square reach the payment', async () => {
+    const user = await signIn(service);
+    const payment = await create(user);
+    await squareEvent('order.updated', { order_id: payment.provider_intent_id, state: 'CANCELED' });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
+  });
+});
+
+describe('a card at Square', () => {
+  const methodBody = (token: string) => ({ provider_id: 'provider_c', provider_payment_method_token: token });
+
+  test('is saved, pays, and is disabled when it is deleted', async () => {
+    const user = await signIn(service);
+    const saved = await service.post('/payment-methods', methodBody(OK), user.options);
+    expect(saved).toMatchObject({ status: 201, body: { card_brand: 'visa', last_four: '1111' } });
+    await pay(user, { payment_method_id: saved.body.id });
+    expect(await service.request('DELETE', `/payment-methods/${saved.body.id}`, user.options)).toMatchObject({
+      status: 204,
+    });
+    const { payment_methods } = await service.ledger();
+    expect(payment_methods.filter(({ customer }: ParsedJson) => customer !== null)).toHaveLength(0);
+  });
+
+  test('is saved with the payment that asks for it, and a bank account is not', async () => {
+    const user = await signIn(service);
+    const kept = await pay(user, { setup_future_usage: 'off_session' });
+    expect(kept).toMatchObject({ payment_method_id: expect.stringMatching(/^pmt_/) });
+    const bank = { payment_method_id: 'bnon:bank-nonce-ok', setup_future_usage: 'off_session' };
+    const unkept = await create(user, bank);
+    await confirm(service, unkept.id, user.options);
+    await service.clearProviderRequests();
+    await service.advance(2 * 60 * MINUTE);
+    await service.settle();
+    expect(await read(service, unkept.id, user.options)).toMatchObject({
+      status: 'succeeded',
+      payment_method_id: null,
+    });
+    const tries = (await service.providerRequests()).filter(({ path }: ParsedJson) => path === '/v2/cards');
+    expect(tries).toHaveLength(1);
+  });
+
+  test('takes no billing details', async () => {
+    const user = await signIn(service);
+    const { body: method } = await service.post('/payment-methods', methodBody(OK), user.options);
+    const address = {
+      type: 'billing',
+      line1: 'Rua 1',
+      city: 'Porto',
+      postal_code: '4000-001',
+      country: 'PT',
+      name: 'A',
+    };
+    const { body: created } = await service.post('/addresses', address, user.options);
+    const linked = await service.put(
+      `/payment-methods/${method.id}/billing-address`,
+      { billing_address_id: created.id },
+      user.options,
+    );
+    expect(linked).toMatchObject({ status: 200, body: { provider_synced: false } });
+  });
+});

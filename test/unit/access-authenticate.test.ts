@@ -1,0 +1,241 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { authenticator, type Credentials } from '../../shared/access/authenticate.ts';
+import { type CacheEpoch, cacheEpoch } from '../../shared/access/cache-epoch.ts';
+import { guestTokens } from '../../shared/access/guest-token.ts';
+import { standings } from '../../shared/access/standing.ts';
+import { DomainError } from '../../shared/core/errors.ts';
+import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import type { Identity, IdentitySession } from '../../shared/identity/identity.ts';
+import { memberKey, organizationKey } from '../../shared/table/keys.ts';
+import { session } from '../builders/api-request.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+import { refusalIn } from '../builders/refusal.ts';
+
+const NONE: Credentials = {
+  sessionId: undefined,
+  authorization: undefined,
+  querySession: undefined,
+  guestToken: undefined,
+};
+const JWT = 'aaa.bbb.ccc';
+
+const known = (fields: Partial<IdentitySession> = {}): IdentitySession => ({
+  userId: 'user_1',
+  email: 'ada@example.com',
+  organizationId: undefined,
+  isAdmin: false,
+  expiresAt: NOON + HOUR,
+  ...fields,
+});
+
+let clock = { at: NOON };
+const now = () => clock.at;
+let memory = memoryTable({ now });
+let epoch: CacheEpoch = cacheEpoch({ table: memory.table, now });
+
+beforeEach(() => {
+  clock = { at: NOON };
+  memory = memoryTable({ now });
+  epoch = cacheEpoch({ table: memory.table, now });
+});
+
+/** Sessions by their ids, and how often each was asked for. */
+const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {}) => {
+  const asked: string[] = [];
+  let down = false;
+  const ask = async (id: string): Promise<IdentitySession | undefined> => {
+    asked.push(id);
+    if (down) throw new DomainError('IDENTITY_UNAVAILABLE');
+    return sessions[id];
+  };
+  const identity: Identity = {
+    session: ask,
+    sessionOfToken: (token) => ask(`jwt ${token}`),
+    userByEmail: async () => undefined,
+    users: async () => [],
+  };
+  const tokens = guestTokens({ secrets: async () => ['secret'], ttlSeconds: 60, now });
+  const options = { identity, guestTokens: tokens, adminUserIds: [], allowQuerySession: true, epoch, now };
+  const { authenticate } = authenticator({ ...options, ...more });
+  return {
+    asked,
+    tokens,
+    fail: () => {
+      down = true;
+    },
+    who: (credentials: Partial<Credentials>) => authenticate({ ...NONE, ...credentials }),
+    code: async (credentials: Partial<Credentials>) =>
+      (await refusalIn(authenticate({ ...NONE, ...credentials }))).code,
+  };
+};
+
+describe('who calls', () => {
+  test('is nobody without a credential', async () => {
+    expect(await service({}).who({})).toEqual({ kind: 'anonymous' });
+  });
+
+  test.each<[string, Partial<Credentials>]>([
+    ['the session header', { sessionId: 's1' }],
+    ['a bearer', { authorization: 'Bearer s1' }],
+    ['a bearer in small letters', { authorization: 'bearer  s1' }],
+    ['the query', { querySession: 's1' }],
+  ])('is a user by %s', async (_, credentials) => {
+    expect(await service({ s1: known() }).who(credentials)).toEqual(session());
+  });
+
+  test('is a user by a signed token, checked as such', async () => {
+    const { who, asked } = service({ [`jwt ${JWT}`]: known() });
+    expect(await who({ authorization: `Bearer ${JWT}` })).toEqual(session());
+    expect(asked).toEqual([`jwt ${JWT}`]);
+  });
+
+  test('is a guest by a guest token', async () => {
+    const { who, tokens } = service({});
+    const issued = await tokens.issue({ email: 'ada@example.com', guestId: 'gst_1' });
+    expect(await who({ guestToken: issued?.token })).toMatchObject({ kind: 'guest', guestId: 'gst_1', byToken: true });
+  });
+
+  test('is decided by the first carrier that is there, also where only the next would open', async () => {
+    const sessions = { s1: known({ userId: 'one' }), s2: known({ userId: 'two' }), s3: known({ userId: 'three' }) };
+    const { who, code, tokens } = service(sessions);
+    const all = { sessionId: 's1', authorization: 'Bearer s2', querySession: 's3', guestToken: 'x' };
+    expect(await who(all)).toMatchObject({ userId: 'one' });
+    expect(await who({ ...all, sessionId: undefined })).toMatchObject({ userId: 'two' });
+    expect(await who({ ...all, sessionId: undefined, authorization: undefined })).toMatchObject({ userId: 'three' });
+    expect(await code({ ...all, sessionId: 'no' })).toBe('SESSION_INVALID');
+    expect(await code({ ...all, sessionId: '' })).toBe('SESSION_INVALID');
+    expect(await code({ ...all, sessionId: undefined, authorization: 'Bearer no' })).toBe('SESSION_INVALID');
+    const guest = (await tokens.issue({ email: 'a@b.c', guestId: 'gst_1' }))?.token;
+    expect(await code({ querySession: 'no', guestToken: guest })).toBe('SESSION_INVALID');
+    expect(await code({ guestToken: 'forged' })).toBe('SESSION_INVALID');
+  });
+
+  test.each(['Basic dXNlcg==', 'Bearer', 'Bearer ', 's1', 'Bearer s1 s1', ''])(
+    'is nobody that %j can name',
+    async (authorization) => {
+      expect(await service({ s1: known() }).code({ authorization })).toBe('SESSION_INVALID');
+    },
+  );
+
+  test('is not told by the query where that is turned off', async () => {
+    const { who, asked } = service({ s1: known() }, { allowQuerySession: false });
+    expect(await who({ querySession: 's1' })).toEqual({ kind: 'anonymous' });
+    expect(asked).toEqual([]);
+  });
+
+  test('is a platform admin by the session’s own claim or by the settings, and not otherwise', async () => {
+    const sessions = { s1: known({ isAdmin: true }), s2: known({ userId: 'user_7' }), s3: known() };
+    const { who } = service(sessions, { adminUserIds: ['user_7'] });
+    const admins = await Promise.all(['s1', 's2', 's3'].map((sessionId) => who({ sessionId })));
+    expect(admins.map((caller) => caller.kind === 'session' && caller.isAdmin)).toEqual([true, true, false]);
+  });
+});
+
+describe('a session', () => {
+  test('that has expired is told apart from one that never was', async () => {
+    const { code } = service({ s1: known({ expiresAt: NOON }) });
+    expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
+    expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
+  });
+
+  test('is asked for once a minute', async () => {
+    const { who, asked } = service({ s1: known() });
+    await who({ sessionId: 's1' });
+    clock.at = NOON + MINUTE - 1;
+    await who({ sessionId: 's1' });
+    expect(asked).toHaveLength(1);
+    clock.at = NOON + MINUTE;
+    await who({ sessionId: 's1' });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('ends on time, though it was just asked for', async () => {
+    const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND }) });
+    await who({ sessionId: 's1' });
+    clock.at = NOON + 10 * SECOND;
+    expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
+  });
+
+  test('that was not found is asked for again', async () => {
+    const { code, asked } = service({});
+    await code({ sessionId: 's1' });
+    await code({ sessionId: 's1' });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is forgotten within five seconds of the cache being cleared', async () => {
+    const { who, asked } = service({ s1: known() });
+    await who({ sessionId: 's1' });
+    await cacheEpoch({ table: memory.table, now }).raise(['session']);
+    clock.at = NOON + 5 * SECOND;
+    await who({ sessionId: 's1' });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is nobody’s while the identity service is down, but what was asked for stands', async () => {
+    const { who, code, fail } = service({ s1: known() });
+    await who({ sessionId: 's1' });
+    fail();
+    expect(await who({ sessionId: 's1' })).toMatchObject({ kind: 'session' });
+    expect(await code({ sessionId: 's2' })).toBe('IDENTITY_UNAVAILABLE');
+  });
+
+  test('and a bearer of the same text are two credentials', async () => {
+    const { who, code } = service({ [JWT]: known() });
+    expect(await who({ sessionId: JWT })).toMatchObject({ kind: 'session' });
+    expect(await code({ authorization: `Bearer ${JWT}` })).toBe('SESSION_INVALID');
+  });
+});
+
+test('whether a cache has been cleared is asked for every five seconds at most', async () => {
+  const reads = vi.spyOn(memory.table, 'get');
+  for (const after of [0, 1, SECOND, 5 * SECOND - 1, 5 * SECOND, 9 * SECOND]) {
+    clock.at = NOON + after;
+    await epoch.current('session');
+    await epoch.current('organization_membership');
+  }
+  expect(reads).toHaveBeenCalledTimes(2);
+});
+
+describe('a membership', () => {
+  const me = session();
+  const join = async (role: string) => {
+    await memory.table.put({ ...organizationKey('org_1') });
+    await memory.table.put({ ...memberKey('org_1', 'user_1'), role });
+  };
+
+  test('is remembered for reads for five minutes, and never for writes', async () => {
+    const cache = standings({ table: memory.table, now, epoch });
+    await join('admin');
+    expect((await cache.cached(me, 'org_1')).role).toBe('admin');
+    await memory.table.remove(memberKey('org_1', 'user_1'));
+    clock.at = NOON + 5 * MINUTE - 1;
+    expect((await cache.cached(me, 'org_1')).role).toBe('admin');
+    expect((await cache.consistent(me, 'org_1')).role).toBeUndefined();
+    clock.at = NOON + 5 * MINUTE;
+    expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
+  });
+
+  test('is forgotten within five seconds of its cache being cleared, and not before for another’s', async () => {
+    const cache = standings({ table: memory.table, now, epoch });
+    await join('admin');
+    await cache.cached(me, 'org_1');
+    await memory.table.remove(memberKey('org_1', 'user_1'));
+    const elsewhere = cacheEpoch({ table: memory.table, now });
+    await elsewhere.raise(['session']);
+    clock.at = NOON + 5 * SECOND;
+    expect((await cache.cached(me, 'org_1')).role).toBe('admin');
+    await elsewhere.raise(['organization_membership']);
+    clock.at = NOON + 10 * SECOND;
+    expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
+  });
+
+  test('is one user’s in one organization', async () => {
+    const cache = standings({ table: memory.table, now, epoch });
+    await join('owner');
+    expect((await cache.cached(session({ userId: 'user_2' }), 'org_1')).role).toBeUndefined();
+    expect((await cache.cached(me, 'org_2')).exists).toBe(false);
+    expect((await cache.cached(me, 'org_1')).role).toBe('owner');
+  });
+});

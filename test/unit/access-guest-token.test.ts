@@ -1,0 +1,119 @@
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { guestTokens } from '../../shared/access/guest-token.ts';
+import { DAY, iso, SECOND } from '../../shared/core/time.ts';
+import { NOON } from '../builders/payment.ts';
+import { refusalIn } from '../builders/refusal.ts';
+
+const ada = { email: 'ada@example.com', guestId: 'gst_1' };
+const WEEK_SECONDS = 604_800;
+
+const service = (...secrets: readonly string[]) => {
+  const state = { at: NOON, secrets };
+  const tokens = guestTokens({ secrets: async () => state.secrets, ttlSeconds: WEEK_SECONDS, now: () => state.at });
+  const issue = async (guest = ada): Promise<string> => (await tokens.issue(guest))?.token ?? '';
+  return { state, tokens, issue };
+};
+const readCode = async (read: Promise<unknown>): Promise<string> => (await refusalIn(read)).code;
+
+describe('a guest token', () => {
+  test('says who the guest is, for seven days', async () => {
+    const { tokens } = service('secret-one');
+    const issued = await tokens.issue(ada);
+    expect(issued?.expiresAt).toBe(iso(NOON + 7 * DAY));
+    expect(await tokens.read(issued?.token ?? '')).toEqual(ada);
+  });
+
+  test('is over to the second', async () => {
+    const { state, tokens, issue } = service('secret-one');
+    const token = await issue();
+    state.at = NOON + 7 * DAY - 1;
+    expect(await tokens.read(token)).toEqual(ada);
+    state.at = NOON + 7 * DAY;
+    expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
+  });
+
+  test('is read under any listed secret, and signed by the first', async () => {
+    const { state, tokens, issue } = service('old');
+    const before = await issue();
+    state.secrets = ['new', 'old'];
+    const after = await issue();
+    expect([await tokens.read(before), await tokens.read(after)]).toEqual([ada, ada]);
+    state.secrets = ['new'];
+    expect(await tokens.read(after)).toEqual(ada);
+    expect(await readCode(tokens.read(before))).toBe('SESSION_INVALID');
+  });
+
+  test('is neither issued nor read without a secret', async () => {
+    const { state, tokens, issue } = service('secret-one');
+    const token = await issue();
+    state.secrets = [];
+    expect(await tokens.issue(ada)).toBeUndefined();
+    expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
+  });
+
+  test('tells nothing of its secret', async () => {
+    const token = await service('secret-one').issue();
+    expect(Buffer.from(token.replaceAll('.', ''), 'base64url').toString('latin1')).not.toContain('secret-one');
+  });
+
+  describe('that is forged is refused:', () => {
+    const at = NOON / SECOND;
+    const kidOf = async (secret: string): Promise<string> => {
+      const [head = ''] = (await service(secret).issue()).split('.');
+      return String(JSON.parse(Buffer.from(head, 'base64url').toString('utf8')).kid);
+    };
+    const signed = async (claims: Record<string, unknown>, secret = 'secret-one', issuer = 'payments:guest') =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256', kid: await kidOf('secret-one') })
+        .setIssuer(issuer)
+        .setExpirationTime(at + 60)
+        .sign(new TextEncoder().encode(secret));
+    const claims = { email: ada.email, guest_id: ada.guestId };
+
+    test('the way it is forged here gives a good one where all is right', async () => {
+      expect(await service('secret-one').tokens.read(await signed(claims))).toEqual(ada);
+    });
+
+    test.each<[string, () => Promise<string> | string]>([
+      ['signed by another secret', () => signed(claims, 'secret-two')],
+      ['of another issuer', () => signed(claims, 'secret-one', 'payments')],
+      ['without a guest_id', () => signed({ email: ada.email })],
+      ['without an e-mail', () => signed({ guest_id: ada.guestId })],
+      ['with a guest_id that is no text', () => signed({ ...claims, guest_id: ['gst_1'] })],
+      [
+        'not signed at all',
+        () =>
+          new UnsecuredJWT(claims)
+            .setIssuer('payments:guest')
+            .setExpirationTime(at + 60)
+            .encode(),
+      ],
+      ['empty', () => ''],
+      ['no token', () => 'gst_1'],
+      ['of dots', () => '..'],
+    ])('%s', async (_, forged) => {
+      expect(await readCode(service('secret-one').tokens.read(await forged()))).toBe('SESSION_INVALID');
+    });
+
+    test('with any one character changed', async () => {
+      const { tokens, issue } = service('secret-one');
+      const token = await issue();
+      const signatureAt = token.lastIndexOf('.') + 1;
+      // The last character of a part may hold bits that mean nothing.
+      const places = Array.from({ length: token.length - 1 }, (_, index) => index).filter((index) => index % 5 === 0);
+      for (const place of [...places, signatureAt]) {
+        const other = token[place] === 'A' ? 'B' : 'A';
+        const forged = `${token.slice(0, place)}${other}${token.slice(place + 1)}`;
+        expect(await readCode(tokens.read(forged))).toBe('SESSION_INVALID');
+      }
+    });
+
+    test('with the guest of one and the signature of another', async () => {
+      const { tokens, issue } = service('secret-one');
+      const [head, body] = (await issue({ ...ada, guestId: 'gst_2' })).split('.');
+      const [, , signature] = (await issue()).split('.');
+      expect(await readCode(tokens.read([head, body, signature].join('.')))).toBe('SESSION_INVALID');
+    });
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'vitest';
+import { type Action, may, meantOrganization, ownerFor, standingRefusal } from '../../shared/access/access.ts';
+import type { Caller } from '../../shared/access/caller.ts';
+import { principalOf } from '../../shared/access/caller.ts';
+import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
+import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
+import { type Standing, standingOf } from '../../shared/access/standing.ts';
+import { guest, session } from '../builders/api-request.ts';
+
+/** The interface's table: who may do what in an organization. */
+const MAY: Readonly<Record<Permission, readonly Role[]>> = {
+  canManagePayments: ['owner', 'admin', 'billing'],
+  canManageSubscriptions: ['owner', 'admin', 'billing'],
+  canManagePaymentMethods: ['owner', 'admin', 'billing'],
+  canManageAddresses: ['owner', 'admin', 'billing'],
+  canManageMembers: ['owner', 'admin'],
+  canDeleteOrganization: ['owner'],
+};
+const permissions = Object.keys(MAY) as readonly Permission[];
+
+describe('the permissions', () => {
+  test.each(permissions)('%s belongs to the roles of the interface', (permission) => {
+    expect(ROLES.filter((role) => PERMISSIONS[role].has(permission))).toEqual(MAY[permission]);
+  });
+
+  test('are no others', () => {
+    const held = new Set(ROLES.flatMap((role) => [...PERMISSIONS[role]]));
+    expect([...held].toSorted()).toEqual(permissions.toSorted());
+  });
+});
+
+type Rule = RecordKind['rule'];
+const kind = (rule: Rule = 'owned') => ({ resource: 'payment', rule });
+const standing = (role: Role | undefined, organizationId = 'org_1', exists = true): Standing => ({
+  organizationId,
+  exists,
+  role,
+});
+const GONE = standing(undefined, 'org_1', false);
+
+/** In one word: what the caller may, the code of the refusal, or that it depends. */
+const verdict = (caller: Caller, action: Action, record: Owned, more: { standing?: Standing; rule?: Rule } = {}) => {
+  const found = may(caller, action, kind(more.rule), record, more.standing);
+  switch (found.kind) {
+    case 'granted':
+      return found.mayChange ? 'change' : 'read';
+    case 'refused':
+      return found.error.code;
+    case 'ask':
+      return `ask ${found.organizationId}`;
+  }
+};
+
+const me = session();
+const admin = session({ userId: 'user_9', isAdmin: true });
+const mine: Owned = { userId: 'user_1' };
+const theirs: Owned = { userId: 'user_2' };
+const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
+const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
+const ofGuest: Owned = { guestId: 'gst_1', guestEmail: 'ada@example.com' };
+
+describe('a personal record', () => {
+  test('is its user’s to read and change', () => {
+    expect(verdict(me, 'read', mine)).toBe('change');
+    expect(verdict(me, 'canManagePayments', mine)).toBe('change');
+  });
+
+  test.each([
+    ['another user', me],
+    ['a platform admin', admin],
+    ['a guest by token', guest()],
+    ['nobody', { kind: 'anonymous' } as const],
+  ])('of somebody else does not exist for %s', (_, caller) => {
+    expect(verdict(caller, 'read', theirs)).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'canManagePayments', theirs)).toBe('RESOURCE_NOT_FOUND');
+  });
+
+  test('of nobody is nobody’s', () => {
+    expect(verdict(me, 'read', {})).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(session({ userId: '' }), 'read', { userId: undefined })).toBe('RESOURCE_NOT_FOUND');
+  });
+});
+
+describe('a record of an organization', () => {
+  test('has the caller’s standing asked for, the right organization’s', () => {
+    expect(verdict(me, 'read', ofOrg)).toBe('ask org_1');
+    expect(verdict(me, 'read', ofOrg, { standing: standing('owner', 'org_2') })).toBe('ask org_1');
+    expect(verdict(me, 'canManagePayments', mineInOrg)).toBe('ask org_1');
+  });
+
+  test.each(ROLES)('is read by its %s, and shown as theirs to change where they may', (role) => {
+    const expected = MAY.canManagePayments.includes(role) ? 'change' : 'read';
+    expect(verdict(me, 'read', ofOrg, { standing: standing(role) })).toBe(expected);
+  });
+
+  test.each(ROLES.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(
+    'for its %s: %s as the table has it, whoever made it',
+    (role, permission) => {
+      const expected = MAY[permission].includes(role) ? 'change' : 'INSUFFICIENT_PERMISSIONS';
+      expect(verdict(me, permission, ofOrg, { standing: standing(role) })).toBe(expected);
+      expect(verdict(me, permission, mineInOrg, { standing: standing(role) })).toBe(expected);
+    },
+  );
+
+  test.each(ROLES)('is for its owner alone where the action is: %s', (role) => {
+    const expected = role === 'owner' ? 'change' : 'INSUFFICIENT_PERMISSIONS';
+    expect(verdict(me, 'owner only', ofOrg, { standing: standing(role), rule: 'organization' })).toBe(expected);
+  });
+
+  test('is closed to those who are no members, and to those who are no longer', () => {
+    expect(verdict(me, 'read', ofOrg, { standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
+    expect(verdict(me, 'canManagePayments', ofOrg, { standing: standing(undefined) })).toBe(
+      'ORGANIZATION_ACCESS_DENIED',
+    );
+  });
+
+  test('is still read, not changed, by the user who made it', () => {
+    expect(verdict(me, 'read', mineInOrg, { standing: standing(undefined) })).toBe('read');
+    expect(verdict(me, 'canManagePayments', mineInOrg, { standing: standing(undefined) })).toBe(
+      'ORGANIZATION_ACCESS_DENIED',
+    );
+  });
+
+  test('that is gone is read by who made it and by platform admins, and changed by nobody', () => {
+    expect(verdict(me, 'read', mineInOrg, { standing: GONE })).toBe('read');
+    expect(verdict(admin, 'read', ofOrg, { standing: GONE })).toBe('read');
+    expect(verdict(me, 'read', ofOrg, { standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
+    const owner = { ...GONE, role: 'owner' as const };
+    for (const action of [...permissions, 'owner only'] as const) {
+      for (const caller of [me, admin]) {
+        expect(verdict(caller, action, mineInOrg, { standing: owner })).toBe('ORGANIZATION_ACCESS_DENIED');
+      }
+    }
+  });
+
+  test('opens to no platform admin while the organization lives', () => {
+    expect(verdict(admin, 'read', ofOrg, { standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
+    expect(verdict(admin, 'canManagePayments', ofOrg, { standing: standing(undefined) })).toBe(
+      'ORGANIZATION_ACCESS_DENIED',
+    );
+  });
+
+  test('does not exist for guests', () => {
+    expect(verdict(guest(), 'read', { ...ofGuest, organizationId: 'org_1', guestId: 'gst_2' })).toBe(
+      'RESOURCE_NOT_FOUND',
+    );
+  });
+});
+
+describe('a guest’s record', () => {
+  test('is theirs by a token of its guest_id and e-mail', () => {
+    expect(verdict(guest(), 'read', ofGuest)).toBe('change');
+    expect(verdict(guest(), 'canManagePayments', ofGuest)).toBe('change');
+  });
+
+  test.each([
+    ['another guest_id of the same e-mail', guest({ guestId: 'gst_2' })],
+    ['another e-mail under the same guest_id', guest({ email: 'eve@example.com' })],
+    ['who only names the e-mail', guest({ byToken: false })],
+    ['a user', me],
+    ['a platform admin', admin],
+    ['nobody', { kind: 'anonymous' } as const],
+  ])('does not exist for %s', (_, caller) => {
+    expect(verdict(caller, 'read', ofGuest)).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'canManagePayments', ofGuest)).toBe('RESOURCE_NOT_FOUND');
+  });
+});
+
+describe('a project', () => {
+  const inOrg = { rule: 'project' } as const;
+
+  test('may be named by its owner, whatever their role', () => {
+    expect(verdict(me, 'canManagePayments', mineInOrg, { ...inOrg, standing: standing('member') })).toBe('change');
+    expect(verdict(me, 'canManagePayments', mineInOrg, inOrg)).toBe('change');
+  });
+
+  test('may be named by those who manage payments in its organization, and by no other user', () => {
+    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing('billing') })).toBe('change');
+    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing('member') })).toBe(
+      'INSUFFICIENT_PERMISSIONS',
+    );
+    expect(verdict(me, 'canManagePayments', theirs, inOrg)).toBe('RESOURCE_NOT_FOUND');
+  });
+
+  test('may be named by a guest, who may not change it', () => {
+    expect(verdict(guest({ byToken: false }), 'canManagePayments', ofOrg, inOrg)).toBe('read');
+    expect(verdict({ kind: 'anonymous' }, 'read', ofOrg, inOrg)).toBe('RESOURCE_NOT_FOUND');
+  });
+});
+
+test('an open record may be named by anyone and changed by nobody', () => {
+  for (const caller of [me, admin, guest(), { kind: 'anonymous' } as const]) {
+    expect(verdict(caller, 'canManagePayments', { organizationId: 'org_2' }, { rule: 'open' })).toBe('read');
+  }
+});
+
+describe('a standing', () => {
+  test('is what the membership record says, of an organization that lives', () => {
+    expect(standingOf('org_1', {}, { role: 'billing' })).toEqual(standing('billing'));
+    expect(standingOf('org_1', {}, undefined)).toEqual(standing(undefined));
+    expect(standingOf('org_1', {}, { role: 'root' })).toEqual(standing(undefined));
+    expect(standingOf('org_1', undefined, { role: 'owner' })).toMatchObject({ exists: false });
+    expect(standingOf('org_1', { deletedAt: '2026-03-10' }, { role: 'owner' })).toMatchObject({ exists: false });
+  });
+
+  test('is refused with what is needed', () => {
+    expect(standingRefusal(standing('billing'), 'canManageMembers')).toMatchObject({
+      code: 'INSUFFICIENT_PERMISSIONS',
+      details: { role: 'billing', permission: 'canManageMembers' },
+    });
+    expect(standingRefusal(standing('admin'), 'owner only')).toMatchObject({
+      code: 'INSUFFICIENT_PERMISSIONS',
+      details: { role: 'admin', required_role: 'owner' },
+    });
+    expect(standingRefusal(standing(undefined), 'read')?.code).toBe('ORGANIZATION_ACCESS_DENIED');
+    expect(standingRefusal(GONE, 'read')?.code).toBe('RESOURCE_NOT_FOUND');
+    expect(standingRefusal(standing('member'), 'read')).toBeUndefined();
+  });
+});
+
+describe('the organization meant', () => {
+  const inOrg = session({ organizationId: 'org_s' });
+
+  test.each<[string, Caller, string | null | undefined, boolean, string | undefined]>([
+    ['is the one that the request names', inOrg, 'org_r', true, 'org_r'],
+    ['is the session’s where the request names none', inOrg, undefined, true, 'org_s'],
+    ['is none where the request says null', inOrg, null, true, undefined],
+    ['is none where the request says nothing between quotes', inOrg, '', true, undefined],
+    ['is none where absent means personal', inOrg, undefined, false, undefined],
+    ['is the one named, also where absent means personal', inOrg, 'org_r', false, 'org_r'],
+    ['is none for a session without one', me, undefined, true, undefined],
+    ['is none for a guest', guest(), undefined, true, undefined],
+  ])('%s', (_, caller, named, implied, expected) => {
+    expect(meantOrganization(caller, named, implied)).toBe(expected);
+  });
+
+  test('decides whose a new record is', () => {
+    expect(ownerFor(me, 'org_1')).toEqual({ kind: 'organization', organizationId: 'org_1' });
+    expect(ownerFor(me, undefined)).toEqual({ kind: 'user', userId: 'user_1' });
+    expect(ownerFor(guest(), undefined)).toEqual({ kind: 'guest', email: 'ada@example.com', guestId: 'gst_1' });
+    expect(ownerFor({ kind: 'anonymous' }, undefined)).toBeUndefined();
+  });
+});
+
+test('a caller is counted by user, by guest_id where a token proves it, else by e-mail', () => {
+  const callers: readonly Caller[] = [me, guest(), guest({ byToken: false }), { kind: 'anonymous' }];
+  expect(callers.map(principalOf)).toEqual(['user:user_1', 'guest:gst_1', 'email:ada@example.com', 'anonymous']);
+});

@@ -1,0 +1,266 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { handler as unmatched } from '../../functions/default.ts';
+import { ERRORS } from '../../shared/core/errors.ts';
+import type { Right } from '../../shared/core/rights.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { apiEvent } from '../builders/api-event.ts';
+
+const FUNCTIONS = new URL('../../functions/', import.meta.url);
+/** Declarations and the answer to what no route matches: no entry of their own. */
+const NO_ENTRIES = /(^|\/)(endpoints|triggers)\.ts$|^(catalogue|default)\.ts$/;
+
+const files = readdirSync(FUNCTIONS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const entries = files.filter((name) => !NO_ENTRIES.test(name));
+const fileOf = (id: string): string => `${id.replaceAll('.', '/')}.ts`;
+const ids = [...endpoints, ...triggers].map(({ id }) => id);
+
+const RIGHTS: Readonly<Record<Right, true>> = {
+  'table:read': true,
+  'table:write': true,
+  'events:put': true,
+  'secrets:providers': true,
+  'secrets:guest-tokens': true,
+  'queue:send:apply-provider-event': true,
+  'queue:send:run-due': true,
+};
+
+describe('the catalogue', () => {
+  test('has an entry for every id, and an id for every entry', () => {
+    expect(entries.toSorted()).toEqual(ids.map(fileOf).toSorted());
+  });
+
+  test('has every id once', () => {
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test.each(ids)('%s is an entry that exports its handler and nothing else', async (id) => {
+    const entry: Readonly<Record<string, unknown>> = await import(new URL(fileOf(id), FUNCTIONS).href);
+    expect(Object.keys(entry)).toEqual(['handler']);
+    expect(entry['handler']).toBeTypeOf('function');
+  });
+
+  test('is read by no entry: a function carries no more than it uses', () => {
+    const readers = files.filter((name) =>
+      /from '[./]+catalogue\.ts'/.test(readFileSync(new URL(name, FUNCTIONS), 'utf8')),
+    );
+    expect(readers).toEqual(['default.ts']);
+  });
+
+  test('has entries of ten to thirty lines, which are no place for rules', () => {
+    const long = entries.filter((name) => readFileSync(new URL(name, FUNCTIONS), 'utf8').split('\n').length > 31);
+    expect(long).toEqual([]);
+  });
+
+  test('names only known rights, each once', () => {
+    for (const { id, uses } of [...endpoints, ...triggers]) {
+      expect([id, uses.filter((right) => !Object.hasOwn(RIGHTS, right))]).toEqual([id, []]);
+      expect(new Set(uses).size).toBe(uses.length);
+    }
+  });
+});
+
+const segments = (path: string): readonly string[] => path.split('/').slice(1);
+const isParameter = (segment: string | undefined): boolean => segment?.startsWith('{') === true;
+const parameters = (path: string): readonly string[] =>
+  segments(path)
+    .filter(isParameter)
+    .map((segment) => segment.slice(1, -1));
+
+/** Could one request match both? */
+const overlap = (one: Endpoint, other: Endpoint): boolean => {
+  const [a, b] = [segments(one.path), segments(other.path)];
+  const meets = (segment: string, index: number) =>
+    segment === b[index] || isParameter(segment) || isParameter(b[index]);
+  return one.method === other.method && a.length === b.length && a.every(meets);
+};
+/** Is one the special case of the other, in every segment? */
+const isSpecial = (one: Endpoint, other: Endpoint): boolean =>
+  segments(one.path).every((segment, index) => segment === segments(other.path)[index] || !isParameter(segment));
+
+describe('the routes', () => {
+  test('are each declared once', () => {
+    const routes = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`);
+    expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
+  });
+
+  test('leave no doubt which of two a request means', () => {
+    const pairs = endpoints.flatMap((one, index) => endpoints.slice(index + 1).map((other) => [one, other] as const));
+    const doubtful = pairs
+      .filter(([one, other]) => overlap(one, other) && isSpecial(one, other) === isSpecial(other, one))
+      .map(([one, other]) => `${one.id} and ${other.id}`);
+    expect(doubtful).toEqual([]);
+  });
+
+  test.each(endpoints.map((spec) => [spec.id, spec] as const))(
+    '%s has a well-formed path, whose parameters it checks',
+    (_, spec) => {
+      expect(spec.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-zA-Z0-9_]+\}))+$/);
+      const declared = spec.params instanceof z.ZodObject ? Object.keys(spec.params.shape) : [];
+      expect(declared.toSorted()).toEqual(parameters(spec.path).toSorted());
+    },
+  );
+});
+
+/** POSTs whose repetition has no further effect. */
+const NATURAL_POSTS = { 'admin.clear-cache': 'a cache that is cleared again is clear' };
+/** GETs that may write: a default that leads nowhere is mended where it is read. */
+const MENDING_READS = ['payment-methods.list', 'addresses.list'];
+
+describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec) => {
+  const writes = spec.uses.includes('table:write');
+
+  test('says in a few words what it is for', () => {
+    expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
+  });
+
+  test('says how a repeated request has one effect', () => {
+    if (spec.method !== 'POST') {
+      expect(spec.idempotent).toBe('natural');
+    } else if (spec.idempotent === 'natural') {
+      // A provider's event dedupes by its own id; a POST of any other kind gives its reason here.
+      expect(spec.auth === 'provider-signature' || Object.hasOwn(NATURAL_POSTS, spec.id)).toBe(true);
+    } else {
+      expect(writes).toBe(true);
+      if (spec.idempotent === 'create') expect(spec.status).toBe(201);
+      if (spec.status === 200) expect(spec.idempotent).toBe('stored');
+    }
+  });
+
+  test('reads with GET and writes with all else', () => {
+    const counts = spec.limits.length > 0;
+    if (spec.method === 'GET') expect(writes).toBe(counts || MENDING_READS.includes(spec.id));
+    else expect(writes).toBe(true);
+  });
+
+  test('has the rights that its callers and records take', () => {
+    const needs: readonly (readonly [boolean, Right])[] = [
+      [spec.auth === 'session-or-guest' || spec.auth === 'session-or-token', 'secrets:guest-tokens'],
+      [spec.auth === 'provider-signature', 'secrets:providers'],
+      // Sessions are cached under an epoch of the table; records and standings are read there.
+      [spec.auth !== 'public' && spec.auth !== 'provider-signature', 'table:read'],
+      [spec.access !== undefined, 'table:read'],
+    ];
+    expect(needs.filter(([needed, right]) => needed && !spec.uses.includes(right)).map(([, right]) => right)).toEqual(
+      [],
+    );
+  });
+
+  test('answers a body exactly where its status has one', () => {
+    expect(spec.response === null).toBe(spec.status === 204);
+    if (spec.method === 'GET') expect([spec.status, spec.body]).toEqual([200, null]);
+  });
+
+  test('names known errors, each once', () => {
+    expect(spec.errors.filter((code) => !(code in ERRORS))).toEqual([]);
+    expect(new Set(spec.errors).size).toBe(spec.errors.length);
+  });
+
+  test('ends before the gateway gives up on it', () => {
+    expect(spec.timeoutSeconds).toBeLessThanOrEqual(29);
+  });
+});
+
+describe('the limits of rates', () => {
+  test('have a name of their own each, unless they are one and the same', () => {
+    const limits = endpoints.flatMap((spec) => spec.limits);
+    const byName = Map.groupBy(limits, ({ name }) => name);
+    const mixed = [...byName].filter(
+      ([, same]) => new Set(same.map(({ max, windowSeconds }) => `${max}/${windowSeconds}`)).size > 1,
+    );
+    expect(mixed).toEqual([]);
+    expect(limits.every(({ max, windowSeconds }) => max > 0 && windowSeconds > 0)).toBe(true);
+  });
+
+  test.each([
+    ['payments.create', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
+    ['payments.create-intent', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
+    ['payments.confirm', { 'confirm-user': '20/60', 'confirm-payment': '10/3600' }],
+    ['payments.sync', { 'sync-payment': '10/60' }],
+    ['payments.list-guest', { 'guest-payments-ip': '10/60', 'guest-payments-email': '5/60' }],
+  ])('are what is promised: %s', (id, expected) => {
+    const limits = endpoints.find((spec) => spec.id === id)?.limits ?? [];
+    expect(Object.fromEntries(limits.map(({ name, max, windowSeconds }) => [name, `${max}/${windowSeconds}`]))).toEqual(
+      expected,
+    );
+  });
+});
+
+describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (_, trigger) => {
+  test('says what it does, and what is lost while it does not', () => {
+    expect(trigger.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
+    expect(trigger.impact).toMatch(/^[A-Z][^\n]{10,160}\.$/);
+  });
+
+  test('is not given a message again while it is still at it', () => {
+    if (trigger.kind !== 'queue') return;
+    expect(trigger.visibilitySeconds).toBeGreaterThanOrEqual(trigger.timeoutSeconds);
+    expect(trigger.maxReceives).toBeGreaterThan(1);
+    // The least that SQS lets an event source be bounded to.
+    expect(trigger.maxConcurrency).toBeGreaterThanOrEqual(2);
+  });
+
+  test('is over before it is due again', () => {
+    if (trigger.kind === 'schedule') expect(trigger.timeoutSeconds).toBeLessThanOrEqual(trigger.everyMinutes * 60);
+  });
+});
+
+describe('the triggers', () => {
+  test('are two at most on the stream: it feeds no third', () => {
+    expect(triggers.filter(({ kind }) => kind === 'stream').length).toBeLessThanOrEqual(2);
+  });
+
+  test('take from a queue of their own each, under rules named once', () => {
+    const queues = triggers.flatMap((trigger) => (trigger.kind === 'queue' ? [trigger.queue] : []));
+    const rules = triggers.flatMap((trigger) =>
+      trigger.kind === 'queue' ? trigger.rules.map(({ name }) => name) : [],
+    );
+    expect([new Set(queues).size, new Set(rules).size]).toEqual([queues.length, rules.length]);
+  });
+
+  test('are there for every queue that something is sent to', () => {
+    const queues: readonly string[] = triggers.flatMap((trigger) => (trigger.kind === 'queue' ? [trigger.queue] : []));
+    const sendsTo = [...endpoints, ...triggers]
+      .flatMap(({ uses }) => [...uses])
+      .filter((right) => right.startsWith('queue:send:'))
+      .map((right) => right.slice('queue:send:'.length));
+    expect(sendsTo.filter((queue) => !queues.includes(queue))).toEqual([]);
+  });
+});
+
+describe('what no route matches', () => {
+  const ask = async (method: string, path: string) => {
+    const { statusCode, headers, body } = await unmatched(apiEvent({ method, path }));
+    return {
+      status: statusCode,
+      allow: headers['allow'],
+      body: z.looseObject({ code: z.string() }).parse(JSON.parse(body)),
+    };
+  };
+
+  test.each(['/', '/nothing', '/payment', '/payments/a/b/c', '/payments.', '/xpayments/intents/a/b'])(
+    '%s is not found',
+    async (path) => {
+      expect(await ask('GET', path)).toMatchObject({
+        status: 404,
+        allow: undefined,
+        body: { success: false, code: 'ROUTE_NOT_FOUND', request_id: 'req-1' },
+      });
+    },
+  );
+
+  test.each(endpoints.map(({ path }) => path.replaceAll(/\{[^}]+\}/g, 'a')))(
+    'another method on %s is not allowed',
+    async (path) => {
+      const { status, allow = '', body } = await ask('TRACE', path);
+      expect([status, body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+      expect(allow).toMatch(/^(GET|POST|PUT|PATCH|DELETE)(, (GET|POST|PUT|PATCH|DELETE))*$/);
+    },
+  );
+
+  test('under a prefix is the same', async () => {
+    expect(await ask('DELETE', '/pay/v1/payments')).toMatchObject({ status: 405, allow: 'POST, GET' });
+  });
+});

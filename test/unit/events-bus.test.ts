@@ -1,0 +1,234 @@
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openBus } from '../../shared/events/bus.ts';
+import type { BusEvent } from '../../shared/events/bus-event.ts';
+import { inStatus } from '../../shared/payments/changes.ts';
+import type { Payment } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/store.ts';
+import { queueConsumer, streamConsumer } from '../../shared/workers/consumer.ts';
+import { publishChanges } from '../../shared/workers/publish-changes.ts';
+import { openQueues } from '../../shared/workers/queues.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { NOON, payment } from '../builders/payment.ts';
+
+const eventBridge = mockClient(EventBridgeClient);
+const sqs = mockClient(SQSClient);
+const bus = openBus(new EventBridgeClient({ region: 'us-east-1' }), 'the-bus', () => NOON);
+const queues = openQueues(new SQSClient({ region: 'us-east-1' }), { 'run-due': 'https://sqs.example/run-due' });
+
+beforeEach(() => {
+  eventBridge.reset();
+  sqs.reset();
+});
+
+const event = (id: string): BusEvent => ({ id, source: 'payments', type: 'payment.created', detail: { id } });
+const events = (count: number) => Array.from({ length: count }, (_, index) => event(String(index)));
+
+/** Ids of each call's entries. */
+const sent = (): readonly (readonly string[])[] =>
+  eventBridge
+    .commandCalls(PutEventsCommand)
+    .map(({ args }) => (args[0].input.Entries ?? []).map(({ Detail }) => JSON.parse(Detail ?? '{}').id));
+
+/** A bus that leaves behind entries as long as told so. */
+const leavesBehind = (left: (id: string, call: number) => boolean): void => {
+  let call = 0;
+  eventBridge.on(PutEventsCommand).callsFake(({ Entries }) => {
+    call += 1;
+    return {
+      Entries: Entries.map(({ Detail }: { readonly Detail: string }) =>
+        left(JSON.parse(Detail).id, call) ? { ErrorCode: 'ThrottlingException' } : { EventId: 'taken' },
+      ),
+    };
+  });
+};
+
+describe('the bus', () => {
+  test('is told source, name, time and detail', async () => {
+    leavesBehind(() => false);
+    await bus.publish([event('1')]);
+    expect(eventBridge.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries).toEqual([
+      {
+        EventBusName: 'the-bus',
+        Source: 'payments',
+        DetailType: 'payment.created',
+        Detail: '{"id":"1"}',
+        Time: new Date(NOON),
+      },
+    ]);
+  });
+
+  test('takes ten at a time, and nothing where there is nothing', async () => {
+    leavesBehind(() => false);
+    expect(await bus.publish([])).toEqual([]);
+    expect(await bus.publish(events(23))).toEqual([]);
+    expect(sent().map(({ length }) => length)).toEqual([10, 10, 3]);
+  });
+
+  test('is sent again what it left behind, and only that', async () => {
+    leavesBehind((id, call) => (id === '1' && call < 2) || (id === '2' && call < 3));
+    expect(await bus.publish(events(4))).toEqual([]);
+    expect(sent()).toEqual([['0', '1', '2', '3'], ['1', '2'], ['2']]);
+  });
+
+  test('is given up on after four tries, for those alone that it never took', async () => {
+    leavesBehind((id) => id === '2');
+    expect(await bus.publish(events(12))).toEqual([event('2')]);
+    expect(sent().map(({ length }) => length)).toEqual([10, 1, 1, 1, 2]);
+  });
+
+  test('that cannot be reached is an error', async () => {
+    eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
+    await expect(bus.publish(events(1))).rejects.toThrow('no route');
+  });
+});
+
+const change = (sequence: string, before: Payment | undefined, after: Payment): DynamoDBRecord => {
+  // The stream's images are of the SDK's own form.
+  const image = (of: Payment) => marshall(paymentItem(of, NOON), { removeUndefinedValues: true }) as never;
+  return {
+    eventName: before ? 'MODIFY' : 'INSERT',
+    dynamodb: { SequenceNumber: sequence, NewImage: image(after), ...(before && { OldImage: image(before) }) },
+  };
+};
+
+describe('the outbox', () => {
+  const { log } = logLines();
+  const paid = inStatus(payment(), 'succeeded', NOON, 'event');
+  const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
+
+  test('publishes what became of each change, in order', async () => {
+    leavesBehind(() => false);
+    const leased = { ...paid, reconcileAt: 'later' };
+    const records = [change('1', undefined, payment()), change('2', payment(), paid), change('3', paid, leased)];
+    expect(await publishChanges({ bus, log }, records)).toBeUndefined();
+    const { id } = payment();
+    expect(sent()).toEqual([[`${id}:1:payment.created`, `${id}:2:payment.succeeded`]]);
+  });
+
+  test('goes on from the first change whose event was not taken', async () => {
+    leavesBehind((id) => id.startsWith('pay_b') || id.startsWith('pay_d'));
+    const records = ['pay_a', 'pay_b', 'pay_c', 'pay_d'].map(failing);
+    expect(await publishChanges({ bus, log }, records)).toBe('at pay_b');
+  });
+
+  test('says nothing of what is no record, or is removed', async () => {
+    leavesBehind(() => false);
+    const removed = { eventName: 'REMOVE', dynamodb: { SequenceNumber: '1', OldImage: {} } } as const;
+    const rate = {
+      eventName: 'INSERT',
+      dynamodb: { SequenceNumber: '2', NewImage: { pk: { S: 'RATE#x' }, sk: { S: '1' } } },
+    } as const;
+    expect(await publishChanges({ bus, log }, [removed, rate])).toBeUndefined();
+    expect(sent()).toEqual([]);
+  });
+
+  test('begins anew where the bus cannot be reached', async () => {
+    eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
+    const handler = streamConsumer('publish-changes', () => ({ bus, log }), publishChanges);
+    expect(await handler({ Records: [failing('pay_a'), failing('pay_b')] })).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'at pay_a' }],
+    });
+  });
+});
+
+describe('a queue', () => {
+  test('is sent ten messages at a time', async () => {
+    sqs.on(SendMessageBatchCommand).resolves({});
+    await queues.send(
+      'run-due',
+      Array.from({ length: 12 }, (_, index) => `${index}`),
+    );
+    await queues.send('run-due', []);
+    const sizes = sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => args[0].input.Entries?.length);
+    expect(sizes).toEqual([10, 2]);
+  });
+
+  test('that does not take every message is an error', async () => {
+    const Failed = [{ Id: '1', SenderFault: false, Code: 'InternalError' }];
+    sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed });
+    await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('1 messages were not taken');
+  });
+
+  test('without a URL is an error that names it', async () => {
+    await expect(queues.send('apply-provider-event', ['a'])).rejects.toThrow('apply-provider-event');
+  });
+});
+
+describe('a consumer', () => {
+  const message = (messageId: string, body: string, receives = 1): SQSRecord => ({
+    messageId,
+    receiptHandle: `handle of ${messageId}`,
+    body,
+    attributes: {
+      ApproximateReceiveCount: String(receives),
+      SentTimestamp: '0',
+      SenderId: 'x',
+      ApproximateFirstReceiveTimestamp: '0',
+    },
+    messageAttributes: {},
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn',
+    awsRegion: 'us-east-1',
+  });
+
+  test('takes each message by itself: those that fail come back, the others are done', async () => {
+    const { log, lines } = logLines();
+    const seen: unknown[] = [];
+    const handler = queueConsumer(
+      'run-due',
+      () => ({ log, queues }),
+      async (_, body, receives) => {
+        seen.push([body, receives]);
+        if (body === 2) throw new Error('CANARY');
+        return 'done';
+      },
+    );
+    const Records = [message('a', '1'), message('b', '2', 3), message('c', '{'), message('d', '4')];
+    expect(await handler({ Records })).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'b' }, { itemIdentifier: 'c' }],
+    });
+    expect(seen).toEqual([
+      [1, 1],
+      [2, 3],
+      [4, 1],
+    ]);
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'error']);
+    expect(JSON.stringify(lines)).not.toContain('CANARY');
+  });
+
+  test('has a message come back when it says so', async () => {
+    sqs.on(ChangeMessageVisibilityCommand).resolves({});
+    const { log, lines } = logLines();
+    const handler = queueConsumer(
+      'run-due',
+      () => ({ log, queues }),
+      async () => ({ comeBackInSeconds: 300 }),
+    );
+    expect(await handler({ Records: [message('a', '1')] })).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });
+    expect(sqs.commandCalls(ChangeMessageVisibilityCommand)[0]?.args[0].input).toEqual({
+      QueueUrl: 'https://sqs.example/run-due',
+      ReceiptHandle: 'handle of a',
+      VisibilityTimeout: 300,
+    });
+    expect(lines).toEqual([]);
+  });
+
+  test('of a stream stops where it is told to, or at the first record where it fails', async () => {
+    const { log } = logLines();
+    const Records = [change('1', undefined, payment()), change('2', undefined, payment())];
+    const at = (found: string | undefined) =>
+      streamConsumer(
+        'x',
+        () => ({ log }),
+        async () => found,
+      )({ Records });
+    expect(await at('2')).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }] });
+    expect(await at(undefined)).toEqual({ batchItemFailures: [] });
+  });
+});

@@ -1,0 +1,342 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import type { Credentials } from '../../shared/access/authenticate.ts';
+import { cacheEpoch } from '../../shared/access/cache-epoch.ts';
+import type { Caller } from '../../shared/access/caller.ts';
+import { standings } from '../../shared/access/standing.ts';
+import { DomainError } from '../../shared/core/errors.ts';
+import { type Auth, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
+import type { WebDeps } from '../../shared/http/exchange.ts';
+import { lambda } from '../../shared/http/lambda.ts';
+import type { Reply } from '../../shared/http/reply.ts';
+import type { ApiRequest } from '../../shared/http/request.ts';
+import { apiContext, apiEvent } from '../builders/api-event.ts';
+import { guest, session } from '../builders/api-request.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+
+const body = z.object({
+  amount: z.int().min(1),
+  note: z.string().max(5).optional(),
+  guest_data: z.object({ email: z.string(), name: z.string() }).optional(),
+});
+
+const things = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body>> = {}) =>
+  endpoint({
+    id: 'things.make',
+    method: 'POST',
+    path: '/things/{id}',
+    summary: 'Make a thing',
+    auth: 'session',
+    params: z.object({ id: z.string().max(3) }),
+    query: z.object({ page: z.string().regex(/^\d+$/).optional() }),
+    body,
+    response: z.unknown(),
+    status: 201,
+    form: 'bare',
+    uses: [],
+    idempotent: 'stored',
+    ...fields,
+  });
+
+type Sent = Parameters<typeof apiEvent>[0];
+type UseCase = (deps: WebDeps, request: ApiRequest) => Promise<Reply>;
+
+let { log, lines } = logLines();
+let runs: ApiRequest[] = [];
+let now = () => NOON;
+let memory = memoryTable({ now });
+
+beforeEach(() => {
+  ({ log, lines } = logLines());
+  runs = [];
+  now = () => NOON;
+  memory = memoryTable({ now: () => now() });
+});
+
+/** Who each credential stands for. */
+const authenticate = async ({ sessionId, guestToken }: Credentials): Promise<Caller> => {
+  if (sessionId === 'bad') throw new DomainError('SESSION_INVALID');
+  if (sessionId !== undefined) return session({ userId: sessionId, isAdmin: sessionId === 'admin' });
+  return guestToken === undefined ? { kind: 'anonymous' } : guest({ guestId: guestToken });
+};
+
+const serve = (spec = things(), useCase: UseCase = async () => ({ data: { made: runs.length } })) => {
+  const clock = () => now();
+  const epoch = cacheEpoch({ table: memory.table, now: clock });
+  const deps: WebDeps = {
+    table: memory.table,
+    standings: standings({ table: memory.table, now: clock, epoch }),
+    authenticate,
+    rateLimits: true,
+    log,
+    now: clock,
+    newId: (kind) => `${kind}_fresh`,
+  };
+  const handler = lambda(
+    spec,
+    () => deps,
+    (given, request) => {
+      runs.push(request);
+      return useCase(given, request);
+    },
+  );
+  return async (sent: Sent = {}) => {
+    const right = { params: { id: 'a' }, headers: { 'x-session-id': 'user_1' }, body: { amount: 1 } };
+    const { statusCode, headers, body: text } = await handler(apiEvent({ ...right, ...sent }), apiContext());
+    const answered: unknown = text === '' ? undefined : JSON.parse(text);
+    return { status: statusCode, headers, body: answered };
+  };
+};
+const codeOf = ({ body: answered }: { readonly body: unknown }): unknown =>
+  z.looseObject({ code: z.string() }).parse(answered).code;
+
+describe('every answer', () => {
+  test('carries request id, version and security headers, also where it is an error', async () => {
+    const ask = serve();
+    for (const answer of [await ask(), await ask({ body: '{' }), await ask({ headers: {} })]) {
+      expect(answer.headers).toMatchObject({
+        'x-request-id': 'req-1',
+        'x-api-version': '2026-11-01',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+    }
+  });
+
+  test('echoes the version asked for', async () => {
+    const headers = { 'x-session-id': 'user_1', 'x-api-version': '2027-01-31' };
+    expect((await serve()({ headers })).headers['x-api-version']).toBe('2027-01-31');
+  });
+
+  test('has the declared form, unless the caller asks for the other', async () => {
+    const ask = serve();
+    const asIs = { 'x-session-id': 'user_1' };
+    expect((await ask()).body).toEqual({ made: 1 });
+    expect((await ask({ headers: { ...asIs, 'x-response-form': 'envelope' } })).body).toEqual({
+      success: true,
+      data: { made: 2 },
+    });
+    expect((await ask({ query: 'envelope=true' })).body).toMatchObject({ success: true });
+    const enveloped = serve(things({ form: 'envelope' }));
+    expect((await enveloped()).body).toMatchObject({ success: true });
+    expect((await enveloped({ query: 'envelope=false' })).body).toEqual({ made: 5 });
+  });
+
+  test('leaves one line in the log, which tells no body, secret or e-mail', async () => {
+    const ask = serve(things(), async () => {
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
+    });
+    await ask({ body: { amount: 1, note: 'CANAR', guest_data: { email: 'CANARY@example.com', name: 'CANARY' } } });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      message: 'request served',
+      fields: {
+        request_id: 'req-1',
+        endpoint: 'things.make',
+        status: 402,
+        code: 'PAYMENT_DECLINED',
+        caller: 'session',
+      },
+    });
+    expect(JSON.stringify(lines)).not.toMatch(/CANAR|user_1|ada@/);
+  });
+
+  test('of a bug says nothing but the request id, and the log has the place', async () => {
+    const ask = serve(things(), async () => {
+      throw new TypeError('CANARY: cannot read the table payments-prod');
+    });
+    const { status, body: answered } = await ask();
+    expect([status, answered]).toEqual([
+      500,
+      { success: false, error: 'Internal error', code: 'INTERNAL_ERROR', request_id: 'req-1' },
+    ]);
+    expect(lines).toMatchObject([{ level: 'error', fields: { error_name: 'TypeError', code: 'INTERNAL_ERROR' } }]);
+    expect(JSON.stringify(lines)).toContain('http-chain.test.ts');
+    expect(JSON.stringify(lines)).not.toContain('CANARY');
+  });
+
+  test('links to the next page without the credentials of this one', async () => {
+    const spec = things({ idempotent: 'natural' });
+    const ask = serve(spec, async () => ({ data: [], next: { page: '2' } }));
+    const { headers } = await ask({ query: 'page=1&session_id=CANARY&token=CANARY' });
+    expect(headers['link']).toBe('</things?page=2>; rel="next"');
+  });
+});
+
+describe('a request', () => {
+  test('reaches the use case checked, with who calls', async () => {
+    await serve()({ query: 'page=2&more=1', body: { amount: 1, status: 'x' } });
+    expect(runs).toMatchObject([
+      { caller: session(), params: { id: 'a' }, query: { page: '2' }, body: { amount: 1 }, sourceIp: '203.0.113.7' },
+    ]);
+    expect(runs[0]?.body).not.toHaveProperty('status');
+  });
+
+  test('is told every problem of path, query and body at once, and does nothing', async () => {
+    const answer = await serve()({ params: { id: 'long' }, query: 'page=x', body: { amount: 0, note: 'too long' } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    const { details } = z.object({ details: z.array(z.object({ path: z.string() })) }).parse(answer.body);
+    expect(details.map(({ path }) => path).toSorted()).toEqual(['amount', 'id', 'note', 'page']);
+    expect([runs.length, memory.items().length]).toEqual([0, 0]);
+  });
+
+  test.each<[string, Sent, number, string]>([
+    ['no JSON', { body: '{' }, 400, 'INVALID_JSON'],
+    [
+      'another type',
+      { headers: { 'x-session-id': 'user_1', 'content-type': 'text/plain' } },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    ['too much', { body: `"${'x'.repeat(256 * 1_024)}"` }, 413, 'PAYLOAD_TOO_LARGE'],
+    ['a session that is none', { headers: { 'x-session-id': 'bad' } }, 401, 'SESSION_INVALID'],
+    [
+      'a version that is none',
+      { headers: { 'x-session-id': 'user_1', 'x-api-version': 'v1' } },
+      400,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'a key that is none',
+      { headers: { 'x-session-id': 'user_1', 'idempotency-key': ' ' } },
+      400,
+      'IDEMPOTENCY_KEY_INVALID',
+    ],
+  ])('with %s is refused and does nothing', async (_, sent, status, code) => {
+    const answer = await serve()(sent);
+    expect([answer.status, codeOf(answer)]).toEqual([status, code]);
+    expect([runs.length, memory.items().length]).toEqual([0, 0]);
+  });
+
+  test('beyond its limit is told when to come again', async () => {
+    const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceIp }: ApiRequest) => sourceIp };
+    const ask = serve(things({ limits: [limit] }));
+    const answers = [await ask(), await ask(), await ask()];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
+    expect(answers[2]?.headers['retry-after']).toBe('60');
+    expect(runs).toHaveLength(2);
+  });
+});
+
+describe('who is let through', () => {
+  const anonymous = { headers: {} };
+  const byGuestData = { headers: {}, body: { amount: 1, guest_data: { email: 'Ada@Example.com', name: 'Ada' } } };
+  const byToken = { headers: { 'x-guest-token': 'gst_1' } };
+  const byTokenInQuery = { headers: {}, query: 'token=gst_1' };
+  const bySession = {};
+  const byAdmin = { headers: { 'x-session-id': 'admin' } };
+
+  const IN = 'let in';
+  test.each<[Auth, readonly string[]]>([
+    ['session', ['AUTHENTICATION_REQUIRED', 'GUEST_NOT_ALLOWED', 'GUEST_NOT_ALLOWED', 'GUEST_NOT_ALLOWED', IN, IN]],
+    ['session-or-token', ['AUTHENTICATION_REQUIRED', 'GUEST_NOT_ALLOWED', IN, IN, IN, IN]],
+    ['session-or-guest', ['AUTHENTICATION_REQUIRED', IN, IN, IN, IN, IN]],
+    [
+      'platform-admin',
+      ['AUTHENTICATION_REQUIRED', 'GUEST_NOT_ALLOWED', 'GUEST_NOT_ALLOWED', 'GUEST_NOT_ALLOWED', 'ADMIN_REQUIRED', IN],
+    ],
+    ['public', [IN, IN, IN, IN, IN, IN]],
+    ['provider-signature', [IN, IN, IN, IN, IN, IN]],
+  ])('%s', async (auth, expected) => {
+    const ask = serve(things({ auth, idempotent: 'natural' }));
+    const found: unknown[] = [];
+    for (const sent of [anonymous, byGuestData, byToken, byTokenInQuery, bySession, byAdmin]) {
+      const answer = await ask(sent);
+      found.push(answer.status === 201 ? IN : codeOf(answer));
+    }
+    expect(found).toEqual(expected);
+  });
+
+  test('names an e-mail, and opens nothing of theirs by it', async () => {
+    const ask = serve(things({ auth: 'session-or-guest' }));
+    await ask(byGuestData);
+    expect(runs[0]?.caller).toMatchObject({ guestId: 'guest_fresh', email: 'ada@example.com', byToken: false });
+  });
+
+  test('continues its guest_id by a token of the same e-mail, and by no other', async () => {
+    const ask = serve(things({ auth: 'session-or-guest' }));
+    const named = (email: string) => ({ ...byToken, body: { amount: 1, guest_data: { email, name: 'Ada' } } });
+    await ask(named('ADA@example.com'));
+    await ask(named('eve@example.com'));
+    expect(runs.map(({ caller }) => caller)).toMatchObject([
+      { guestId: 'gst_1', byToken: true },
+      { guestId: 'guest_fresh', byToken: false },
+    ]);
+  });
+
+  test('is the user, whatever guest a signed-in user names', async () => {
+    await serve(things({ auth: 'session-or-guest' }))({ body: byGuestData.body });
+    expect(runs[0]?.caller).toEqual(session());
+  });
+});
+
+describe('under an Idempotency-Key', () => {
+  const keyed = (key = 'k1', userId = 'user_1') => ({ headers: { 'x-session-id': userId, 'idempotency-key': key } });
+
+  test('a request runs once and is answered the same again', async () => {
+    const ask = serve();
+    const [first, second] = [await ask(keyed()), await ask(keyed())];
+    expect(runs).toHaveLength(1);
+    expect([second.status, second.body]).toEqual([first.status, first.body]);
+    expect([first, second].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
+  });
+
+  test('an answer comes in the form that is asked for then', async () => {
+    const ask = serve();
+    await ask(keyed());
+    expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });
+  });
+
+  test('another body is refused, another caller or path is another request', async () => {
+    const ask = serve();
+    await ask(keyed());
+    expect(codeOf(await ask({ ...keyed(), body: { amount: 2 } }))).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect((await ask({ ...keyed('k1', 'user_2'), body: { amount: 2 } })).status).toBe(201);
+    expect((await ask({ ...keyed(), params: { id: 'b' }, body: { amount: 2 } })).status).toBe(201);
+    expect(runs).toHaveLength(3);
+  });
+
+  test('a decline is kept, and answered again as the error it was', async () => {
+    const ask = serve(things({ form: 'envelope' }), async () => {
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
+    });
+    const [first, second] = [await ask(keyed()), await ask(keyed())];
+    expect(runs).toHaveLength(1);
+    expect([second.status, second.body]).toEqual([402, first.body]);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  test.each([
+    ['a refusal', () => new DomainError('INVALID_STATE')],
+    ['a time-out', () => new DomainError('PROVIDER_TIMEOUT')],
+    ['a bug', () => new Error('bug')],
+  ])('%s is not kept: the next try runs', async (_, error) => {
+    let fails = true;
+    const ask = serve(things(), async () => {
+      if (fails) throw error();
+      return { data: {} };
+    });
+    await ask(keyed());
+    fails = false;
+    expect((await ask(keyed())).status).toBe(201);
+    expect(runs).toHaveLength(2);
+  });
+
+  test('nothing is kept where the operation is idempotent by itself', async () => {
+    const ask = serve(things({ idempotent: 'natural' }));
+    await ask(keyed());
+    await ask(keyed());
+    expect([runs.length, memory.items().length]).toEqual([2, 0]);
+  });
+
+  test('not even a hash of card data is kept', async () => {
+    const ask = serve(things({ body: z.looseObject({ amount: z.int() }) as unknown as typeof body }));
+    const hashes = async (card_number: string) => {
+      await ask({ ...keyed(card_number.slice(-4)), body: { amount: 1, card_number } });
+      return runs.at(-1)?.idempotency?.requestHash;
+    };
+    expect(await hashes('4242424242424242')).toBe(await hashes('5555555555554444'));
+  });
+});

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { checkAll, jsonBodyOf, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
+import { apiVersion } from '../../shared/http/version.ts';
+import { apiEvent } from '../builders/api-event.ts';
+import { refusalOf } from '../builders/refusal.ts';
+
+const json = (text: string, type?: string): unknown => jsonBodyOf(Buffer.from(text), type);
+
+describe('a body', () => {
+  test('is taken up to 256 KB, plain or as base64', () => {
+    const most = 'x'.repeat(MAX_BODY_BYTES);
+    expect(rawBodyOf(apiEvent({ body: most })).byteLength).toBe(256 * 1_024);
+    expect(refusalOf(() => rawBodyOf(apiEvent({ body: `${most}x` }))).code).toBe('PAYLOAD_TOO_LARGE');
+    const packed = (bytes: number) => apiEvent({ body: Buffer.alloc(bytes).toString('base64'), base64: true });
+    expect(rawBodyOf(packed(MAX_BODY_BYTES)).byteLength).toBe(MAX_BODY_BYTES);
+    expect(refusalOf(() => rawBodyOf(packed(MAX_BODY_BYTES + 1))).code).toBe('PAYLOAD_TOO_LARGE');
+  });
+
+  test('is counted in bytes, not in characters', () => {
+    expect(refusalOf(() => rawBodyOf(apiEvent({ body: 'é'.repeat(MAX_BODY_BYTES / 2 + 1) }))).code).toBe(
+      'PAYLOAD_TOO_LARGE',
+    );
+  });
+
+  test('comes out of base64 byte for byte', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const raw = rawBodyOf(apiEvent({ body: Buffer.from(bytes).toString('base64'), base64: true }));
+        expect(raw.equals(Buffer.from(bytes))).toBe(true);
+      }),
+    );
+  });
+
+  test('of nothing is an empty object, whatever its type', () => {
+    expect(rawBodyOf(apiEvent()).byteLength).toBe(0);
+    expect(json('')).toEqual({});
+    expect(json('', 'text/plain')).toEqual({});
+  });
+
+  test.each([
+    undefined,
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'Application/JSON',
+    'application/merge-patch+json',
+    'application/vnd.api+json',
+  ])('of the type %j is read', (type) => {
+    expect(json('{"a":1}', type)).toEqual({ a: 1 });
+  });
+
+  test.each([
+    'text/plain',
+    'text/json',
+    'application/jsonx',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=application/json',
+    '',
+    'json',
+  ])('of the type %j is refused', (type) => {
+    expect(refusalOf(() => json('{"a":1}', type)).code).toBe('UNSUPPORTED_MEDIA_TYPE');
+  });
+
+  test.each(['{', '{"a":1,}', "{'a':1}", 'undefined', 'NaN', '{"a":1}x', '\ufeff', ' '])('%j is no JSON', (text) => {
+    const refusal = refusalOf(() => json(text));
+    expect(refusal.code).toBe('INVALID_JSON');
+    expect(refusal.details).toBeUndefined();
+  });
+
+  test('is nested ten levels deep at most, in objects and lists alike', () => {
+    const object = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    const list = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    expect(() => json(object(10))).not.toThrow();
+    expect(() => json(list(10))).not.toThrow();
+    for (const deep of [object(11), list(11), object(20_000), list(100_000)]) {
+      expect(refusalOf(() => json(deep))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ rule: 'max_depth' }] });
+    }
+  });
+
+  test('holds whole characters only, in names and values', () => {
+    for (const text of ['{"a":{"b":"\\ud800"}}', '{"a":{"\\udc00":1}}', '["\\ud800"]']) {
+      expect(refusalOf(() => json(text))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ rule: 'unicode' }] });
+    }
+    expect(json('{"a":"💶"}')).toEqual({ a: '💶' });
+  });
+
+  test('is read or refused with a 4xx, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), fc.option(fc.string(), { nil: undefined }), (text, type) => {
+        try {
+          json(text, type);
+        } catch {
+          const { status } = refusalOf(() => json(text, type));
+          expect(status === 400 || status === 415).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('a query', () => {
+  test.each([
+    ['', {}],
+    ['a=1&b=2', { a: '1', b: '2' }],
+    ['a=1&a=2&a=', { a: '1,2,' }],
+    ['a=one+two&b=%2B', { a: 'one two', b: '+' }],
+    ['a', { a: '' }],
+    ['a=%E0%A4%A', { a: '\ufffd%A' }],
+  ])('%j is %j', (query, expected) => {
+    expect(queryOf(apiEvent({ query }))).toEqual(expected);
+  });
+
+  test('means nothing to the language', () => {
+    const query = queryOf(apiEvent({ query: '__proto__=x&constructor=y' }));
+    expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
+    expect(Object.keys(query).toSorted()).toEqual(['__proto__', 'constructor']);
+  });
+});
+
+describe('what is asked', () => {
+  const schemas = {
+    params: z.object({ id: z.string().max(3) }),
+    query: z.object({ page: z.string().regex(/^\d+$/) }),
+    body: z.strictObject({ amount: z.int(), name: z.string() }),
+  };
+
+  test('comes out as the schemas make it', () => {
+    const asked = { params: { id: 'a', more: 1 }, query: { page: '1' }, body: { amount: 1, name: 'x' } };
+    expect(checkAll(schemas, asked)).toEqual({ ...asked, params: { id: 'a' } });
+  });
+
+  test('has no body where none is declared', () => {
+    expect(
+      checkAll({ ...schemas, body: null }, { params: { id: 'a' }, query: { page: '1' }, body: {} }).body,
+    ).toBeUndefined();
+  });
+
+  test('is told every problem of path, query and body at once', () => {
+    const asked = { params: { id: 'long' }, query: { page: 'x' }, body: { amount: 'x', one: 1, other: 2 } };
+    const refusal = refusalOf(() => checkAll(schemas, asked));
+    expect(refusal.code).toBe('VALIDATION_ERROR');
+    const problems = Array.isArray(refusal.details) ? refusal.details : [];
+    expect(problems.map(({ path }) => path).toSorted()).toEqual(['amount', 'id', 'name', 'one', 'other', 'page']);
+    expect(problems.every(({ rule, message }) => rule.length > 0 && message.length > 0)).toBe(true);
+  });
+
+  test('never has its values repeated in a problem', () => {
+    const secret = 'sk_live_canary';
+    const refusal = refusalOf(() =>
+      checkAll(schemas, { params: { id: secret }, query: { page: secret }, body: secret }),
+    );
+    expect(JSON.stringify(refusal.details)).not.toContain(secret);
+  });
+});
+
+describe('the version of the API', () => {
+  test('is the oldest where none is asked for, else the one asked for', () => {
+    expect(apiVersion(undefined)).toBe('2026-11-01');
+    expect(apiVersion('2027-01-01')).toBe('2027-01-01');
+  });
+
+  test.each(['', '1', 'v1', '2026-13-01', '2026-11-01T00:00:00Z', '2026-11-01\n'])('%j is none', (header) => {
+    expect(refusalOf(() => apiVersion(header)).code).toBe('VALIDATION_ERROR');
+  });
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RateLimit } from '../../shared/http/endpoint.ts';
+import { enforceLimits } from '../../shared/http/rate-limit.ts';
+import { apiRequest } from '../builders/api-request.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+import { refusalIn } from '../builders/refusal.ts';
+
+const byIp: RateLimit = { name: 'by-ip', max: 3, windowSeconds: 60, by: ({ sourceIp }) => sourceIp };
+const byUser: RateLimit = {
+  name: 'by-user',
+  max: 5,
+  windowSeconds: 3_600,
+  by: ({ caller }) => (caller.kind === 'session' ? caller.userId : undefined),
+};
+
+/** A service at noon, whose clock the test moves. */
+const service = (limits: readonly RateLimit[]) => {
+  const clock = { at: NOON };
+  const memory = memoryTable({ now: () => clock.at });
+  const deps = { table: memory.table, now: () => clock.at };
+  const ask = (fields: Parameters<typeof apiRequest>[0] = {}) => enforceLimits(deps, limits, apiRequest(fields));
+  const passed = async (times: number, fields = {}): Promise<number> => {
+    let count = 0;
+    for (let time = 0; time < times; time += 1)
+      count += await ask(fields).then(
+        () => 1,
+        () => 0,
+      );
+    return count;
+  };
+  return { clock, memory, ask, passed };
+};
+
+describe('a rate limit', () => {
+  test('lets so many through in a window, then tells when it ends', async () => {
+    const { clock, ask, passed } = service([byIp]);
+    clock.at = NOON + 12_300;
+    expect(await passed(3)).toBe(3);
+    expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 48 });
+  });
+
+  test('begins anew with the next window, to the second', async () => {
+    const { clock, passed } = service([byIp]);
+    expect(await passed(4)).toBe(3);
+    clock.at = NOON + 59_999;
+    expect(await passed(1)).toBe(0);
+    clock.at = NOON + 60_000;
+    expect(await passed(4)).toBe(3);
+  });
+
+  test('counts each subject by itself', async () => {
+    const { passed } = service([byIp]);
+    expect(await passed(4)).toBe(3);
+    expect(await passed(4, { sourceIp: '203.0.113.8' })).toBe(3);
+  });
+
+  test('does not count a request that has no subject', async () => {
+    const { passed, memory } = service([byUser]);
+    expect(await passed(9, { caller: { kind: 'anonymous' } })).toBe(9);
+    expect(memory.items()).toEqual([]);
+  });
+
+  test('beside another refuses where either is used up, and names the longer wait', async () => {
+    const { ask, passed } = service([byIp, { ...byUser, max: 3 }]);
+    expect(await passed(3)).toBe(3);
+    expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600);
+  });
+
+  test('lets no more through however many come at once', async () => {
+    const { ask } = service([byIp]);
+    const all = await Promise.allSettled(Array.from({ length: 50 }, () => ask()));
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  });
+
+  test('never lets more than its number through in any window, whenever they come', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 300_000 }), { maxLength: 60 }), async (moments) => {
+        const { clock, passed } = service([byIp]);
+        const byWindow = new Map<number, number>();
+        for (const after of moments.toSorted((one, other) => one - other)) {
+          clock.at = NOON + after;
+          const window = Math.floor(clock.at / 60_000);
+          byWindow.set(window, (byWindow.get(window) ?? 0) + (await passed(1)));
+        }
+        expect(Math.max(0, ...byWindow.values())).toBeLessThanOrEqual(3);
+      }),
+    );
+  });
+
+  test('keeps neither address nor name, and nothing for long', async () => {
+    const { passed, memory } = service([byIp, byUser]);
+    await passed(1);
+    expect(memory.items()).toHaveLength(2);
+    expect(JSON.stringify(memory.items())).not.toMatch(/203\.0\.113|user_1/);
+    for (const { ttl } of memory.items()) expect(Number(ttl)).toBeLessThanOrEqual(NOON / 1_000 + 7_200);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { DomainError, ERRORS, type ErrorCode } from '../../shared/core/errors.ts';
+import { type HttpResponse, render, renderError } from '../../shared/http/reply.ts';
+
+const bodyOf = ({ body }: HttpResponse): unknown => JSON.parse(body);
+
+describe('a reply', () => {
+  const reply = { data: { id: 1 }, meta: { total: 3 }, message: 'done', beside: { user_context: {} } };
+
+  test('in bare form is its data alone', () => {
+    expect(bodyOf(render(reply, 200, 'bare'))).toEqual({ id: 1 });
+    expect(bodyOf(render({ data: [] }, 200, 'bare'))).toEqual([]);
+    expect(bodyOf(render({ data: null }, 200, 'bare'))).toEqual({});
+  });
+
+  test('in an envelope has its success, data, meta and message', () => {
+    expect(bodyOf(render(reply, 200, 'envelope'))).toEqual({
+      success: true,
+      data: { id: 1 },
+      meta: { total: 3 },
+      user_context: {},
+      message: 'done',
+    });
+    expect(bodyOf(render({ data: null }, 200, 'envelope'))).toEqual({ success: true, data: null });
+    expect(bodyOf(render({ data: undefined, message: 'done' }, 200, 'envelope'))).toEqual({
+      success: true,
+      message: 'done',
+    });
+  });
+
+  test('has the status of its endpoint, unless it says its own', () => {
+    expect(render({ data: {} }, 201, 'bare').statusCode).toBe(201);
+    expect(render({ data: {}, status: 202 }, 200, 'bare').statusCode).toBe(202);
+  });
+
+  test('of 204 has no body and no type, in either form', () => {
+    for (const form of ['bare', 'envelope'] as const) {
+      const { body, headers, statusCode } = render({ data: undefined }, 204, form);
+      expect([statusCode, body, headers['content-type']]).toEqual([204, '', undefined]);
+    }
+  });
+
+  test('is stored by nobody, sniffed by nobody, and carries what the use case added', () => {
+    const { headers } = render({ data: {}, headers: { 'x-total-count': '3' } }, 200, 'bare');
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-total-count': '3',
+    });
+    expect(headers['strict-transport-security']).toMatch(/max-age=\d{8}/);
+  });
+});
+
+describe('an error', () => {
+  test.each(Object.keys(ERRORS) as readonly ErrorCode[])('%s has its status, text, code and request id', (code) => {
+    const response = renderError(new DomainError(code), 'req-1');
+    expect(response.statusCode).toBe(ERRORS[code][0]);
+    expect(bodyOf(response)).toEqual({ success: false, error: ERRORS[code][1], code, request_id: 'req-1' });
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
+  });
+
+  test('carries its details', () => {
+    const error = new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
+    expect(bodyOf(renderError(error, 'req-1'))).toMatchObject({ details: { decline_code: 'lost_card' } });
+  });
+
+  test('says when to come again, in whole seconds and never at once', () => {
+    const after = (retryAfterSeconds: number) =>
+      renderError(new DomainError('RATE_LIMITED', { retryAfterSeconds }), 'req-1').headers['retry-after'];
+    expect([0, 0.2, 1, 1.2, 59].map(after)).toEqual(['1', '1', '1', '2', '59']);
+    expect(renderError(new DomainError('RATE_LIMITED'), 'req-1').headers['retry-after']).toBeUndefined();
+  });
+
+  test('tells nothing of its cause', () => {
+    const cause = new Error('CANARY: table payments-prod is throttled');
+    const response = renderError(new DomainError('INTERNAL_ERROR', { cause }), 'req-1');
+    expect(JSON.stringify(response)).not.toMatch(/CANARY|payments-prod|\.ts/);
+  });
+});

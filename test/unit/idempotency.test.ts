@@ -1,0 +1,234 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, iso, SECOND } from '../../shared/core/time.ts';
+import { createOnce } from '../../shared/idempotency/create-once.ts';
+import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../../shared/idempotency/idempotency.ts';
+import type { Found, StoredRecord } from '../../shared/table/record-store.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+import { refusalIn, refusalOf } from '../builders/refusal.ts';
+
+/** The same value with its names in another order, all the way down. */
+const reordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, inner]) => [name, reordered(inner)]),
+  );
+};
+
+describe('the text of a JSON value', () => {
+  const value = fc.json().map((text): unknown => JSON.parse(text));
+
+  test('is the same whatever the order of its names', () => {
+    fc.assert(fc.property(value, (given) => canonicalJson(given) === canonicalJson(reordered(given))));
+  });
+
+  test('holds all of the value, so that no two values have one text', () => {
+    fc.assert(
+      fc.property(value, (given) => {
+        expect(JSON.parse(canonicalJson(given))).toEqual(given);
+      }),
+    );
+  });
+
+  test('keeps the order of a list', () => {
+    expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
+  });
+
+  test('keeps a name that means something to the language', () => {
+    const given: unknown = JSON.parse('{"__proto__":{"b":1,"a":2},"c":3}');
+    expect(canonicalJson(given)).toBe('{"__proto__":{"a":2,"b":1},"c":3}');
+  });
+
+  test('of no value is empty', () => {
+    expect(canonicalJson(undefined)).toBe('');
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  test.each(['a', '1', 'x'.repeat(255), '5f0c-a1', 'a key', '!~'])('may be %j', (key) => {
+    expect(checkKey(key)).toBe(key);
+  });
+
+  test.each(['', ' ', ' a', 'a ', 'x'.repeat(256), 'a\tb', 'é', '\u00a0', 'a\n'])('may not be %j', (key) => {
+    expect(refusalOf(() => checkKey(key)).code).toBe('IDEMPOTENCY_KEY_INVALID');
+  });
+
+  test('counts for one caller, route, path and key', () => {
+    const scopes = [
+      scopeOf('user:1', 'POST /payments', {}, 'k'),
+      scopeOf('user:2', 'POST /payments', {}, 'k'),
+      scopeOf('user:1', 'POST /payments/intents', {}, 'k'),
+      scopeOf('user:1', 'POST /payments', { id: '1' }, 'k'),
+      scopeOf('user:1', 'POST /payments', { id: '2' }, 'k'),
+      scopeOf('user:1', 'POST /payments', {}, 'l'),
+    ];
+    expect(new Set(scopes).size).toBe(scopes.length);
+    expect(scopeOf('user:1', 'POST /a', { a: '1', b: '2' }, 'k')).toBe(
+      scopeOf('user:1', 'POST /a', { b: '2', a: '1' }, 'k'),
+    );
+  });
+});
+
+describe('a POST under a key', () => {
+  const TIMEOUT_SECONDS = 20;
+  const asked = { scope: 'scope', requestHash: 'hash' };
+  const other = { scope: 'scope', requestHash: 'other' };
+  const answer = { status: 200, body: { id: 'pay_1', list: [1, null] } };
+
+  const service = () => {
+    const clock = { at: NOON };
+    const { table } = memoryTable({ now: () => clock.at });
+    const deps = { table, now: () => clock.at };
+    return {
+      clock,
+      claim: (request = asked) => claimKey(deps, request, TIMEOUT_SECONDS),
+      settle: (kept: typeof answer | undefined, request = asked) => settleKey(deps, request, kept),
+    };
+  };
+
+  test('runs once, and answers the same again', async () => {
+    const { claim, settle } = service();
+    expect(await claim()).toBeUndefined();
+    await settle(answer);
+    expect([await claim(), await claim()]).toEqual([answer, answer]);
+  });
+
+  test('is refused while it is still running, with the time until a retry takes over', async () => {
+    const { clock, claim } = service();
+    await claim();
+    clock.at = NOON + 5 * SECOND;
+    expect(await refusalIn(claim())).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 20 });
+  });
+
+  test('is taken over by a retry once its function must have ended, by one only', async () => {
+    const { clock, claim } = service();
+    await claim();
+    clock.at = NOON + 24 * SECOND;
+    expect((await refusalIn(claim())).retryAfterSeconds).toBe(1);
+    clock.at = NOON + 25 * SECOND;
+    expect(await claim()).toBeUndefined();
+    expect((await refusalIn(claim())).code).toBe('IDEMPOTENCY_IN_PROGRESS');
+  });
+
+  test.each([0, 30 * SECOND, DAY - SECOND])('is refused for another body, %i ms later', async (after) => {
+    for (const settled of [false, true]) {
+      const { clock, claim, settle } = service();
+      await claim();
+      if (settled) await settle(answer);
+      clock.at = NOON + after;
+      expect((await refusalIn(claim(other))).code).toBe('IDEMPOTENCY_KEY_REUSED');
+    }
+  });
+
+  test('leaves nothing behind where its answer is not kept', async () => {
+    const { claim, settle } = service();
+    await claim();
+    await settle(undefined);
+    expect(await claim(other)).toBeUndefined();
+  });
+
+  test('does not lose a kept answer to a late failure', async () => {
+    const { claim, settle } = service();
+    await claim();
+    await settle(answer);
+    await settle(undefined);
+    expect(await claim()).toEqual(answer);
+  });
+
+  test('is kept for 24 hours', async () => {
+    const { clock, claim, settle } = service();
+    await claim();
+    await settle(answer);
+    clock.at = NOON + DAY - 1;
+    expect(await claim()).toEqual(answer);
+    clock.at = NOON + DAY;
+    expect(await claim(other)).toBeUndefined();
+  });
+
+  test('runs once however many come at once', async () => {
+    const { claim } = service();
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => claim()));
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('a create under a key', () => {
+  const service = () => {
+    const clock = { at: NOON };
+    const records = new Map<string, Found<StoredRecord>>();
+    let random = 0;
+    const store = {
+      find: async (id: string) => records.get(id),
+      insertOrFind: async (record: StoredRecord) => {
+        const found = records.get(record.id);
+        if (!found) records.set(record.id, { kind: 'record', record });
+        return found;
+      },
+    };
+    const create = (requestHash: string | undefined) => {
+      const idempotency = requestHash === undefined ? undefined : { scope: 'scope', requestHash };
+      const build = async (id: string): Promise<StoredRecord> => {
+        const at = iso(clock.at);
+        return { id, version: 1, createdAt: at, updatedAt: at, ...(requestHash && { requestHash }) };
+      };
+      const newId = () => {
+        random += 1;
+        return `addr_${random}`;
+      };
+      return createOnce({ now: () => clock.at, newId }, { store, kind: 'address', idempotency, build });
+    };
+    return { clock, records, create };
+  };
+
+  test('makes one record, and answers it again', async () => {
+    const { create, records } = service();
+    const first = await create('hash');
+    expect(await create('hash')).toEqual({ record: first.record, replayed: true });
+    expect([first.replayed, records.size]).toEqual([false, 1]);
+  });
+
+  test('makes one record however many come at once', async () => {
+    const { create, records } = service();
+    const all = await Promise.all(Array.from({ length: 50 }, () => create('hash')));
+    expect(new Set(all.map(({ record }) => record.id)).size).toBe(1);
+    expect([all.filter(({ replayed }) => !replayed).length, records.size]).toEqual([1, 1]);
+  });
+
+  test('is refused for another body', async () => {
+    const { create } = service();
+    await create('hash');
+    expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  test('makes another record after 24 hours, and another the day after', async () => {
+    const { clock, create, records } = service();
+    const ids = new Set<string>();
+    for (const days of [0, 1, 2]) {
+      clock.at = NOON + days * DAY;
+      ids.add((await create(`hash of day ${days}`)).record.id);
+      clock.at += DAY - 1;
+      ids.add((await create(`hash of day ${days}`)).record.id);
+      clock.at += 1;
+    }
+    expect([ids.size, records.size]).toEqual([3, 3]);
+  });
+
+  test('does not bring back a record that was deleted since', async () => {
+    const { create, records } = service();
+    const { record } = await create('hash');
+    records.set(record.id, { kind: 'tombstone', requestHash: 'hash', createdAt: record.createdAt });
+    expect((await refusalIn(create('hash'))).code).toBe('INVALID_STATE');
+    expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  test('without a key makes a record each time', async () => {
+    const { create, records } = service();
+    await create(undefined);
+    await create(undefined);
+    expect(records.size).toBe(2);
+  });
+});

@@ -1,0 +1,97 @@
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openTable } from '../../shared/table/table.ts';
+
+/** Memberships change by transactions, and transactions meet: the engine of the flow tests never lets them. */
+const documents = mockClient(DynamoDBDocumentClient);
+const table = openTable({ region: 'eu-central-1' }, 'payments', () => 0);
+const KEY = { pk: 'ORG#1', sk: 'ORG' };
+const SIX_TRIES = 6;
+
+const canceled = (...codes: string[]) =>
+  new TransactionCanceledException({
+    $metadata: {},
+    message: 'canceled',
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  });
+const conflict = new TransactionConflictException({ $metadata: {}, message: 'conflict' });
+
+/** Lets the pauses between tries pass. */
+const through = async <T>(work: Promise<T>): Promise<T> => {
+  work.catch(() => undefined);
+  await vi.runAllTimersAsync();
+  return work;
+};
+const transact = () => through(table.transact([{ put: KEY }, { update: KEY, changes: { add: { n: 1 } } }]));
+const sent = (): number => documents.calls().length;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  documents.reset();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a transaction that meets another', () => {
+  it('comes again until it is through', async () => {
+    documents
+      .on(TransactWriteCommand)
+      .rejectsOnce(canceled('None', 'TransactionConflict'))
+      .rejectsOnce(canceled('TransactionConflict'))
+      .resolves({});
+    expect(await transact()).toEqual({ ok: true });
+    expect(sent()).toBe(3);
+  });
+
+  it('gives up after six tries, as a conflict that its caller may try again', async () => {
+    documents.on(TransactWriteCommand).rejects(canceled('TransactionConflict', 'None'));
+    await expect(transact()).rejects.toMatchObject({ code: 'VERSION_CONFLICT', status: 409 });
+    expect(sent()).toBe(SIX_TRIES);
+  });
+
+  it('waits a random moment that grows, so that the two do not meet again', async () => {
+    const waits: number[] = [];
+    const setTimer = globalThis.setTimeout;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation((run, ms, ...rest) => {
+      waits.push(Number(ms));
+      return setTimer(run, ms, ...rest);
+    });
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    documents.on(TransactWriteCommand).rejects(canceled('TransactionConflict'));
+    await expect(transact()).rejects.toThrow();
+    expect(waits).toEqual([20, 40, 80, 160, 320]);
+  });
+
+  it('is told at once of a condition that does not hold, whatever it met beside', async () => {
+    documents.on(TransactWriteCommand).rejects(canceled('ConditionalCheckFailed', 'TransactionConflict'));
+    expect(await transact()).toEqual({ ok: false, failed: [0], found: [undefined, undefined] });
+    expect(sent()).toBe(1);
+  });
+
+  it('does not come again for anything else', async () => {
+    documents.on(TransactWriteCommand).rejects(canceled('ValidationError', 'None'));
+    await expect(transact()).rejects.toBeInstanceOf(TransactionCanceledException);
+    expect(sent()).toBe(1);
+  });
+});
+
+describe('a single write that meets a transaction', () => {
+  it('comes again until it is through', async () => {
+    documents
+      .on(UpdateCommand)
+      .rejectsOnce(conflict)
+      .resolves({ Attributes: { ...KEY, n: 1 } });
+    const written = await through(table.update(KEY, { add: { n: 1 } }));
+    expect(written).toEqual({ ok: true, item: { ...KEY, n: 1 } });
+    expect(sent()).toBe(2);
+  });
+
+  it('gives up after six tries', async () => {
+    documents.on(PutCommand).rejects(conflict);
+    await expect(through(table.put(KEY))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    expect(sent()).toBe(SIX_TRIES);
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { applyPaymentEvent } from '../../shared/payments/apply-event.ts';
+import { knownOf } from '../../shared/payments/changes.ts';
+import { keepPaymentAppointment } from '../../shared/payments/keep-appointment.ts';
+import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/store.ts';
+import type {
+  PaymentProvider,
+  ProviderEvent,
+  ProviderPayment,
+  ReportedStatus,
+} from '../../shared/providers/provider.ts';
+import type { Providers } from '../../shared/providers/registry.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON, payment } from '../builders/payment.ts';
+import { answers, stripeThatAnswers } from '../builders/stripe.ts';
+
+const report = (status: ReportedStatus, fields: Partial<ProviderPayment> = {}): Outcome<ProviderPayment> => ({
+  kind: 'done',
+  value: {
+    intentId: 'pi_1',
+    paymentId: 'pi_1',
+    status,
+    amountCents: 2_500,
+    currency: 'USD',
+    attemptRef: 'ch_2',
+    failureCode: undefined,
+    clientSecret: undefined,
+    nextAction: undefined,
+    methodId: undefined,
+    ourPaymentId: undefined,
+    ...fields,
+  },
+});
+
+type Part = Partial<Pick<PaymentProvider, 'findPayment' | 'confirmIntent' | 'cancelIntent'>>;
+
+/** One payment, a clock that the test moves, and a provider that answers as told. */
+const service = (record: Payment, provider: Part) => {
+  const clock = { at: NOON };
+  const now = () => clock.at;
+  const { table } = memoryTable({ now });
+  const { log, lines } = logLines();
+  const calls: string[] = [];
+  const unknown = { kind: 'unknown', reason: 'timeout' } as const;
+  const answer = async <T>(name: keyof Part, asked: Promise<T> | undefined): Promise<T | typeof unknown> => {
+    calls.push(name);
+    return asked ?? unknown;
+  };
+  const stands: PaymentProvider = {
+    ...stripeThatAnswers(answers(500, {})).provider(),
+    findPayment: (known) => answer('findPayment', provider.findPayment?.(known)),
+    confirmIntent: (input) => answer('confirmIntent', provider.confirmIntent?.(input)),
+    cancelIntent: (input) => answer('cancelIntent', provider.cancelIntent?.(input)),
+  };
+  const providers: Providers = {
+    find: async () => stands,
+    forPayments: async () => stands,
+    having: async () => stands,
+  };
+  const deps = { table, now, log, providers };
+  const stored = table.put(paymentItem(record, NOON));
+  const load = async () => {
+    await stored;
+    return table.get({ pk: `PAY#${record.id}`, sk: 'PAY' });
+  };
+  return {
+    clock,
+    calls,
+    lines,
+    load,
+    keep: async () => {
+      await stored;
+      return keepPaymentAppointment(deps, record.id);
+    },
+    tell: async (
+      type: 'payment_intent.succeeded' | 'payment_intent.failed' | 'payment_intent.processing',
+      seconds: number,
+    ) => {
+      await stored;
+      const object: ProviderEvent['object'] = {
+        id: 'pi_1',
+        intentId: undefined,
+        amountCents: 2_500,
+        currency: 'USD',
+        attemptRef: undefined,
+        failureCode: undefined,
+        ourPaymentId: record.id,
+        method: undefined,
+        customer: undefined,
+      };
+      const event: ProviderEvent = { id: 'evt_1', rawType: type, type, createdAt: seconds, object };
+      return applyPaymentEvent(deps, 'provider_a', event, type);
+    },
+  };
+};
+
+const claimed = (fields: Partial<VisiblePayment> = {}) =>
+  payment({
+    status: 'processing',
+    version: 2,
+    attempt: 1,
+    claimedAt: iso(NOON),
+    methodRef: 'pm_1',
+    reconcileAt: iso(NOON + MINUTE),
+    reconcileStep: 0,
+    ...fields,
+  });
+
+describe('an attempt whose answer was lost', () => {
+  test.each<[ReportedStatus, string]>([
+    ['succeeded', 'succeeded'],
+    ['failed', 'failed'],
+    ['canceled', 'canceled'],
+    ['pending', 'pending'],
+  ])('is taken as the provider has it: %s', async (status, expected) => {
+    const { clock, keep, load, calls } = service(claimed(), { findPayment: async () => report(status) });
+    clock.at = NOON + MINUTE;
+    await keep();
+    expect((await load())?.['status']).toBe(expected);
+    expect(calls).toEqual(['findPayment']);
+  });
+
+  test('that never arrived is sent again under its own key, after a look', async () => {
+    const keys: string[] = [];
+    const { clock, keep, load, calls } = service(claimed(), {
+      findPayment: async () => report('created', { attemptRef: undefined }),
+      confirmIntent: async ({ idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return report('succeeded');
+      },
+    });
+    clock.at = NOON + 30 * MINUTE;
+    await keep();
+    expect((await load())?.['status']).toBe('succeeded');
+    expect(calls).toEqual(['findPayment', 'confirmIntent']);
+    expect(keys).toEqual([`${payment().id}:confirm:1`]);
+  });
+
+  test('that never arrived has failed after half an hour, and is not sent any more', async () => {
+    const { clock, keep, load, calls } = service(claimed(), {
+      findPayment: async () => report('created', { attemptRef: undefined }),
+    });
+    clock.at = NOON + 30 * MINUTE + 1;
+    await keep();
+    expect(await load()).toMatchObject({ status: 'failed', failureCode: 'processing_error' });
+    expect(calls).toEqual(['findPayment']);
+  });
+
+  test('is looked for again later, for as long as nobody can tell', async () => {
+    const { clock, keep, load } = service(claimed(), {});
+    for (const [at, next] of [
+      [MINUTE, 5 * MINUTE],
+      [5 * MINUTE, 30 * MINUTE],
+      [3 * DAY, 4 * DAY],
+    ] as const) {
+      clock.at = NOON + at;
+      await keep();
+      expect(await load()).toMatchObject({ status: 'processing', version: 2, due_at: iso(NOON + next) });
+    }
+  });
+
+  test('is not settled by another amount: that is an anomaly', async () => {
+    const { clock, keep, load, lines } = service(claimed(), {
+      findPayment: async () => report('succeeded', { amountCents: 1 }),
+    });
+    clock.at = NOON + MINUTE;
+    await keep();
+    expect((await load())?.['status']).toBe('processing');
+    expect(lines.filter(({ message, level }) => message === 'payment anomaly' && level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('an event that is not believed', () => {
+  test.each([
+    ['', {}],
+    [', and that still holds its client secret', { clientSecret: 'pi_1_secret_x' }],
+  ])('has a payment looked up at once that is not settled%s', async (_, fields) => {
+    const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
+    const { clock, tell, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
+    clock.at = NOON + 10 * SECOND;
+    // A provider whose clock is behind ours: the success of this attempt looks older than its claim.
+    const told = await tell('payment_intent.succeeded', NOON / SECOND - 2);
+    expect(told).toMatchObject({ kind: 'ignored', reason: 'stale' });
+    expect((await load())?.['due_at']).toBe(iso(clock.at));
+    await keep();
+    expect((await load())?.['status']).toBe('succeeded');
+  });
+
+  test('leaves a settled payment as it is', async () => {
+    const { tell, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
+    await tell('payment_intent.failed', NOON / SECOND - 2);
+    expect([(await load())?.['status'], calls.length]).toEqual(['succeeded', 0]);
+  });
+});
+
+describe('an event that contradicts a settled payment', () => {
+  const canceled = payment({ status: 'canceled', version: 3 });
+
+  test('has the provider read once, and what it says applied where it is further on', async () => {
+    const { tell, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
+    expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
+      kind: 'applied',
+      status: 'succeeded',
+    });
+    expect(await load()).toMatchObject({ status: 'succeeded', anomaly: expect.any(String) });
+    expect(calls).toEqual(['findPayment']);
+    expect(lines.some(({ message, level }) => message === 'payment anomaly' && level === 'error')).toBe(true);
+  });
+
+  test('changes nothing where the provider does not bear it out', async () => {
+    for (const status of ['canceled', 'failed'] as const) {
+      const { tell, load, lines } = service(canceled, { findPayment: async () => report(status) });
+      expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
+      expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
+      // Where the provider is of our own mind, there is nothing to be told.
+      expect(lines.some(({ level }) => level === 'error')).toBe(status === 'failed');
+    }
+  });
+
+  test('comes again while the provider cannot be read', async () => {
+    const { tell, load } = service(canceled, {});
+    await expect(tell('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
+    expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
+  });
+});
+
+test('a provider is asked by what the record knows', () => {
+  const record = payment({ attemptRef: 'ch_1', methodRef: 'pm_1', providerIntentId: 'pi_7' });
+  expect(knownOf(record)).toMatchObject({ intentId: 'pi_7', attemptRef: 'ch_1', method: 'pm_1' });
+});

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { redacted } from '../../shared/observability/redaction.ts';
+
+const CANARY = 'CANARY-1234-secret-value';
+
+const secretName = fc.constantFrom(
+  'client_secret',
+  'clientSecret',
+  'CLIENT_SECRET',
+  'secret',
+  'webhook_secret',
+  'token',
+  'guest_token',
+  'accessToken',
+  'id_token',
+  'password',
+  'Authorization',
+  'signature',
+  'stripe-signature',
+  'cvc',
+  'card_cvc',
+  'cvv2',
+  'api_key',
+  'apikey',
+  'ApiKey',
+  'private_key',
+  'credentials',
+  'number',
+  'card_number',
+  'cardNumber',
+  'pan',
+  'client_key',
+);
+const plainName = fc.constantFrom('id', 'data', 'object', 'note', 'items', 'card', 'metadata', 'billing_details', '0');
+
+/** Puts a value somewhere within objects and lists, beside others. */
+const wrapping: fc.Arbitrary<(value: unknown) => unknown> = fc
+  .array(fc.option(plainName, { nil: undefined }), { maxLength: 8 })
+  .map(
+    (names) => (value) =>
+      names.reduce<unknown>((inner, name) => (name ? { [name]: inner, beside: 1 } : [null, inner, 'beside']), value),
+  );
+
+const around = fc.constantFrom('', 'paid with ', ' by phone', '"', '(', ', ', '\n', 'x'.repeat(40));
+
+const digits = (length: number) =>
+  fc
+    .array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length })
+    .map((all) => `4${all.slice(1).join('')}`);
+const cardNumber = fc.integer({ min: 13, max: 19 }).chain(digits);
+
+const textOf = (value: unknown): string => JSON.stringify(redacted(value)) ?? '';
+
+describe('what is kept of a payload', () => {
+  test('is never the value under a name that says it is a secret, whatever it is and wherever it stands', () => {
+    const secret = fc.tuple(
+      secretName,
+      fc.constantFrom<unknown>(CANARY, [CANARY], { value: CANARY }, { deep: [{ value: CANARY }] }, 81_549_300_417_291),
+    );
+    fc.assert(
+      fc.property(secret, wrapping, ([name, value], wrapped) => {
+        const text = textOf(wrapped({ [name]: value }));
+        expect(text).not.toContain('CANARY');
+        expect(text).not.toContain('81549300417291');
+      }),
+    );
+  });
+
+  test('is never a card number, as text or number, in one piece or in groups', () => {
+    const grouped = fc.tuple(cardNumber, fc.constantFrom('', ' ', '-')).map(([number, gap]) => ({
+      number,
+      written: number.replaceAll(/(.{4})(?=.)/g, `$1${gap}`),
+    }));
+    fc.assert(
+      fc.property(grouped, around, around, wrapping, ({ number, written }, before, after, wrapped) => {
+        const text = textOf(wrapped({ note: `${before} ${written} ${after}`, list: [written, Number(number)] }));
+        expect(text.replaceAll(/[ -]/g, '')).not.toContain(number.slice(0, 10));
+      }),
+    );
+  });
+
+  test('is of an e-mail address no more than first letter and domain', () => {
+    fc.assert(
+      fc.property(fc.emailAddress(), around, around, wrapping, (email, before, after, wrapped) => {
+        const [local = ''] = email.split('@');
+        fc.pre(local.length > 1);
+        expect(textOf(wrapped(`${before} ${email} ${after}`))).not.toContain(`${local.slice(1)}@`);
+      }),
+    );
+  });
+
+  test.each([
+    'ada.lovelace@example.com',
+    "o'brien@example.com",
+    'renée@exämple.fr',
+    'ada+tag@mail.example.co.uk',
+    'a!b#c@example.com',
+  ])('does not tell whose %s is', (email) => {
+    const local = email.split('@')[0] ?? '';
+    expect(textOf({ note: `from ${email}.` })).not.toContain(local.slice(1));
+  });
+
+  test.each([
+    ['4242424242424242', /\d{7}/],
+    ['4242 4242 4242 4242', /4242 4242/],
+    ['ada.lovelace@example.com', /lovelace@/],
+    ['pi_3Nabc_secret_CANARYCANARY', /CANARY/],
+  ])('does not tell %s by cutting a text short in its midst', (told, leak) => {
+    const leaks: string[] = [];
+    for (let before = 960; before <= 1_001; before += 1) {
+      const text = textOf(`${'x'.repeat(before - 1)} ${told}`);
+      if (leak.test(text)) leaks.push(`at ${before}: ${text.slice(before)}`);
+    }
+    expect(leaks).toEqual([]);
+  });
+
+  test('is never an e-mail address or a card number in the place of a name', () => {
+    const text = textOf({
+      metadata: { 'ada.lovelace@example.com': 1, '4242424242424242': 1, '4242 4242 4242 4242': 1 },
+    });
+    expect(text).not.toContain('lovelace');
+    expect(text).not.toMatch(/4242 ?4242/);
+  });
+
+  test.each([
+    ['pi_3Nabc_secret_CANARY', 'pi_3Nabc_secret_[redacted]'],
+    ['https://x.example/?token=CANARY&page=2', 'https://x.example/?token=[redacted]&page=2'],
+    ['https://x.example/?a=1&client_secret=CANARY', 'https://x.example/?a=1&client_secret=[redacted]'],
+    ['https://x.example/?api_key=CANARY#top', 'https://x.example/?api_key=[redacted]'],
+  ])('is never a secret within a text: %s', (given, kept) => {
+    expect(redacted(given)).toBe(kept);
+  });
+
+  test('is the rest, as it was', () => {
+    const payload = {
+      id: 'evt_1',
+      amount: 99_999_999,
+      created: 1_773_144_000,
+      livemode: false,
+      note: null,
+      last4: '4242',
+      payment: 'pay_00000000000000000000000a',
+      list: [1, 'two', { three: 3 }],
+      number: null,
+      secret: true,
+    };
+    expect(redacted(payload)).toEqual(payload);
+  });
+
+  test('is something that a table item can hold, and the same when it is redacted again', () => {
+    const payload: unknown = JSON.parse('{"constructor":{"a":1},"tiny":1e-200,"huge":1e300,"note":"ok"}');
+    expect(redacted(payload)).toEqual({ tiny: '1e-200', huge: '1e+300', note: 'ok' });
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const once = redacted(JSON.parse(text));
+        expect(redacted(once)).toEqual(once);
+        expect(JSON.stringify(once).isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  test('of a deep payload ends somewhere', () => {
+    let payload: unknown = { client_secret: CANARY };
+    for (let depth = 0; depth < 200; depth += 1) payload = [payload];
+    expect(textOf(payload)).not.toContain('CANARY');
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { type Environment, PROVIDER_SLOTS, parseSettings, SettingsError } from '../../shared/settings.ts';
+
+const mistakes = (env: Environment): readonly string[] => {
+  try {
+    parseSettings(env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.mistakes;
+    throw error;
+  }
+};
+
+describe('the settings', () => {
+  test('without an environment open nothing that needs a secret', () => {
+    const settings = parseSettings({});
+    expect(settings).toMatchObject({
+      STAGE: 'local',
+      IDENTITY_URL: '',
+      ADMIN_USER_IDS: [],
+      PROVIDER_TIMEOUT_MS: 10_000,
+      GUEST_TOKEN_SECRET: [],
+      GUEST_TOKEN_TTL_SECONDS: 604_800,
+      GUEST_EMAIL_LIST: 'minimal',
+      ALLOW_RAW_CARDS: false,
+      ALLOW_QUERY_SESSION: true,
+      RATE_LIMITS: true,
+      queueUrls: {},
+    });
+    expect(PROVIDER_SLOTS.map((slot) => settings.slots[slot].ADAPTER)).toEqual(['', '', '', '']);
+  });
+
+  test('take an empty variable for one that is not there', () => {
+    const names = ['PROVIDER_TIMEOUT_MS', 'GUEST_TOKEN_TTL_SECONDS', 'ALLOW_RAW_CARDS', 'RATE_LIMITS', 'PROVIDER_A'];
+    const { queueUrls: _, ...settings } = parseSettings(Object.fromEntries(names.map((name) => [name, ''])));
+    expect(settings).toMatchObject({ PROVIDER_TIMEOUT_MS: 10_000, ALLOW_RAW_CARDS: false, RATE_LIMITS: true });
+  });
+
+  test.each<[string, string]>([
+    ['STAGE', 'production'],
+    ['PUBLIC_BASE_URL', 'api.example'],
+    ['IDENTITY_URL', 'nowhere'],
+    ['IDENTITY_JWKS_URI', 'nowhere'],
+    ['PROVIDER_TIMEOUT_MS', '10s'],
+    ['PROVIDER_TIMEOUT_MS', '99'],
+    ['PROVIDER_TIMEOUT_MS', '25001'],
+    ['PROVIDER_TIMEOUT_MS', '1000.5'],
+    ['GUEST_TOKEN_TTL_SECONDS', '0'],
+    ['GUEST_TOKEN_TTL_SECONDS', '-1'],
+    ['GUEST_EMAIL_LIST', 'all'],
+    ['ALLOW_RAW_CARDS', 'yes'],
+    ['ALLOW_QUERY_SESSION', '1'],
+    ['RATE_LIMITS', 'false'],
+    ['CUSTOMER_DELETE_HISTORY', 'on'],
+    ['PROVIDER_A', 'adyen'],
+    ['PROVIDER_B_BASE_URL', 'nowhere'],
+    ['PROVIDER_D_SUBSCRIPTIONS', 'both'],
+  ])('name %s=%s as the one mistake, in one line', (name, value) => {
+    const found = mistakes({ [name]: value });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  });
+
+  test('name every mistake at once, one line each', () => {
+    const env = { STAGE: 'x', RATE_LIMITS: 'x', PROVIDER_A: 'x', PROVIDER_C_BASE_URL: 'x', PROVIDER_TIMEOUT_MS: 'x' };
+    const found = mistakes(env);
+    expect(found.map((line) => line.split(':')[0]).toSorted()).toEqual(Object.keys(env).toSorted());
+    expect(new SettingsError(found).message.split('\n')).toEqual([...found]);
+  });
+
+  test('never repeat a value: it may be a secret in the wrong place', () => {
+    const secret = 'sk_live_canary';
+    const env = { STAGE: secret, PUBLIC_BASE_URL: secret, PROVIDER_A: secret, PROVIDER_TIMEOUT_MS: secret };
+    expect(mistakes(env).join('\n')).not.toContain(secret);
+  });
+
+  test('allow no production without rate limits', () => {
+    expect(mistakes({ STAGE: 'prod', RATE_LIMITS: 'off' })).toEqual(['RATE_LIMITS: must be on in prod']);
+    expect(mistakes({ STAGE: 'prod' })).toEqual([]);
+    expect(parseSettings({ STAGE: 'staging', RATE_LIMITS: 'off' }).RATE_LIMITS).toBe(false);
+  });
+
+  test('read lists by their commas', () => {
+    expect(parseSettings({ GUEST_TOKEN_SECRET: ' new , old,, ', ADMIN_USER_IDS: 'user_1' })).toMatchObject({
+      GUEST_TOKEN_SECRET: ['new', 'old'],
+      ADMIN_USER_IDS: ['user_1'],
+    });
+  });
+
+  test('keep each slot its own adapter and secrets', () => {
+    const { slots } = parseSettings({
+      PROVIDER_A: 'stripe',
+      PROVIDER_A_API_KEY: ' sk_a ',
+      PROVIDER_C: 'stripe',
+      PROVIDER_C_API_KEY: 'sk_c',
+      PROVIDER_C_BASE_URL: 'http://127.0.0.1:1/stripe',
+    });
+    expect([slots.provider_a.API_KEY, slots.provider_b.API_KEY, slots.provider_c.API_KEY]).toEqual([
+      'sk_a',
+      '',
+      'sk_c',
+    ]);
+    expect([slots.provider_a.BASE_URL, slots.provider_c.BASE_URL]).toEqual(['', 'http://127.0.0.1:1/stripe']);
+  });
+
+  test('know each queue by its name', () => {
+    const env = {
+      QUEUE_URL_RUN_DUE: 'https://sqs/run',
+      QUEUE_URL_APPLY_PROVIDER_EVENT: 'https://sqs/apply',
+      QUEUE_URL_NONE: '',
+    };
+    expect(parseSettings(env).queueUrls).toEqual({
+      'run-due': 'https://sqs/run',
+      'apply-provider-event': 'https://sqs/apply',
+    });
+  });
+});

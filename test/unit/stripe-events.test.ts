@@ -1,0 +1,253 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import type Stripe from 'stripe';
+import { describe, expect, test } from 'vitest';
+import { epochSeconds, SECOND } from '../../shared/core/time.ts';
+import { INBOUND_EVENTS, type ProviderPayment } from '../../shared/providers/provider.ts';
+import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import { reportedPayment } from '../../shared/providers/stripe/report.ts';
+import { NOON } from '../builders/payment.ts';
+import { answers, paymentIntent, stripeThatAnswers } from '../builders/stripe.ts';
+
+const own = (type: string, object: object = paymentIntent()) => ({
+  id: 'evt_1',
+  object: 'event',
+  api_version: '2026-01-01',
+  type,
+  created: 1_773_144_000,
+  livemode: false,
+  data: { object },
+});
+/** The interface's payload: a part of Stripe's. */
+const contract = (type: string, object: object = {}) => ({
+  id: 'evt_1',
+  type,
+  provider: 'provider_a',
+  created: 1_773_144_000,
+  data: { object: { id: 'pi_1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null, ...object } },
+});
+
+describe('an event', () => {
+  test.each(INBOUND_EVENTS)('of the interface is read by its own name: %s', (type) => {
+    expect(readStripeEvent(contract(type))).toMatchObject({
+      id: 'evt_1',
+      type,
+      rawType: type,
+      createdAt: 1_773_144_000,
+      object: { id: 'pi_1', amountCents: 2_500, currency: 'USD' },
+    });
+  });
+
+  test.each([
+    ['payment_intent.payment_failed', 'payment_intent.failed'],
+    ['payment_intent.succeeded', 'payment_intent.succeeded'],
+    ['payment_intent.requires_action', 'payment_intent.requires_action'],
+    ['payment_method.automatically_updated', 'payment_method.updated'],
+    ['customer.subscription.created', 'subscription.created'],
+    ['customer.subscription.updated', 'subscription.updated'],
+    ['customer.subscription.paused', 'subscription.updated'],
+    ['customer.subscription.resumed', 'subscription.updated'],
+    ['customer.subscription.deleted', 'subscription.deleted'],
+    ['customer.subscription.trial_will_end', 'subscription.trial_will_end'],
+    ['customer.deleted', 'customer.deleted'],
+    ['payment_intent.amount_capturable_updated', undefined],
+    ['charge.refunded', undefined],
+    ['constructor', undefined],
+  ])('of Stripe %s is %s', (rawType, type) => {
+    const event = readStripeEvent(own(rawType));
+    expect([event?.rawType, event?.type]).toEqual([rawType, type]);
+  });
+
+  test('tells the attempt, its failure and our own id', () => {
+    const failed = paymentIntent({
+      latest_charge: { id: 'ch_1', object: 'charge' },
+      last_payment_error: { code: 'card_declined', decline_code: 'lost_card' },
+    });
+    expect(readStripeEvent(own('payment_intent.payment_failed', failed))?.object).toMatchObject({
+      attemptRef: 'ch_1',
+      failureCode: 'lost_card',
+      ourPaymentId: 'pay_1',
+    });
+    const plain = readStripeEvent(contract('payment_intent.failed'))?.object;
+    expect([plain?.attemptRef, plain?.failureCode, plain?.ourPaymentId]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('tells what a method is now', () => {
+    const card = { brand: 'visa', last4: '4242', exp_month: 3, exp_year: 2031, wallet: { type: 'apple_pay' } };
+    expect(readStripeEvent(own('payment_method.updated', { id: 'pm_1', type: 'card', card }))?.object.method).toEqual({
+      type: 'card',
+      walletType: 'apple_pay',
+      cardBrand: 'visa',
+      lastFour: '4242',
+      expiryMonth: '03',
+      expiryYear: '2031',
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'evt_1'],
+    ['a list', [own('payment_intent.succeeded')]],
+    ['without an id', { ...own('payment_intent.succeeded'), id: undefined }],
+    ['with an empty id', { ...own('payment_intent.succeeded'), id: '' }],
+    ['with a long id', { ...own('payment_intent.succeeded'), id: 'x'.repeat(256) }],
+    ['without a type', { ...own('payment_intent.succeeded'), type: null }],
+    ['without a time', { ...own('payment_intent.succeeded'), created: undefined }],
+    ['with a time as text', { ...own('payment_intent.succeeded'), created: '2026-03-10' }],
+    ['without an object', { ...own('payment_intent.succeeded'), data: {} }],
+    ['with an amount in parts', contract('payment_intent.succeeded', { amount: 25.5 })],
+    ['with an amount as text', contract('payment_intent.succeeded', { amount: '2500' })],
+    ['with a charge that is a number', own('payment_intent.succeeded', paymentIntent({ latest_charge: 1 }))],
+  ])('is none: %s', (_, body) => {
+    expect(readStripeEvent(body)).toBeUndefined();
+  });
+
+  test('is read or is none, whatever is sent', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.json(), (object, body) => {
+        const event = readStripeEvent({ ...own('payment_intent.succeeded'), data: { object: JSON.parse(object) } });
+        expect(event === undefined || event.id === 'evt_1').toBe(true);
+        expect(() => readStripeEvent(JSON.parse(body))).not.toThrow();
+      }),
+    );
+  });
+});
+
+describe('an intent', () => {
+  // A PaymentIntent of the wire, as the SDK hands it on.
+  const report = (fields: object = {}): ProviderPayment =>
+    reportedPayment(paymentIntent({ ...fields }) as unknown as Stripe.PaymentIntent);
+
+  test.each<[object, ProviderPayment['status']]>([
+    [{ status: 'requires_payment_method' }, 'requires_payment_method'],
+    [{ status: 'requires_payment_method', last_payment_error: { code: 'card_declined' } }, 'failed'],
+    [{ status: 'requires_confirmation' }, 'created'],
+    [{ status: 'requires_action' }, 'pending'],
+    [{ status: 'processing' }, 'processing'],
+    [{ status: 'requires_capture' }, 'processing'],
+    [{ status: 'succeeded' }, 'succeeded'],
+    [{ status: 'succeeded', last_payment_error: { code: 'card_declined' } }, 'succeeded'],
+    [{ status: 'canceled' }, 'canceled'],
+    [{ status: 'requires_moonlight' }, 'processing'],
+  ])('%j is %s', (fields, status) => {
+    expect(report(fields).status).toBe(status);
+  });
+
+  test('is told in our words', () => {
+    const fields = { latest_charge: 'ch_1', payment_method: { id: 'pm_1' }, currency: 'eur' };
+    expect(report({ status: 'succeeded', ...fields })).toEqual({
+      intentId: 'pi_1',
+      paymentId: 'pi_1',
+      status: 'succeeded',
+      amountCents: 2_500,
+      currency: 'EUR',
+      attemptRef: 'ch_1',
+      failureCode: undefined,
+      clientSecret: 'pi_1_secret_x',
+      nextAction: undefined,
+      methodId: 'pm_1',
+      ourPaymentId: 'pay_1',
+    });
+  });
+
+  test('says what the payer has to do, while there is something to do', () => {
+    const redirect = { type: 'redirect_to_url', redirect_to_url: { url: 'https://bank.example' } };
+    expect(report({ status: 'requires_action', next_action: redirect }).nextAction).toEqual({
+      type: 'redirect_to_url',
+      url: 'https://bank.example',
+    });
+    expect(report({ status: 'requires_action', next_action: { type: 'use_stripe_sdk' } }).nextAction).toEqual({
+      type: 'use_provider_sdk',
+      url: undefined,
+    });
+    expect(report({ status: 'succeeded', next_action: redirect }).nextAction).toBeUndefined();
+  });
+
+  test('names the method that was declined', () => {
+    const last_payment_error = { code: 'card_declined', payment_method: { id: 'pm_7' } };
+    expect(report({ status: 'requires_payment_method', last_payment_error }).methodId).toBe('pm_7');
+  });
+});
+
+describe('a signature', () => {
+  const SECRET = 'whsec_test';
+  const body = JSON.stringify(own('payment_intent.succeeded'));
+  const second = epochSeconds(NOON);
+  const sign = (text: string, at: number, secret = SECRET) =>
+    createHmac('sha256', secret).update(`${at}.${text}`).digest('hex');
+  const header = (at = second, signature = sign(body, at)) => `t=${at},v1=${signature}`;
+
+  const verdict = (given: string | undefined, raw = body, env = {}) =>
+    stripeThatAnswers(answers(200, {}), env)
+      .provider()
+      .verifyWebhook({ raw: Buffer.from(raw), headers: { 'stripe-signature': given }, now: NOON });
+
+  test('of the raw bytes under the secret is valid', async () => {
+    expect(await verdict(header())).toBe('valid');
+  });
+
+  test.each([
+    [-300, 'valid'],
+    [-301, 'invalid'],
+    [300, 'valid'],
+    [301, 'invalid'],
+    [86_400, 'invalid'],
+  ])('made %i seconds from now is %s', async (after, expected) => {
+    expect(await verdict(header(second + after))).toBe(expected);
+  });
+
+  test('is read to the second of our own clock', async () => {
+    const raw = Buffer.from(body);
+    const { provider } = stripeThatAnswers(answers(200, {}));
+    const headers = { 'stripe-signature': header() };
+    const verify = (now: number) => provider().verifyWebhook({ raw, headers, now });
+    expect(await verify(NOON + 300 * SECOND)).toBe('valid');
+    expect(await verify(NOON + 301 * SECOND)).toBe('invalid');
+  });
+
+  test('is valid where one of several is, while Stripe rotates its secret', async () => {
+    const [old, current] = [sign(body, second, 'whsec_old'), sign(body, second)];
+    expect(await verdict(`t=${second},v1=${old},v1=${current}`)).toBe('valid');
+    expect(await verdict(`t=${second},v1=${old}`)).toBe('invalid');
+  });
+
+  test('in a scheme that is not ours is invalid', async () => {
+    expect(await verdict(`t=${second},v0=${sign(body, second)}`)).toBe('invalid');
+  });
+
+  test('does not hold for other bytes', async () => {
+    const tampered = body.replace('2500', '2501');
+    expect(tampered).not.toBe(body);
+    expect(await verdict(header(), tampered)).toBe('invalid');
+    expect(await verdict(header(), `${body} `)).toBe('invalid');
+    expect(await verdict(header(), '')).toBe('invalid');
+  });
+
+  test('does not hold for another time than the one signed', async () => {
+    expect(await verdict(`t=${second + 1},v1=${sign(body, second)}`)).toBe('invalid');
+  });
+
+  test.each([undefined, '', 't=', 'v1=', 't=1', `t=${second}`, 't=x,v1=y', 'garbage', ',,,', `t=${second},v1=`])(
+    'is not %j',
+    async (given) => {
+      expect(await verdict(given)).toBe('invalid');
+    },
+  );
+
+  test('holds for bytes that are no JSON: whoever reads them refuses those', async () => {
+    expect(await verdict(header(second, sign('not json', second)), 'not json')).toBe('valid');
+  });
+
+  test('is never valid where no secret is set', async () => {
+    const unsigned = sign(body, second, '');
+    expect(await verdict(header(second, unsigned), body, { PROVIDER_A_WEBHOOK_SECRET: '' })).toBe('invalid');
+  });
+
+  test('is forged by nobody who changes any one character', async () => {
+    const good = sign(body, second);
+    for (const place of [0, 1, 31, 32, 62, 63]) {
+      const digit = good[place] === '0' ? '1' : '0';
+      expect(await verdict(header(second, `${good.slice(0, place)}${digit}${good.slice(place + 1)}`))).toBe('invalid');
+    }
+  });
+});

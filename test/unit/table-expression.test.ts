@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Changes, type Clause, expression } from '../../shared/table/expression.ts';
+
+const NOW = 1_773_144_000;
+
+/** Names and values as a caller could give them: anything, and above all what means something in an expression. */
+const hostile = fc.constantFrom(
+  'pk',
+  'status',
+  'a = b',
+  ') OR attribute_exists(pk',
+  '#n0',
+  ':v0',
+  'SET',
+  'REMOVE x',
+  "'; --",
+  '__proto__',
+  'constructor',
+  '💶',
+  '',
+);
+const text = fc.oneof(hostile, fc.string());
+const path = fc.oneof(
+  text,
+  fc.array(text, { minLength: 1, maxLength: 3 }).map((names) => names.join('.')),
+);
+const scalar = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null));
+const compared = fc.tuple(path, scalar);
+
+const clause: fc.Arbitrary<Clause> = fc.letrec<{ clause: Clause }>((tie) => ({
+  clause: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.constant<Clause>({ absent: true }),
+    fc.constant<Clause>({ exists: true }),
+    compared.map((equals): Clause => ({ equals })),
+    compared.map((differs): Clause => ({ differs })),
+    compared.map((atMost): Clause => ({ atMost })),
+    compared.map((atLeast): Clause => ({ atLeast })),
+    compared.map((below): Clause => ({ below })),
+    fc.tuple(path, text).map((contains): Clause => ({ contains })),
+    fc.tuple(path, fc.array(scalar, { minLength: 1, maxLength: 4 })).map((oneOf): Clause => ({ oneOf })),
+    path.map((lacks): Clause => ({ lacks })),
+    path.map((has): Clause => ({ has })),
+    fc.array(tie('clause'), { minLength: 1, maxLength: 3 }).map((any): Clause => ({ any })),
+    fc.array(tie('clause'), { minLength: 1, maxLength: 3 }).map((every): Clause => ({ every })),
+  ),
+})).clause;
+
+const changes: fc.Arbitrary<Changes> = fc.record(
+  {
+    set: fc.dictionary(path, fc.oneof(scalar, fc.constant(undefined)), { maxKeys: 4 }),
+    remove: fc.array(path, { maxLength: 3 }),
+    add: fc.dictionary(path, fc.integer(), { maxKeys: 3 }),
+  },
+  { requiredKeys: [] },
+);
+
+/** All that an expression may be made of, once its placeholders are out. */
+const GRAMMAR =
+  /^(?:SET|REMOVE|ADD|AND|OR|IN|BETWEEN|attribute_exists|attribute_not_exists|contains|<=|>=|<>|[=<>(),. ])*$/;
+const withoutPlaceholders = (written: string): string => written.replaceAll(/#n\d+|:v\d+/g, '');
+const placeholders = (written: string): readonly string[] => [...new Set(written.match(/#n\d+|:v\d+/g) ?? [])];
+
+describe('whatever names and values a caller gives', () => {
+  test('a condition consists of placeholders and the grammar only', () => {
+    fc.assert(
+      fc.property(fc.array(clause, { maxLength: 5 }), (clauses) => {
+        expect(withoutPlaceholders(expression(NOW).all(clauses) ?? '')).toMatch(GRAMMAR);
+      }),
+    );
+  });
+
+  test('an update consists of placeholders and the grammar only', () => {
+    fc.assert(
+      fc.property(changes, (wanted) => {
+        expect(withoutPlaceholders(expression(NOW).update(wanted))).toMatch(GRAMMAR);
+      }),
+    );
+  });
+
+  test('each placeholder stands for something, and nothing is handed over that no expression uses', () => {
+    fc.assert(
+      fc.property(fc.array(clause, { maxLength: 4 }), changes, (clauses, wanted) => {
+        const built = expression(NOW);
+        const written = `${built.all(clauses) ?? ''} ${built.update(wanted)}`;
+        const { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = built.parts();
+        const given = [...Object.keys(ExpressionAttributeNames), ...Object.keys(ExpressionAttributeValues)];
+        expect(given.toSorted()).toEqual(placeholders(written).toSorted());
+      }),
+    );
+  });
+
+  test('its placeholders lead to the very names and values', () => {
+    fc.assert(
+      fc.property(path, scalar, (name, value) => {
+        const built = expression(NOW);
+        const [left = '', right = ''] = (built.all([{ equals: [name, value] }]) ?? '').split(' = ');
+        const { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = built.parts();
+        expect(left.split('.').map((part) => ExpressionAttributeNames[part])).toEqual(name.split('.'));
+        expect(ExpressionAttributeValues[right]).toBe(value);
+      }),
+    );
+  });
+});
+
+describe('a condition', () => {
+  const write = (...clauses: readonly Clause[]) => {
+    const built = expression(NOW);
+    return { text: built.all(clauses), ...built.parts() };
+  };
+
+  test('of nothing is none', () => {
+    expect(write()).toEqual({ text: undefined });
+  });
+
+  test('that an item is absent holds too where its ttl has passed', () => {
+    expect(write({ absent: true })).toEqual({
+      text: '(attribute_not_exists(#n0) OR #n1 <= :v0)',
+      ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
+      ExpressionAttributeValues: { ':v0': NOW },
+    });
+  });
+
+  test('that an item exists does not hold where its ttl has passed', () => {
+    expect(write({ exists: true })).toEqual({
+      text: '(attribute_exists(#n0) AND (attribute_not_exists(#n1) OR #n1 > :v0))',
+      ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
+      ExpressionAttributeValues: { ':v0': NOW },
+    });
+  });
+
+  test.each<[Clause, string]>([
+    [{ equals: ['a', 1] }, '#n0 = :v0'],
+    [{ differs: ['a', 1] }, '#n0 <> :v0'],
+    [{ atMost: ['a', 1] }, '#n0 <= :v0'],
+    [{ atLeast: ['a', 1] }, '#n0 >= :v0'],
+    [{ below: ['a', 1] }, '#n0 < :v0'],
+    [{ contains: ['f.e', 'x'] }, 'contains(#n0.#n1, :v0)'],
+    [{ oneOf: ['f.s', ['a', 'b']] }, '#n0.#n1 IN (:v0, :v1)'],
+    [{ lacks: 'a' }, 'attribute_not_exists(#n0)'],
+    [{ has: 'a' }, 'attribute_exists(#n0)'],
+    [{ any: [{ lacks: 'n' }, { below: ['n', 3] }] }, '(attribute_not_exists(#n0) OR #n0 < :v0)'],
+    [{ every: [{ has: 'n' }, { below: ['n', 3] }] }, '(attribute_exists(#n0) AND #n0 < :v0)'],
+  ])('%j is %s', (given, written) => {
+    expect(write(given).text).toBe(written);
+  });
+
+  test('of several clauses needs them all, alternatives within brackets', () => {
+    expect(write({ any: [{ has: 'a' }, { has: 'b' }] }, { equals: ['c', 1] }).text).toBe(
+      '(attribute_exists(#n0) OR attribute_exists(#n1)) AND #n2 = :v0',
+    );
+  });
+});
+
+describe('an update', () => {
+  test('sets, removes and adds', () => {
+    const built = expression(NOW);
+    expect(built.update({ set: { a: 1, b: undefined }, remove: ['c'], add: { n: 2 } })).toBe(
+      'SET #n0 = :v0 REMOVE #n1, #n2 ADD #n3 :v1',
+    );
+    expect(built.parts()).toEqual({
+      ExpressionAttributeNames: { '#n0': 'a', '#n1': 'c', '#n2': 'b', '#n3': 'n' },
+      ExpressionAttributeValues: { ':v0': 1, ':v1': 2 },
+    });
+  });
+});

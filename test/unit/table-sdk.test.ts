@@ -1,0 +1,163 @@
+import {
+  ConditionalCheckFailedException,
+  ProvisionedThroughputExceededException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { openTable } from '../../shared/table/table.ts';
+import { NOON } from '../builders/payment.ts';
+import { refusalIn } from '../builders/refusal.ts';
+
+const engine = mockClient(DynamoDBDocumentClient);
+const table = openTable({ region: 'us-east-1' }, 'records', () => NOON);
+const said = { $metadata: {}, message: 'no' };
+const keys = (count: number) => Array.from({ length: count }, (_, index) => ({ pk: `PAY#${index}`, sk: 'PAY' }));
+const conflict = () =>
+  new TransactionCanceledException({ ...said, CancellationReasons: [{ Code: 'TransactionConflict' }] });
+
+beforeEach(() => {
+  engine.reset();
+  // A write that comes again waits for a random moment: none here.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+
+describe('reading many', () => {
+  test('asks again for what the engine has left out, and for nothing else', async () => {
+    const [one, other] = keys(2);
+    engine
+      .on(BatchGetCommand)
+      .resolvesOnce({ Responses: { records: [{ ...one }] }, UnprocessedKeys: { records: { Keys: [{ ...other }] } } })
+      .resolvesOnce({ Responses: { records: [{ ...other }] } });
+    expect(await table.getMany(keys(2))).toEqual([one, other]);
+    const asked = engine.commandCalls(BatchGetCommand).map(({ args }) => args[0].input.RequestItems?.['records']?.Keys);
+    expect(asked).toEqual([[one, other], [other]]);
+  });
+
+  test('gives up where the engine leaves the same out again and again', async () => {
+    engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
+    await expect(table.getMany(keys(1))).rejects.toThrow('unprocessed');
+    expect(engine.commandCalls(BatchGetCommand).length).toBeLessThanOrEqual(10);
+  });
+
+  test('asks for a hundred at a time, for each key once, and answers in the order asked', async () => {
+    engine.on(BatchGetCommand).callsFake(({ RequestItems }) => ({
+      Responses: { records: RequestItems.records.Keys.toReversed() },
+    }));
+    const asked = [...keys(150), ...keys(3)];
+    expect(await table.getMany(asked)).toEqual(asked);
+    const sizes = engine
+      .commandCalls(BatchGetCommand)
+      .map(({ args }) => args[0].input.RequestItems?.['records']?.Keys?.length);
+    expect(sizes).toEqual([100, 50]);
+  });
+
+  test('has nothing where a record is not there or its ttl has passed', async () => {
+    const [one, other, third] = keys(3);
+    const seconds = NOON / 1_000;
+    engine.on(BatchGetCommand).resolves({
+      Responses: {
+        records: [
+          { ...one, ttl: seconds },
+          { ...third, ttl: seconds + 1 },
+        ],
+      },
+    });
+    expect(await table.getMany(keys(3))).toEqual([undefined, undefined, { ...third, ttl: seconds + 1 }]);
+    engine.on(GetCommand).resolves({ Item: { ...other, ttl: seconds } });
+    expect(await table.get(keys(1)[0] ?? { pk: '', sk: '' })).toBeUndefined();
+    engine.on(QueryCommand).resolves({ Items: [{ ...one, ttl: seconds }, { ...other }] });
+    expect((await table.queryIndex({ index: 'owner', partition: 'USER#1#PAY' })).items).toEqual([other]);
+  });
+});
+
+describe('a write', () => {
+  const item = { pk: 'PAY#1', sk: 'PAY', version: 2 };
+
+  test('whose condition does not hold tells what stood in its way', async () => {
+    const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, version: { N: '7' } };
+    engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
+    expect(await table.put(item, [{ equals: ['version', 1] }])).toEqual({ ok: false, found: { ...item, version: 7 } });
+    expect(engine.commandCalls(PutCommand)[0]?.args[0].input.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
+  });
+
+  test('that met an item past its ttl tells of none', async () => {
+    const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, ttl: { N: String(NOON / 1_000) } };
+    engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
+    expect(await table.put(item, [{ exists: true }])).toEqual({ ok: false, found: undefined });
+  });
+
+  test('that the engine has no capacity for is an error, not a condition that failed', async () => {
+    engine.on(UpdateCommand).rejects(new ProvisionedThroughputExceededException(said));
+    await expect(table.update(item, { set: { a: 1 } })).rejects.toThrow(ProvisionedThroughputExceededException);
+  });
+
+  test('that meets a transaction on its item comes again', async () => {
+    engine.on(PutCommand).rejectsOnce(new TransactionConflictException(said)).resolves({});
+    expect(await table.put(item)).toEqual({ ok: true, item });
+    expect(engine.commandCalls(PutCommand)).toHaveLength(2);
+  });
+});
+
+describe('a transaction', () => {
+  const step = { put: { pk: 'PAY#1', sk: 'HIST#1' }, if: [{ absent: true }] } as const;
+
+  test('tells which of its conditions did not hold, and what they found', async () => {
+    const Item = { pk: { S: 'PAY#1' }, sk: { S: 'HIST#1' } };
+    engine.on(TransactWriteCommand).rejects(
+      new TransactionCanceledException({
+        ...said,
+        CancellationReasons: [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item }],
+      }),
+    );
+    const found = [undefined, { pk: 'PAY#1', sk: 'HIST#1' }];
+    expect(await table.transact([step, step])).toEqual({ ok: false, failed: [1], found });
+  });
+
+  test('that meets another one comes again', async () => {
+    engine.on(TransactWriteCommand).rejectsOnce(conflict()).resolves({});
+    expect(await table.transact([step])).toEqual({ ok: true });
+    expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(2);
+  });
+
+  test('that a condition stops beside a conflict does not come again', async () => {
+    const reasons = [{ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }];
+    engine
+      .on(TransactWriteCommand)
+      .rejects(new TransactionCanceledException({ ...said, CancellationReasons: reasons }));
+    expect(await table.transact([step, step])).toMatchObject({ ok: false, failed: [1] });
+    expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(1);
+  });
+
+  test('that always meets another one ends in a conflict of versions, not in a bug', async () => {
+    engine.on(TransactWriteCommand).rejects(conflict());
+    expect((await refusalIn(table.transact([step]))).code).toBe('VERSION_CONFLICT');
+    expect(engine.commandCalls(TransactWriteCommand).length).toBeLessThanOrEqual(10);
+  });
+
+  test('that fails for another reason is an error', async () => {
+    const reasons = [{ Code: 'ThrottlingError' }];
+    engine
+      .on(TransactWriteCommand)
+      .rejects(new TransactionCanceledException({ ...said, CancellationReasons: reasons }));
+    await expect(table.transact([step])).rejects.toThrow(TransactionCanceledException);
+  });
+
+  test('checks without writing, by condition alone', async () => {
+    engine.on(TransactWriteCommand).resolves({});
+    await table.transact([{ check: { pk: 'ORG#1', sk: 'ORG' }, if: [{ exists: true }] }]);
+    const [sent] = engine.commandCalls(TransactWriteCommand)[0]?.args[0].input.TransactItems ?? [];
+    expect(Object.keys(sent ?? {})).toEqual(['ConditionCheck']);
+    expect(sent?.ConditionCheck?.ConditionExpression).toContain('attribute_exists');
+  });
+});
