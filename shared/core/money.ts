@@ -32,9 +32,16 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
+/** ISO 4217, where it is not 2. Intl would not do: it says how prices are written (HUF 0), not what a minor unit is. */
+const DIGITS: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
+  ...['CLF', 'UYW'].map((code) => [code, 4] as const),
+]);
+const USUAL_DIGITS = 2;
+
 /** Digits after the point of the currency's major unit (2 for USD, 0 for JPY). */
-export const currencyDigits = (code: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 2;
+export const currencyDigits = (code: string): number => DIGITS.get(code) ?? USUAL_DIGITS;
 
 const mismatch = (path: string, expected: number, given: number): DomainError =>
   new DomainError('PRICING_MISMATCH', {

@@ -36,7 +36,6 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(limiting)
     .use(idempotency)
     .use(access)
-    .use(limitingByRecord)
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
@@ -167,18 +166,7 @@ const withoutCardData = (json: unknown): unknown =>
 
 const limiting: Step = {
   before: async ({ event: { deps, spec, request } }) => {
-    if (countsBeforeAccess(spec) && deps.rateLimits && request) await enforceLimits(deps, spec.limits, request);
-  },
-};
-
-/** Whoever may not touch a record uses up nothing of its windows, and an answer that is kept costs nothing. */
-const countsBeforeAccess = ({ access: rule, limits }: Exchange['spec']): boolean =>
-  limits.length > 0 && rule?.record === undefined;
-
-const limitingByRecord: Step = {
-  before: async ({ event: { deps, spec, request, kept } }) => {
-    if (kept || countsBeforeAccess(spec) || spec.limits.length === 0 || !deps.rateLimits || !request) return;
-    await enforceLimits(deps, spec.limits, request);
+    if (deps.rateLimits && request && spec.limits.length > 0) await enforceLimits(deps, spec.limits, request);
   },
 };
 

@@ -54,15 +54,13 @@ export type UpdateMethodBody = z.output<typeof updateMethodBody>;
 export const billingAddressBody = z.object({ billing_address_id: idSchema.nullable() });
 export type BillingAddressBody = z.output<typeof billingAddressBody>;
 
-const MAX_PAGE = 10_001;
-
-export const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
+const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
 
 export const listMethodsQuery = z
   .object({
     organization_id: z.string().max(64).optional(),
     project_id: z.string().optional(),
-    page: wholeNumber.pipe(z.int().min(1).max(MAX_PAGE)).default(1),
+    page: wholeNumber.pipe(z.int().min(1)).default(1),
     limit: wholeNumber
       .pipe(z.int().min(1))
       .transform((limit) => Math.min(limit, PAGE_LIMIT))
@@ -74,7 +72,8 @@ export const listMethodsQuery = z
     orderDir: z.enum(['asc', 'desc']).default('desc'),
     token: z.string().max(2048).optional(),
   })
-  .refine(({ page, limit }) => (page - 1) * limit <= MAX_OFFSET, {
+  // Of what is no number, another problem tells.
+  .refine(({ page, limit }) => !((page - 1) * limit > MAX_OFFSET), {
     path: ['page'],
     message: `must not lead beyond ${MAX_OFFSET} entries`,
     params: { rule: 'too_big' },

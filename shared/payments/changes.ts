@@ -12,7 +12,7 @@ import {
 import { reconcileTime } from './transitions.ts';
 
 /** Pure next versions of a payment. Each returns a whole record; the store commits it under the version it came from. */
-const isUnclear = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
+export const isUnclear = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
 
 /** The next version, in the same state or another; completed_at is set once, on the first entry to succeeded. */
 export const inStatus = (

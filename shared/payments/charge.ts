@@ -7,7 +7,7 @@ import { isVisible, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
 
 /** The key of one attempt to charge: the same however often it is sent. */
-export const attemptKey = (payment: Pick<VisiblePayment, 'id' | 'attempt'>): string =>
+const attemptKey = (payment: Pick<VisiblePayment, 'id' | 'attempt'>): string =>
   `${payment.id}:confirm:${payment.attempt}`;
 
 /** The claim as it stands by then, and what came of it. */

@@ -4,7 +4,7 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import { recordAnswer } from './answer.ts';
 import { cancelAtProvider } from './cancel.ts';
 import { captureApproved } from './capture-approved.ts';
-import { inStatus, knownOf } from './changes.ts';
+import { inStatus, isUnclear, knownOf } from './changes.ts';
 import { charge } from './charge.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -19,7 +19,7 @@ import {
 import { saveMethodOf } from './save-method.ts';
 import { appointmentOf, type PaymentStore, paymentStore } from './store.ts';
 import { storeRead } from './sync.ts';
-import { RESEND_WITHIN_MS, reconcileTime } from './transitions.ts';
+import { isSettled, RESEND_WITHIN_MS, reconcileTime } from './transitions.ts';
 import { finishUpdate } from './update.ts';
 
 export type AppointmentDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
@@ -59,7 +59,7 @@ const keep = async (deps: AppointmentDeps, store: PaymentStore, payment: Payment
       await finishUpdate(deps, store, await deps.providers.forPayments(payment.providerId), payment);
       return 'updated';
     }
-    if (payment.status === 'processing' || payment.status === 'pending') return reconcile(deps, store, payment);
+    if (!isSettled(payment.status)) return reconcile(deps, store, payment);
   }
   if (wantsMethodSaved(payment)) {
     const saved = await saveMethodOf(deps, payment);
@@ -112,7 +112,8 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
       return resendOrFail(deps, store, provider, payment);
     case 'same':
       if (payerIsLate(payment, now)) return expire(deps, store, payment);
-      await scheduleNext(deps, store, payment);
+      if (isUnclear(payment.status)) await scheduleNext(deps, store, payment);
+      else await restore(store, { ...payment, reconcileAt: undefined });
       return 'unchanged';
     case 'mismatch':
       await scheduleNext(deps, store, payment);

@@ -5,7 +5,7 @@ import type { PaymentStatus, VisiblePayment } from './payment.ts';
 /** The order of a payment that names a product: one each, read-only, and wholly what its payment says. */
 export type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
 
-export const orderStatusOf = (status: PaymentStatus): OrderStatus => {
+const orderStatusOf = (status: PaymentStatus): OrderStatus => {
   switch (status) {
     case 'succeeded':
       return 'paid';

@@ -15,8 +15,8 @@ const wholeNumber = (min: number, max: number) =>
     .pipe(z.int().min(min).max(max));
 
 const MAX_PAGE = 1_000_000;
-export const PAYMENTS_PER_PAGE = 20;
-export const MAX_PAYMENTS_PER_PAGE = 50;
+const PAYMENTS_PER_PAGE = 20;
+const MAX_PAYMENTS_PER_PAGE = 50;
 
 const moment = (dayEnd: boolean) =>
   z
@@ -32,13 +32,13 @@ const statusList = z
   .transform((text) => text.split(',').map((status) => status.trim()))
   .pipe(z.array(z.enum(PAYMENT_STATUSES)).min(1));
 
-export const pageQuery = {
+const pageQuery = {
   page: wholeNumber(1, MAX_PAGE).default(1),
   limit: wholeNumber(1, MAX_PAYMENTS_PER_PAGE).default(PAYMENTS_PER_PAGE),
   cursor: z.string().max(1000).optional(),
 };
 
-export const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
+const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 
 export const listPaymentsQuery = z
   .object({

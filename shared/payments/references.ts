@@ -74,14 +74,7 @@ export const priceOf = (
     discountCents: product.discount_cents,
     totalCents: product.total_cents,
   };
-  const priced: Readonly<Record<(typeof PRICE_FIELDS)[number], number>> = {
-    subtotal_cents: prices.subtotalCents,
-    tax_cents: prices.taxCents,
-    discount_cents: prices.discountCents,
-    total_cents: prices.totalCents,
-    amount_cents: prices.totalCents,
-  };
-  const sent = PRICE_FIELDS.find((field) => body[field] !== undefined && body[field] !== priced[field]);
+  const sent = PRICE_FIELDS.find((field) => body[field] !== undefined);
   if (sent) {
     throw new DomainError('PRICING_MISMATCH', {
       message: `The product's price is ${prices.totalCents}: send product_id without prices`,

@@ -160,7 +160,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
 const appointments = (table: Table) => {
   /** Sets the next look at an unclear payment. */
   const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
-    const dueAt = appointmentOf({ ...payment, reconcileAt: at }) ?? at;
+    const [dueAt = at] = [at, appointmentOf({ ...payment, reconcileAt: at }) ?? at].sort();
     return table.update(
       paymentKey(payment.id),
       { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },

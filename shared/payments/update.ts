@@ -3,7 +3,9 @@ import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts'
 import { fingerprint } from '../core/ids.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { customerRecord } from '../customers/customer.ts';
+import { customerRecord, ownerOfRecord } from '../customers/customer.ts';
+import { ensureCustomer } from '../customers/ensure.ts';
+import { customerPointerKey, ownerCustomerOf } from '../customers/owner-customer.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
@@ -28,7 +30,7 @@ export const updatePayment = async (
   const payment = request.record;
   refuseFixedFields(payment, request.body);
   requireUpdatable(payment);
-  const draft = draftOf(request, payment);
+  const draft = await withCustomer(deps, request, draftOf(request, payment));
   if (!concernsProvider(payment, draft)) {
     return { data: paymentWithSecret(await apply(deps, store, payment, draft), deps.now()) };
   }
@@ -76,6 +78,19 @@ const draftOf = ({ body, named }: ApiRequest<unknown, unknown, UpdateIntentBody>
     tags: pick(body.tags, payment.tags),
     metadata: pick(body.metadata, payment.metadata),
   };
+};
+
+/** Saving the method needs a customer at the provider: the owner's, or one that is made. */
+const withCustomer = async (
+  deps: MoneyDeps,
+  { record: payment, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
+  draft: Draft,
+): Promise<Draft> => {
+  const owner = ownerOfRecord(payment);
+  if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
+  const slot = payment.providerId;
+  const known = ownerCustomerOf(await deps.table.get(customerPointerKey(owner, slot)));
+  return { ...draft, ...(await ensureCustomer(deps, { slot, owner, caller, forId: payment.id, known })) };
 };
 
 type Named = ApiRequest['named'];
@@ -127,6 +142,7 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.totalCents !== payment.totalCents ||
   draft.currency !== payment.currency ||
   draft.methodRef !== payment.methodRef ||
+  draft.providerCustomerId !== payment.providerCustomerId ||
   draft.description !== payment.description ||
   draft.returnUrl !== payment.returnUrl ||
   draft.setupFutureUsage !== payment.setupFutureUsage ||

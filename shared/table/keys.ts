@@ -85,7 +85,7 @@ export const projectPartition = (projectId: string, kind: RecordKind): string =>
 /** Sort key of the list indexes: oldest first, unique. */
 export const listSort = (createdAt: string, id: string): string => `${createdAt}#${id}`;
 
-export const DUE_SHARDS = 10;
+const DUE_SHARDS = 10;
 /** Records spread over the shards of the `due` index by their id. */
 export const dueShard = (id: string): string => `DUE#${Number.parseInt(fingerprint(id).slice(0, 6), 16) % DUE_SHARDS}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);

@@ -67,8 +67,6 @@ export const recordItem = <T extends StoredRecord>(shape: RecordShape<T>, record
   };
 };
 
-export type RecordStore<T extends StoredRecord> = ReturnType<typeof recordStore<T>>;
-
 export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shape: RecordShape<T>) => {
   const key = (id: string): Key => recordKey(shape.kind, id);
   const parse = (item: Item | undefined): T | undefined => item && parseRecord(shape, item);

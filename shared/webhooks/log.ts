@@ -23,10 +23,10 @@ export interface LogEntry {
 }
 
 const KEPT_MS = 90 * DAY;
-export const LOG_SHARDS = 4;
+const LOG_SHARDS = 4;
 
 /** The scope of all entries lives in the `project` index, an owner's in the `owner` index. */
-export const logPartition = (scope: string, day: string, shard: number): string => `LOG#${scope}#${day}#${shard}`;
+const logPartition = (scope: string, day: string, shard: number): string => `LOG#${scope}#${day}#${shard}`;
 
 export const logItem = (entry: LogEntry): Item => {
   const id = derivedId(

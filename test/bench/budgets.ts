@@ -92,9 +92,9 @@ export const BUDGETS = {
     of: 'payments.update-intent',
     requests: 3,
     levels: 3,
-    writeUnits: 5,
+    writeUnits: 3,
     dueUnits: 4,
-    because: 'load, claim, commit, as confirm; with its draft beside it an item is two units, and lists do not show it',
+    because: 'load, claim of the draft, commit, as confirm; lists do not show the claim',
   },
   'update intent, here only': {
     of: 'payments.update-intent',

@@ -83,7 +83,7 @@ const organizationOf = async (service: Service, { userId }: Person): Promise<str
 
 const projectOf = async (service: Service, { userId }: Person): Promise<string> => {
   people += 1;
-  const id = `project_${people}`;
+  const id = `proj_${String(people).padStart(24, '0')}`;
   const [created_at, updated_at] = [TIMES.createdAt, TIMES.updatedAt];
   await service.store(referenceKey('projects', id), {
     id,
@@ -352,6 +352,11 @@ export const SIZES: Readonly<Record<string, (service: Service) => Promise<Json>>
   'typical, with a saved method, paid': async (service) => {
     const who = await person(service);
     return paid(service, who, { payment_method_id: await savedMethod(service, who) });
+  },
+  'typical, with a saved method in a project, paid': async (service) => {
+    const who = await person(service);
+    const method = await savedMethod(service, who);
+    return paid(service, who, { payment_method_id: method, project_id: await projectOf(service, who) });
   },
   'typical, of a guest, paid': async (service) => {
     const who = await guest(service);

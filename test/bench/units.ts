@@ -1,13 +1,16 @@
 import * as z from 'zod';
 
-/** Capacity units as DynamoDB counts them: told by the engine, and by item size where no answer tells. */
+/**
+ * Capacity units as DynamoDB counts them: told by the engine, whose figures follow AWS's rules (its item sizes agree with
+ * those counted here to the byte), and by item size where no answer tells.
+ */
 const KILOBYTE = 1_024;
 
 const attributeSchema = z.record(z.string(), z.unknown());
 export type Attributes = z.infer<typeof attributeSchema>;
 
 /**
- * Bytes of an item (attribute values in wire form).
+ * Bytes of an item (attribute values in wire form, or as the SDK has them).
  * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export const itemBytes = (item: Attributes): number =>
@@ -24,7 +27,7 @@ const valueBytes = (value: unknown): number => {
     case 'N':
       return numberBytes(String(content));
     case 'B':
-      return Buffer.from(String(content), 'base64').length;
+      return content instanceof Uint8Array ? content.length : Buffer.from(String(content), 'base64').length;
     case 'BOOL':
     case 'NULL':
       return 1;

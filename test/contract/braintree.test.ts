@@ -1,4 +1,37 @@
-import { BRAINTREE } from './provider-subjects.ts';
+import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { testProvider } from './provider-suite.ts';
 
-testProvider(BRAINTREE);
+/** Customers alone: of methods and payments there is nothing to name. */
+testProvider({
+  name: 'Braintree',
+  can: {
+    payments: false,
+    customers: true,
+    methods: false,
+    rawCards: false,
+    billingDetails: false,
+    clientConfirmation: false,
+    capturesOnApproval: false,
+    subscriptions: 'service',
+  },
+  slot: 'provider_d',
+  adapter: 'braintree',
+  open: openBraintree,
+  settings: { MERCHANT_ID: 'local', PUBLIC_KEY: 'local_public', PRIVATE_KEY: 'local_private' },
+  credentials: { apiKey: 'local_private', webhookSecret: '' },
+  forgets: { intents: false, cancellations: false, declines: false, customers: false },
+  methods: {
+    succeeds: '',
+    attaches: '',
+    approvedBy: undefined,
+    declines: {},
+    settlesLater: { succeeded: '', failed: '' },
+    asksCustomer: undefined,
+    lost: { before: '', after: '' },
+    unknown: '',
+    declinesToAttach: '',
+  },
+  paths: { confirm: '', customers: '/customers', attach: '' },
+  nextAction: 'use_provider_sdk',
+  paymentEvents: { succeeded: [], failed: [] },
+});

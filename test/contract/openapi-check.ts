@@ -7,26 +7,38 @@ const node: z.ZodType<SchemaNode> = z.lazy(() =>
     type: z.string().optional(),
     nullable: z.boolean().optional(),
     enum: z.array(z.unknown()).optional(),
+    minLength: z.number().optional(),
     maxLength: z.number().optional(),
+    pattern: z.string().optional(),
+    minItems: z.number().optional(),
+    maxItems: z.number().optional(),
     required: z.array(z.string()).optional(),
     properties: z.record(z.string(), node).optional(),
     items: node.optional(),
     additionalProperties: z.union([z.boolean(), node]).optional(),
     anyOf: z.array(node).optional(),
+    oneOf: z.array(node).optional(),
+    allOf: z.array(node).optional(),
   }),
 );
 
-interface SchemaNode {
+export interface SchemaNode {
   $ref?: string | undefined;
   type?: string | undefined;
   nullable?: boolean | undefined;
   enum?: unknown[] | undefined;
+  minLength?: number | undefined;
   maxLength?: number | undefined;
+  pattern?: string | undefined;
+  minItems?: number | undefined;
+  maxItems?: number | undefined;
   required?: string[] | undefined;
   properties?: Record<string, SchemaNode> | undefined;
   items?: SchemaNode | undefined;
   additionalProperties?: boolean | SchemaNode | undefined;
   anyOf?: SchemaNode[] | undefined;
+  oneOf?: SchemaNode[] | undefined;
+  allOf?: SchemaNode[] | undefined;
 }
 
 const documentSchema = z.object({ components: z.object({ schemas: z.record(z.string(), node) }) });
@@ -37,35 +49,51 @@ export const parseOpenApi = (text: string): OpenApi => documentSchema.parse(JSON
 export const problemsOf = (api: OpenApi, name: string, value: unknown): string[] =>
   check(api, { $ref: `#/components/schemas/${name}` }, value, name);
 
-const check = (api: OpenApi, schema: SchemaNode, value: unknown, at: string): string[] => {
+export const check = (api: OpenApi, schema: SchemaNode, value: unknown, at: string): string[] => {
   if (schema.$ref !== undefined) {
     const target = api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)];
     return target ? check(api, target, value, at) : [`${at}: ${schema.$ref} is not in the document`];
   }
   if (value === null) return schema.nullable === true ? [] : [`${at}: is null`];
-  if (schema.anyOf) {
-    const tries = schema.anyOf.map((option) => check(api, option, value, at));
+  if (schema.allOf) {
+    const { allOf, ...own } = schema;
+    return [own, ...allOf].flatMap((part) => check(api, part, value, at));
+  }
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options) {
+    const tries = options.map((option) => check(api, option, value, at));
     return tries.some((problems) => problems.length === 0) ? [] : (tries.sort((a, b) => a.length - b.length)[0] ?? []);
   }
   if (schema.enum && !schema.enum.includes(value))
     return [`${at}: ${JSON.stringify(value)} is not one of ${schema.enum.join(', ')}`];
-  switch (schema.type) {
+  switch (schema.type ?? (schema.properties && 'object')) {
     case 'object':
       return checkObject(api, schema, value, at);
     case 'array':
       if (!Array.isArray(value)) return [`${at}: is no array`];
-      return value.flatMap((item, index) => check(api, schema.items ?? {}, item, `${at}[${index}]`));
+      return [
+        ...sizeProblems(schema.minItems, schema.maxItems, value.length, at),
+        ...value.flatMap((item, index) => check(api, schema.items ?? {}, item, `${at}[${index}]`)),
+      ];
     case 'integer':
       return Number.isInteger(value) ? [] : [`${at}: is no integer`];
     case 'string':
       if (typeof value !== 'string') return [`${at}: is no string`];
-      return value.length <= (schema.maxLength ?? Number.POSITIVE_INFINITY) ? [] : [`${at}: is too long`];
+      return [
+        ...sizeProblems(schema.minLength, schema.maxLength, value.length, at),
+        ...(schema.pattern === undefined || new RegExp(schema.pattern).test(value) ? [] : [`${at}: has another form`]),
+      ];
     case undefined:
       return [];
     default:
       return typeof value === schema.type ? [] : [`${at}: is no ${schema.type}`];
   }
 };
+
+const sizeProblems = (min = 0, max = Number.POSITIVE_INFINITY, size: number, at: string): string[] => [
+  ...(size < min ? [`${at}: is too short`] : []),
+  ...(size > max ? [`${at}: is too long`] : []),
+];
 
 const checkObject = (api: OpenApi, schema: SchemaNode, value: unknown, at: string): string[] => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${at}: is no object`];
@@ -80,3 +108,33 @@ const checkObject = (api: OpenApi, schema: SchemaNode, value: unknown, at: strin
   });
   return [...missing, ...wrong];
 };
+
+const content = z.object({ content: z.record(z.string(), z.object({ schema: node.optional() })).optional() });
+const operation = z.object({ requestBody: content.optional(), responses: z.record(z.string(), content) });
+const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
+/** An operation as a document describes it: what is sent, and what is answered by status. */
+export interface Operation {
+  readonly api: OpenApi;
+  readonly method: string;
+  /** With `{id}` for what varies. */
+  readonly path: string;
+  readonly request: SchemaNode | undefined;
+  readonly answers: ReadonlyMap<string, SchemaNode | undefined>;
+}
+
+export const operationsOf = (text: string): Operation[] => {
+  const api = parseOpenApi(text);
+  const { paths } = pathsSchema.parse(JSON.parse(text));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, described]) => {
+      const { data } = operation.safeParse(described);
+      if (!data) return [];
+      const answers = new Map(Object.entries(data.responses).map(([status, answer]) => [status, jsonOf(answer)]));
+      return [{ api, method: method.toUpperCase(), path, request: jsonOf(data.requestBody), answers }];
+    }),
+  );
+};
+
+const jsonOf = (described: z.output<typeof content> | undefined): SchemaNode | undefined =>
+  described?.content?.['application/json']?.schema;

@@ -1,4 +1,370 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import type { KnownPayment, PaymentProvider, ProviderPayment } from '../../shared/providers/provider.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testProvider } from './provider-suite.ts';
 
 testProvider(PAYPAL);
+
+const HOUR_MS = 3_600_000;
+const TOKEN_LIFETIME_MS = 9 * HOUR_MS;
+const RETURN_URL = 'https://shop.example/back';
+
+let rig: ProviderRig;
+let provider: PaymentProvider;
+beforeEach(async () => {
+  rig = await openRig(PAYPAL);
+  ({ provider } = rig);
+});
+afterEach(() => rig.close());
+
+const doneValue = <T>(outcome: Outcome<T>): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  throw new Error(`not done: ${JSON.stringify(outcome)}`);
+};
+
+interface Wish {
+  readonly method?: string;
+  readonly amountCents?: number;
+  readonly currency?: string;
+  readonly description?: string;
+  readonly saveMethod?: boolean;
+  readonly customerId?: string;
+}
+
+const PAYMENT_ID = 'pay_000000000000000000000001';
+
+const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
+  provider.createIntent({
+    amountCents: 2_500,
+    currency: 'USD',
+    description: undefined,
+    method: undefined,
+    customerId: undefined,
+    ...wish,
+    saveMethod,
+    idempotencyKey: `${PAYMENT_ID}:create`,
+    paymentId: PAYMENT_ID,
+    returnUrl: RETURN_URL,
+  });
+const create = async (wish: Wish = {}): Promise<ProviderPayment> => doneValue(await createIntent(wish));
+
+const confirm = ({ intentId }: ProviderPayment, method?: string, attempt = 1) =>
+  provider.confirmIntent({
+    idempotencyKey: `${PAYMENT_ID}:confirm:${attempt}`,
+    intentId,
+    paymentId: PAYMENT_ID,
+    amountCents: 2_500,
+    currency: 'USD',
+    method,
+    customerId: undefined,
+    returnUrl: undefined,
+  });
+
+const find = async ({ intentId }: ProviderPayment, status: KnownPayment['status'], method?: string) =>
+  provider.findPayment({ intentId, attemptRef: undefined, method, status });
+
+const update = ({ intentId }: ProviderPayment, wish: Wish & { readonly clears?: boolean } = {}) =>
+  provider.updateIntent({
+    idempotencyKey: 'u',
+    intentId,
+    amountCents: wish.amountCents ?? 2_500,
+    currency: wish.currency ?? 'USD',
+    description: wish.description,
+    method: wish.clears ? null : wish.method,
+    customerId: wish.customerId,
+    saveMethod: wish.saveMethod ?? false,
+    returnUrl: RETURN_URL,
+  });
+
+const approve = (payer?: string) =>
+  rig.control('POST', `/payments/${PAYMENT_ID}/authenticate`, { outcome: 'success', ...(payer && { payer }) });
+const refuse = () => rig.control('POST', `/payments/${PAYMENT_ID}/authenticate`, { outcome: 'failure' });
+
+const sentTo = (path: string) =>
+  rig.exchanges.filter((exchange) => exchange.path.endsWith(path)).map(({ sent }) => JSON.parse(sent || '{}'));
+const calls = (path: string) => rig.exchanges.filter((exchange) => exchange.path.endsWith(path));
+
+const timesCharged = async (): Promise<number> => {
+  const { charges } = await rig.control<{ charges: { status: string }[] }>('GET', '/ledger');
+  return charges.filter(({ status }) => status === 'succeeded').length;
+};
+
+describe('an order without a method', () => {
+  it('names the page where its payer approves it, and where the payer comes back to', async () => {
+    const made = await create();
+    expect(made).toMatchObject({
+      status: 'requires_payment_method',
+      clientSecret: made.intentId,
+      nextAction: { type: 'redirect_to_url', url: expect.stringContaining(made.intentId) },
+    });
+    const [{ payment_source: source, purchase_units: units }] = sentTo('/orders');
+    expect(source.paypal.experience_context).toMatchObject({
+      user_action: 'PAY_NOW',
+      shipping_preference: 'NO_SHIPPING',
+      return_url: RETURN_URL,
+      cancel_url: RETURN_URL,
+    });
+    expect(source.paypal).not.toHaveProperty('attributes');
+    expect(units).toMatchObject([{ custom_id: PAYMENT_ID, invoice_id: PAYMENT_ID }]);
+  });
+
+  it('waits for its payer when it is confirmed too early, and moves no money', async () => {
+    const made = await create();
+    expect(await confirm(made)).toMatchObject({
+      kind: 'done',
+      value: { status: 'pending', nextAction: { type: 'redirect_to_url', url: made.nextAction?.url } },
+    });
+    expect(await find(made, 'pending')).toMatchObject({ kind: 'done', value: { status: 'pending' } });
+    expect(await timesCharged()).toBe(0);
+  });
+
+  it('awaits our capture once it is approved, and is captured once', async () => {
+    const made = await create();
+    await approve();
+    const found = doneValue(await find(made, 'requires_payment_method'));
+    expect(found).toMatchObject({ status: 'pending', awaitsCapture: true, nextAction: undefined });
+    const captured = doneValue(await confirm(made));
+    expect(captured).toMatchObject({ status: 'succeeded', intentId: made.intentId, ourPaymentId: PAYMENT_ID });
+    expect(captured.paymentId).not.toBe(made.intentId);
+    expect(doneValue(await confirm(made))).toEqual(captured);
+    expect(doneValue(await confirm(made, undefined, 2))).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged()).toBe(1);
+  });
+
+  it('that is approved is an attempt that has not arrived, where one is under way', async () => {
+    const made = await create();
+    await approve();
+    expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
+    expect(doneValue(await find(made, 'processing'))).not.toHaveProperty('awaitsCapture');
+  });
+
+  it.each(['failed', 'canceled'] as const)('that is approved stays %s where the record says so', async (status) => {
+    const made = await create();
+    await approve();
+    expect(doneValue(await find(made, status))).toMatchObject({ status });
+    expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
+  });
+
+  it('stays as it is where its payer goes back', async () => {
+    const made = await create();
+    await refuse();
+    expect(doneValue(await find(made, 'requires_payment_method'))).toMatchObject({
+      status: 'requires_payment_method',
+      nextAction: made.nextAction,
+    });
+  });
+
+  it('whose payer cannot pay after all may be approved again', async () => {
+    const made = await create();
+    await approve('SIM-DECLINED');
+    expect(await confirm(made)).toEqual({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
+    expect(await confirm(made, undefined, 2)).toMatchObject({ value: { status: 'pending' } });
+    await approve('SIM-OK');
+    expect(doneValue(await confirm(made, undefined, 3))).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged()).toBe(1);
+  });
+
+  it('is not changed once it is approved', async () => {
+    const made = await create();
+    await approve();
+    expect(await update(made, { amountCents: 3_000 })).toEqual({ kind: 'refused', reason: 'order_not_open' });
+  });
+
+  it('asks its payer anew where what is asked has changed', async () => {
+    const made = await create();
+    const customerId = 'customer-1';
+    const changed = doneValue(await update(made, { saveMethod: true, customerId }));
+    expect(changed).toMatchObject({ status: 'requires_payment_method', nextAction: made.nextAction });
+    expect(calls('/confirm-payment-source')).toHaveLength(1);
+    await approve();
+    await confirm(made);
+    const kept = await provider.keepMethod({
+      intentId: made.intentId,
+      attemptRef: undefined,
+      method: undefined,
+      status: 'succeeded',
+      customerId,
+      idempotencyKey: 'k',
+    });
+    expect(doneValue(kept)).toMatchObject({ customerId, type: 'card', walletType: 'paypal', lastFour: undefined });
+  });
+});
+
+describe('an order with a saved method', () => {
+  it('holds it back until it is confirmed: PayPal would capture at once', async () => {
+    const made = await create({ method: 'SIM-OK' });
+    expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
+    expect(made).toMatchObject({ status: 'created', nextAction: undefined });
+    expect(await timesCharged()).toBe(0);
+    await confirm(made, 'SIM-OK');
+    expect(sentTo('/capture')).toEqual([{ payment_source: { paypal: { vault_id: 'SIM-OK' } } }]);
+  });
+
+  it('charges a card as a card', async () => {
+    const made = await create({ method: 'SIM-CARD' });
+    expect(doneValue(await confirm(made, 'SIM-CARD'))).toMatchObject({ status: 'succeeded' });
+    expect(sentTo('/capture')).toMatchObject([
+      { payment_source: { paypal: { vault_id: 'SIM-CARD' } } },
+      { payment_source: { card: { vault_id: 'SIM-CARD', stored_credential: { payment_initiator: 'MERCHANT' } } } },
+    ]);
+    expect(doneValue(await confirm(made, 'SIM-CARD'))).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged()).toBe(1);
+  });
+
+  it('is spent once a card was declined on it, and says so', async () => {
+    const made = await create({ method: 'SIM-NSF' });
+    const declined = await confirm(made, 'SIM-NSF');
+    expect(declined).toMatchObject({ kind: 'declined', code: 'insufficient_funds' });
+    expect(await confirm(made, 'SIM-OK', 2)).toEqual({ kind: 'refused', reason: 'intent_spent' });
+    expect(await timesCharged()).toBe(0);
+  });
+
+  it('asks its payer anew once the method is taken away', async () => {
+    const made = await create({ method: 'SIM-OK' });
+    expect(doneValue(await update(made, { clears: true }))).toMatchObject({
+      status: 'requires_payment_method',
+      nextAction: { type: 'redirect_to_url' },
+    });
+  });
+
+  it('changes, loses and gains its description', async () => {
+    const made = await create({ method: 'SIM-OK', description: 'Two books' });
+    for (const description of ['Three books', undefined, 'x'.repeat(200)]) {
+      await update(made, { method: 'SIM-OK', ...(description && { description }) });
+    }
+    const patches = rig.exchanges.filter(({ method }) => method === 'PATCH').map(({ sent }) => JSON.parse(sent));
+    const path = "/purchase_units/@reference_id=='default'/description";
+    expect(patches).toEqual([
+      [{ op: 'replace', path, value: 'Three books' }],
+      [{ op: 'remove', path }],
+      [{ op: 'add', path, value: 'x'.repeat(127) }],
+    ]);
+  });
+
+  it('is left alone where nothing of it changes', async () => {
+    const made = await create({ method: 'SIM-OK' });
+    await update(made, { method: 'SIM-OK' });
+    expect(rig.exchanges.filter(({ method }) => method === 'PATCH')).toEqual([]);
+  });
+});
+
+describe('an order that has expired', () => {
+  it('is as the record has it, is spent, and is as good as canceled', async () => {
+    const made = await create({ method: 'SIM-OK' });
+    await rig.clock.advance(7 * HOUR_MS);
+    expect(doneValue(await find(made, 'created', 'SIM-OK'))).toMatchObject({
+      status: 'created',
+      amountCents: undefined,
+    });
+    expect(doneValue(await find(made, 'pending'))).toMatchObject({ status: 'pending' });
+    expect(doneValue(await find(made, 'processing', 'SIM-OK'))).toMatchObject({ status: 'created' });
+    expect(await find(made, 'succeeded')).toEqual({ kind: 'refused', reason: 'RESOURCE_NOT_FOUND' });
+    expect(await confirm(made, 'SIM-OK')).toEqual({ kind: 'refused', reason: 'intent_spent' });
+    expect(await update(made, { amountCents: 3_000, method: 'SIM-OK' })).toMatchObject({ kind: 'done' });
+    const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;
+    expect(doneValue(await provider.cancelIntent({ ...known, idempotencyKey: 'c' }))).toMatchObject({
+      status: 'canceled',
+    });
+  });
+});
+
+describe('a cancellation', () => {
+  it('only reads: the order may still be there, and stays canceled where the record says so', async () => {
+    const made = await create();
+    rig.exchanges.length = 0;
+    const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;
+    expect(doneValue(await provider.cancelIntent({ ...known, idempotencyKey: 'c' }))).toMatchObject({
+      status: 'canceled',
+    });
+    expect(rig.exchanges.map(({ method }) => method)).toEqual(['GET']);
+    expect(doneValue(await find(made, 'canceled'))).toMatchObject({ status: 'canceled' });
+  });
+});
+
+describe('an amount', () => {
+  it.each([
+    ['USD', 2_500, '25.00'],
+    ['USD', 1, '0.01'],
+    ['JPY', 900, '900'],
+    ['HUF', 250_000, '2500'],
+    ['TWD', 100, '1'],
+  ])('of %s %d is written %s, and read back', async (currency, amountCents, value) => {
+    const made = await create({ currency, amountCents });
+    expect(sentTo('/orders')[0].purchase_units[0].amount).toEqual({ currency_code: currency, value });
+    expect(made).toMatchObject({ amountCents, currency });
+  });
+
+  it.each(['HUF', 'TWD'])('of %s that is no whole unit is refused, and nobody is called', async (currency) => {
+    expect(await createIntent({ currency, amountCents: 250_050 })).toMatchObject({
+      kind: 'refused',
+      parameter: 'amount',
+    });
+    expect(rig.exchanges).toEqual([]);
+  });
+
+  it('of a currency that PayPal does not take is refused for it', async () => {
+    expect(await createIntent({ currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
+  });
+});
+
+describe('a customer', () => {
+  const customer = (ourCustomerId: string) =>
+    provider.createCustomer({
+      ourCustomerId,
+      email: 'a@example.com',
+      name: undefined,
+      phone: undefined,
+      idempotencyKey: 'c',
+    });
+
+  it('is an id of ours that PayPal has heard nothing of: the same for the same', async () => {
+    const { customerId } = doneValue(await customer('cust_1'));
+    expect(customerId).toMatch(/^[0-9a-zA-Z_-]{7,22}$/);
+    expect(doneValue(await customer('cust_1')).customerId).toBe(customerId);
+    expect(doneValue(await customer('cust_2')).customerId).not.toBe(customerId);
+    const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
+    expect(await provider.updateCustomer({ ...changed, customerId })).toEqual({ kind: 'done', value: { customerId } });
+    expect(rig.exchanges).toEqual([]);
+  });
+
+  it('is gone with all that the vault holds for it, however much', async () => {
+    const { customerId } = doneValue(await customer('cust_1'));
+    const ids: string[] = [];
+    for (let count = 0; count < 25; count += 1) {
+      const attached = await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: `k${count}` });
+      ids.push(doneValue(attached).methodId);
+    }
+    for (const _ of [1, 2]) expect(await provider.deleteCustomer(customerId)).toMatchObject({ kind: 'done' });
+    for (const id of ids) expect(await provider.findMethod(id)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('whose vault cannot be emptied is not gone', async () => {
+    const { customerId } = doneValue(await customer('cust_1'));
+    await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: 'k' });
+    await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
+    expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });
+  });
+});
+
+describe('the access token', () => {
+  it('is bought once, for all who come at once', async () => {
+    await Promise.all([1, 2, 3].map(() => provider.findMethod('absent')));
+    expect(calls('/v1/oauth2/token')).toHaveLength(1);
+  });
+
+  it('is bought anew once PayPal no longer takes it, and the call carried out', async () => {
+    await create();
+    await rig.clock.advance(TOKEN_LIFETIME_MS);
+    expect(await provider.findMethod('SIM-OK')).toMatchObject({ kind: 'done' });
+    expect(calls('/v1/oauth2/token')).toHaveLength(2);
+    expect(calls('/payment-tokens/SIM-OK').map(({ status }) => status)).toEqual([401, 200]);
+  });
+
+  it('that is not sold is a refusal: certainly nothing was done', async () => {
+    const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
+    expect(await stranger?.findMethod('SIM-OK')).toMatchObject({ kind: 'refused' });
+    expect(rig.exchanges.map(({ status }) => status)).toEqual([401]);
+  });
+});

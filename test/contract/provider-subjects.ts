@@ -1,4 +1,3 @@
-import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { openStripe } from '../../shared/providers/stripe/stripe.ts';
@@ -145,38 +144,4 @@ export const SQUARE: Subject = {
     succeeded: ['payment_intent.processing', 'payment_intent.succeeded'],
     failed: ['payment_intent.failed'],
   },
-};
-
-const NOTHING = {
-  succeeds: '',
-  attaches: '',
-  approvedBy: undefined,
-  declines: {},
-  unknown: '',
-  declinesToAttach: '',
-  asksCustomer: undefined,
-};
-
-export const BRAINTREE: Subject = {
-  name: 'Braintree',
-  can: {
-    payments: false,
-    customers: true,
-    methods: false,
-    rawCards: false,
-    billingDetails: false,
-    clientConfirmation: false,
-    capturesOnApproval: false,
-    subscriptions: 'service',
-  },
-  slot: 'provider_d',
-  adapter: 'braintree',
-  open: openBraintree,
-  settings: { MERCHANT_ID: 'local', PUBLIC_KEY: 'local_public', PRIVATE_KEY: 'local_private' },
-  credentials: { apiKey: 'local_private', webhookSecret: '' },
-  methods: { ...NOTHING, settlesLater: { succeeded: '', failed: '' }, lost: { before: '', after: '' } },
-  paths: { confirm: '', customers: '/customers', attach: '' },
-  nextAction: 'use_provider_sdk',
-  forgets: NOTHING_FORGOTTEN,
-  paymentEvents: { succeeded: [], failed: [] },
 };

@@ -98,7 +98,7 @@ describe('the bundles', () => {
       await provider.updateIntent(intent);
       await provider.confirmIntent(intent);
       await provider.cancelIntent(intent);
-      await provider.findPayment('pi');
+      await provider.findPayment({ intentId: 'pi' });
       await provider.createCustomer(key);
       await provider.updateCustomer({ ...key, customerId: 'c' });
       await provider.deleteCustomer('c');

@@ -153,6 +153,9 @@ describe('a currency', () => {
     ['USD', 2],
     ['JPY', 0],
     ['KWD', 3],
+    ['HUF', 2],
+    ['IDR', 2],
+    ['CLF', 4],
   ])('%s has %i digits', (code, digits) => {
     expect(currencyDigits(code)).toBe(digits);
   });

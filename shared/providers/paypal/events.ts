@@ -14,7 +14,7 @@ const eventSchema = z.looseObject({
   id: z.string().min(1).max(255),
   event_type: z.string().min(1).max(128),
   create_time: z.iso.datetime({ offset: true }),
-  resource: z.unknown(),
+  resource: z.unknown().optional(),
 });
 type Said = Pick<ProviderEvent, 'type' | 'object'>;
 

@@ -23,7 +23,7 @@ export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcom
 export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
 
 /** 409: somebody else was at the same object or key at that moment; it is looked up and asked again. */
-export const readRefusal = (status: number, body: unknown): NotDone => {
+const readRefusal = (status: number, body: unknown): NotDone => {
   if (status === 409) return { kind: 'unknown', reason: 'error' };
   if (status === 404) return { kind: 'refused', reason: NOT_FOUND };
   const parsed = refusalSchema.safeParse(body);

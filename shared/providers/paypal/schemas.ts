@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** What the adapter reads of PayPal's answers and events; everything else is let pass. */
-export const moneySchema = z.looseObject({ currency_code: z.string(), value: z.string() });
+const moneySchema = z.looseObject({ currency_code: z.string(), value: z.string() });
 
 export const captureSchema = z.looseObject({
   id: z.string(),

@@ -402,4 +402,6 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.provider-a': always(SIGNATURE, 200, true, { path: '/webhooks/provider_a', body: {} }),
+  'webhooks.provider-b': always(SIGNATURE, 200, true, { path: '/webhooks/provider_b', body: {} }),
+  'webhooks.provider-c': always(SIGNATURE, 200, true, { path: '/webhooks/provider_c', body: {} }),
 };

@@ -82,13 +82,13 @@ export const refused = (issue: Issue, field?: string): Refused =>
 /** Refused before anything began: the same key may be tried again. */
 export const malformed = (details: readonly Detail[]): Refused => new Refused(errorAnswer(400, { details }));
 
-export const noSuch = (what: string): Refused =>
+export const noSuch = (): Refused =>
   new Refused(
     errorAnswer(404, {
       details: [
         {
           issue: 'INVALID_RESOURCE_ID',
-          description: `Specified resource ID does not exist. Please check the ${what} and try again.`,
+          description: 'Specified resource ID does not exist. Please check the resource ID and try again.',
         },
       ],
     }),

@@ -67,7 +67,7 @@ export const orderRequest = z.looseObject({
 });
 
 export const patchRequest = z.array(
-  z.looseObject({ op: z.enum(['add', 'replace', 'remove']), path: z.string(), value: z.unknown() }),
+  z.looseObject({ op: z.enum(['add', 'replace', 'remove']), path: z.string(), value: z.unknown().optional() }),
 );
 
 export const confirmRequest = z.looseObject({ payment_source: paymentSource });

@@ -31,9 +31,9 @@ const EXPIRES_MS = 6 * 3_600_000;
 
 const find = ({ unit, id }: PayPalRequest): Payment => {
   const order = unit.documents.payments.get(unit.slot, id);
-  if (!order) throw noSuch('order ID');
+  if (!order) throw noSuch();
   const isOpen = ['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'].includes(statusOf(unit, order));
-  if (isOpen && unit.at > order.createdAt + EXPIRES_MS) throw noSuch('order ID');
+  if (isOpen && unit.at > order.createdAt + EXPIRES_MS) throw noSuch();
   return order;
 };
 
@@ -145,6 +145,6 @@ const capture = (request: PayPalRequest): Answer => {
 
 const readCapture = ({ unit, id }: PayPalRequest): Answer => {
   const found = unit.documents.charges.get(unit.slot, id);
-  if (found?.wire['refused'] !== undefined || !found) throw noSuch('capture ID');
+  if (found?.wire['refused'] !== undefined || !found) throw noSuch();
   return answer(200, captureView(unit, found));
 };

@@ -37,7 +37,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };
 
-export const isTestValue = (value: string): boolean => Object.hasOwn(SOURCES, value);
+const isTestValue = (value: string): boolean => Object.hasOwn(SOURCES, value);
 
 /** A new method that does what the test value says; undefined where it is none. */
 export const methodOfTestValue = (unit: Unit, value: string): Method | undefined => {

@@ -93,7 +93,7 @@ const createToken = ({ call, unit }: PayPalRequest): Answer => {
   const { id } = sent.payment_source.token;
   const setup = unit.documents.setups.get(unit.slot, id);
   const method = setup ? ofSetup(unit, setup) : methodOfTestValue(unit, id);
-  if (!method) throw noSuch('setup token ID');
+  if (!method) throw noSuch();
   // The bank is asked about a method when it is stored.
   if (method.behaviour.kind === 'declines' && !method.behaviour.attaches) {
     throw new Refused(unprocessable('INSTRUMENT_DECLINED'));
@@ -118,14 +118,14 @@ const requireKey = (headers: Headers): void => {
 
 const findSetup = ({ unit, id }: PayPalRequest): Setup => {
   const setup = unit.documents.setups.get(unit.slot, id);
-  if (!setup) throw noSuch('setup token ID');
+  if (!setup) throw noSuch();
   return setup;
 };
 
 const findToken = ({ unit, id }: PayPalRequest): Method => {
   const method = unit.documents.methods.get(unit.slot, id);
   const token = method?.customerId === null ? undefined : (method ?? tokenOfTestValue(unit, id));
-  if (!token) throw noSuch('payment token ID');
+  if (!token) throw noSuch();
   return token;
 };
 

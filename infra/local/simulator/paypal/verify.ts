@@ -47,7 +47,7 @@ const verify = ({ call }: PayPalRequest): Answer => {
 };
 
 /** The text of a field of the outermost object, byte for byte. The whole is known to be JSON. */
-export const rawField = (json: string, name: string): string | undefined => {
+const rawField = (json: string, name: string): string | undefined => {
   const tokens = json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g);
   let depth = 0;
   let key: string | undefined;

@@ -28,13 +28,13 @@ export const wireOf = (document: { readonly wire: unknown }): OrderWire => order
 const WHOLE_UNITS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
 export const wireDigits = (currency: string): number => (WHOLE_UNITS.has(currency) ? 0 : currencyDigits(currency));
 
-export const moneyView = (amount: number, currency: string): PayPalObject => {
+const moneyView = (amount: number, currency: string): PayPalObject => {
   const digits = currencyDigits(currency);
   return { currency_code: currency, value: (amount / 10 ** digits).toFixed(wireDigits(currency)) };
 };
 
 /** PayPal's times have no fraction of a second. */
-export const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** A charge refused at once is no capture. */
 const isCapture = (charge: Charge): boolean => charge.wire['refused'] !== true;

@@ -21,7 +21,7 @@ export interface SquareRoute {
 }
 
 /** @throws Refused in Square's words where it is none. */
-export const bodyOf = (call: Call): unknown => {
+const bodyOf = (call: Call): unknown => {
   try {
     return call.body === '' ? {} : JSON.parse(call.body);
   } catch {

@@ -96,7 +96,7 @@ const CARD_STATUS: Readonly<Record<string, string>> = {
   CANCELED: 'VOIDED',
 };
 
-export const paymentStatus = ({ status, reserved }: Charge): string =>
+const paymentStatus = ({ status, reserved }: Charge): string =>
   status === 'pending' && reserved ? 'APPROVED' : PAYMENT_STATUS[status];
 
 export const paymentView = (charge: Charge, unit: Unit, status = paymentStatus(charge)): SquareObject => {

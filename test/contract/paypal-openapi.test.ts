@@ -1,0 +1,196 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import { check, type Operation, operationsOf } from './openapi-check.ts';
+import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
+import { PAYPAL } from './provider-subjects.ts';
+
+/** PayPal's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+const PLACES = ['../contracts/paypal', '../shared/contracts/paypal'];
+const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
+const DOCUMENTS = [
+  'checkout_orders_v2.json',
+  'payments_payment_v2.json',
+  'vault_payment_tokens_v3.json',
+  'notifications_webhooks_v1.json',
+];
+
+/** Operations and answers that the tour below meets. */
+const COVERED: readonly string[] = [
+  'DELETE /v3/vault/payment-tokens/{id} 204',
+  'GET /v2/checkout/orders/{id} 200',
+  'GET /v2/checkout/orders/{id} 404',
+  'GET /v3/vault/payment-tokens 200',
+  'GET /v3/vault/payment-tokens/{id} 200',
+  'PATCH /v2/checkout/orders/{id} 204',
+  'POST /v1/notifications/verify-webhook-signature 200',
+  'POST /v2/checkout/orders 201',
+  'POST /v2/checkout/orders/{id}/capture 200',
+  'POST /v2/checkout/orders/{id}/capture 201',
+  'POST /v2/checkout/orders/{id}/capture 422',
+  'POST /v2/checkout/orders/{id}/confirm-payment-source 200',
+  'POST /v3/vault/payment-tokens 201',
+  'POST /v3/vault/payment-tokens 404',
+  'POST /v3/vault/payment-tokens 422',
+];
+
+/** Where PayPal's description of 2024 is behind its documentation. */
+const NEWER: readonly RegExp[] = [/payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/];
+
+const done = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => {
+  const { kind, ...rest } = await outcome;
+  if (kind === 'done' && 'value' in rest) return rest.value;
+  throw new Error(`not done: ${kind} ${JSON.stringify(rest)}`);
+};
+
+const AMOUNT = { amountCents: 2_500, currency: 'USD', customerId: undefined, returnUrl: 'https://shop.example/back' };
+
+describe.skipIf(folder === undefined)(
+  "what is said to PayPal and by the simulator (skipped where PayPal's API description does not lie beside the project)",
+  () => {
+    let rig: ProviderRig;
+    let operations: readonly Operation[] = [];
+    let payments = 0;
+
+    beforeAll(async () => {
+      rig = await openRig(PAYPAL);
+      operations = DOCUMENTS.flatMap((name) => operationsOf(readFileSync(resolve(folder ?? '', name), 'utf8')));
+      await everyOperation();
+    });
+    afterAll(() => rig.close());
+
+    const intent = async (wish: { method?: string; saveMethod?: boolean; customerId?: string } = {}) => {
+      payments += 1;
+      const id = `pay_${String(payments).padStart(24, '0')}`;
+      const input = {
+        ...AMOUNT,
+        ...wish,
+        idempotencyKey: `${id}:create`,
+        paymentId: id,
+        description: 'Two books',
+        method: wish.method,
+        saveMethod: wish.saveMethod ?? false,
+      };
+      const { intentId } = await done(rig.provider.createIntent(input));
+      return { ...input, intentId };
+    };
+    const confirm = (made: Awaited<ReturnType<typeof intent>>, method?: string) =>
+      rig.provider.confirmIntent({ ...made, idempotencyKey: `${made.paymentId}:confirm`, method });
+    const approve = (id: string) => rig.control('POST', `/payments/${id}/authenticate`, { outcome: 'success' });
+
+    const everyOperation = async (): Promise<void> => {
+      const { provider } = rig;
+      const { customerId } = await done(
+        provider.createCustomer({
+          ourCustomerId: 'cust_1',
+          email: undefined,
+          name: undefined,
+          phone: undefined,
+          idempotencyKey: 'c',
+        }),
+      );
+      for (const token of ['SIM-OK', 'SIM-CARD', 'SIM-DECLINED', 'SIM-UNKNOWN']) {
+        const attached = await provider.attachMethod({ token, customerId, idempotencyKey: `attach-${token}` });
+        if (attached.kind === 'done') await provider.findMethod(attached.value.methodId);
+      }
+      for (const method of [
+        'SIM-OK',
+        'SIM-CARD',
+        'SIM-NSF',
+        'SIM-DECLINED',
+        'SIM-PENDING-OK',
+        'SIM-PAYER-ACTION',
+        'X',
+      ]) {
+        const made = await intent({ method });
+        for (const _ of [1, 2]) await confirm(made, method);
+        await provider.findPayment({ ...made, attemptRef: undefined, method, status: 'processing' });
+      }
+      const waiting = await intent({ saveMethod: true, customerId });
+      await confirm(waiting);
+      await update(waiting);
+      await approve(waiting.paymentId);
+      await done(provider.findPayment({ ...waiting, attemptRef: undefined, method: undefined, status: 'created' }));
+      await done(confirm({ ...waiting, paymentId: `${waiting.paymentId}2` }));
+      await provider.keepMethod({ ...known(waiting), customerId, idempotencyKey: 'keep' });
+      await provider.findPayment({ ...known(waiting), intentId: 'ABSENT' });
+      for (const { headers, body } of await rig.delivered()) {
+        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
+      }
+      await done(provider.deleteCustomer(customerId));
+    };
+
+    const known = (made: { readonly intentId: string }) => ({
+      intentId: made.intentId,
+      attemptRef: undefined,
+      method: undefined,
+      status: 'succeeded' as const,
+    });
+
+    const update = async (made: Awaited<ReturnType<typeof intent>>): Promise<void> => {
+      const changed = { ...made, amountCents: 3_000, description: undefined, method: undefined };
+      await done(rig.provider.updateIntent({ ...changed, idempotencyKey: 'u1' }));
+      await done(rig.provider.updateIntent({ ...made, method: null, idempotencyKey: 'u2' }));
+    };
+
+    const operationOf = ({ method, path }: Exchange): Operation | undefined =>
+      operations.find(
+        (one) => one.method === method && new RegExp(`^/paypal${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+      );
+
+    const problemsIn = (exchange: Exchange): string[] => {
+      const operation = operationOf(exchange);
+      if (!operation) return [`${exchange.method} ${exchange.path} is not in the documents`];
+      const { api, request, answers } = operation;
+      const at = `${exchange.method} ${operation.path}`;
+      const status = String(exchange.status);
+      if (!answers.has(status)) return [`${at}: ${status} is not in the documents`];
+      const answer = answers.get(status);
+      return [
+        ...(request && exchange.sent !== '' ? check(api, request, JSON.parse(exchange.sent), `${at} sends`) : []),
+        ...(answer && exchange.answered !== ''
+          ? check(api, answer, JSON.parse(exchange.answered), `${at} ${status}`)
+          : []),
+      ].filter((problem) => !NEWER.some((newer) => newer.test(problem)));
+    };
+
+    it('is as PayPal describes it, every request and every answer', () => {
+      const described = rig.exchanges.filter(({ path }) => path !== '/paypal/v1/oauth2/token');
+      expect(described.flatMap(problemsIn)).toEqual([]);
+      const covered = new Set(described.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
+      expect([...covered].toSorted()).toEqual(COVERED);
+    });
+
+    it('is an event as PayPal describes it, around a capture or an order as PayPal describes it', async () => {
+      const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
+      const schemaOf = (resource: string): Operation | undefined =>
+        operations.find(({ path }) =>
+          resource === 'capture' ? path === '/v2/payments/captures/{capture_id}' : path === '/v2/checkout/orders/{id}',
+        );
+      const event = operations.find(({ path }) => path.endsWith('/verify-webhook-signature'));
+      expect(new Set(delivered.map(({ event_type }) => event_type)).size).toBeGreaterThan(5);
+      for (const one of delivered) {
+        if (event) expect(check(event.api, { $ref: '#/components/schemas/event' }, one, 'event')).toEqual([]);
+        const described = one.resource_type === 'payment_token' ? undefined : schemaOf(one.resource_type);
+        const answer = described?.answers.get('200');
+        if (described && answer) expect(check(described.api, answer, one.resource, one.event_type)).toEqual([]);
+      }
+    });
+
+    it('the check itself finds what is wrong', () => {
+      const order = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/orders'));
+      if (!order) throw new Error('no order was made');
+      const body = JSON.parse(order.sent);
+      const unit = body.purchase_units[0];
+      const wrong = (purchase: object) =>
+        problemsIn({ ...order, sent: JSON.stringify({ ...body, purchase_units: [{ ...unit, ...purchase }] }) });
+      expect(problemsIn(order)).toEqual([]);
+      expect(wrong({ custom_id: 'x'.repeat(128) })).toHaveLength(1);
+      expect(wrong({ amount: { currency_code: 'USD', value: 25 } })).toHaveLength(1);
+      expect(wrong({ amount: { currency_code: 'USD', value: '25,00' } })).toHaveLength(1);
+      expect(wrong({ amount: undefined })).toHaveLength(1);
+      expect(problemsIn({ ...order, status: 418 })).toHaveLength(1);
+    });
+  },
+);

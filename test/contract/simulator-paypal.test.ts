@@ -1,0 +1,256 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Simulator, SlotOptions } from '../../infra/local/simulator/options.ts';
+import { createSimulator } from '../../infra/local/simulator/simulator.ts';
+import { type FakeClock, fakeClock } from './simulator-harness.ts';
+
+/** PayPal's protocol as the simulator speaks it, called as anybody might. */
+const CLIENT = 'local_client:local_secret';
+const closed: SlotOptions = { adapter: '', webhookUrl: 'https://pay.example/hook', webhookSecret: '', apiKey: '' };
+const HOUR_MS = 3_600_000;
+
+let clock: FakeClock;
+let simulator: Simulator;
+let token: string;
+const events: { event_type: string }[] = [];
+
+beforeEach(async () => {
+  clock = fakeClock();
+  events.length = 0;
+  simulator = createSimulator({
+    clock,
+    file: ':memory:',
+    slots: {
+      provider_a: closed,
+      provider_b: { ...closed, adapter: 'paypal', webhookSecret: 'LOCALWEBHOOK', apiKey: CLIENT },
+      provider_c: closed,
+      provider_d: closed,
+    },
+    deliver: async (_, { body }) => {
+      events.push(JSON.parse(body));
+      return { status: 200, body: '{}' };
+    },
+  });
+  clock.register(simulator);
+  token = String((await buyToken()).body['access_token']);
+});
+afterEach(() => simulator.close());
+
+interface Answered {
+  readonly status: number;
+  readonly body: Record<string, unknown> & { readonly id?: string };
+}
+
+const send = async (path: string, init: RequestInit): Promise<Answered> => {
+  const response = await simulator.provider(new Request(`http://localhost/paypal${path}`, init));
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+};
+
+const buyToken = (client = CLIENT, grant = 'client_credentials') =>
+  send('/v1/oauth2/token', {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(client).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: grant }),
+  });
+
+const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  send(path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+const WHOLE = { prefer: 'return=representation' };
+const ORDER = { intent: 'CAPTURE', purchase_units: [{ amount: { currency_code: 'USD', value: '25.00' } }] };
+const PAYER = { payment_source: { paypal: { experience_context: { return_url: 'https://shop.example/' } } } };
+const order = (more: object = {}, headers: Record<string, string> = {}) =>
+  call('POST', '/v2/checkout/orders', { ...ORDER, ...more }, headers);
+const capture = (id: string | undefined, body: object = {}, headers: Record<string, string> = {}) =>
+  call('POST', `/v2/checkout/orders/${id}/capture`, body, headers);
+const vault = (id: string) => ({ payment_source: { paypal: { vault_id: id } } });
+const issuesOf = ({ body }: Answered): unknown => {
+  const details = body['details'];
+  return Array.isArray(details) ? details.map(({ issue }) => issue) : [];
+};
+const approve = (id: string | undefined, outcome = 'success') =>
+  simulator.control(
+    new Request(`http://localhost/payments/${id}/authenticate`, { method: 'POST', body: JSON.stringify({ outcome }) }),
+  );
+
+describe('access', () => {
+  it('is sold to the client alone', async () => {
+    expect(await buyToken('local_client:wrong')).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(await buyToken(CLIENT, 'password')).toMatchObject({ status: 400 });
+    expect(await buyToken()).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 32_400 } });
+  });
+
+  it('ends with its token', async () => {
+    await clock.advance(9 * HOUR_MS);
+    expect(await order()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    token = `${token}x`;
+    expect(await order()).toMatchObject({ status: 401, body: { name: 'AUTHENTICATION_FAILURE' } });
+  });
+});
+
+describe('an order', () => {
+  it('is shown whole to those who ask for it only', async () => {
+    const minimal = await order();
+    expect(minimal).toMatchObject({
+      status: 201,
+      body: { status: 'CREATED', id: expect.stringMatching(/^[A-Z0-9]{17}$/) },
+    });
+    expect(minimal.body).not.toHaveProperty('purchase_units');
+    expect((await order({}, WHOLE)).body).toHaveProperty('purchase_units');
+  });
+
+  it('with a saved method is captured as it is created', async () => {
+    const made = await order(vault('SIM-OK'), WHOLE);
+    expect(made).toMatchObject({ status: 201, body: { status: 'COMPLETED' } });
+    expect(await capture(made.body.id)).toMatchObject({ status: 422 });
+  });
+
+  it('is captured when its payer has approved it, and once', async () => {
+    const { body } = await order(PAYER);
+    expect(body).toMatchObject({ status: 'PAYER_ACTION_REQUIRED', links: [{}, { rel: 'payer-action' }] });
+    expect(issuesOf(await capture(body.id))).toEqual(['ORDER_NOT_APPROVED']);
+    await approve(body.id, 'failure');
+    expect(issuesOf(await capture(body.id))).toEqual(['ORDER_NOT_APPROVED']);
+    await approve(body.id);
+    expect(await capture(body.id)).toMatchObject({ status: 201, body: { status: 'COMPLETED' } });
+    expect(issuesOf(await capture(body.id))).toEqual(['ORDER_ALREADY_CAPTURED']);
+    await clock.settle(0);
+    expect(events.map(({ event_type }) => event_type)).toEqual([
+      'CHECKOUT.ORDER.APPROVED',
+      'PAYMENT.CAPTURE.COMPLETED',
+      'CHECKOUT.ORDER.COMPLETED',
+    ]);
+  });
+
+  it('that nobody captures is gone after six hours', async () => {
+    const [made, paid] = [await order(), await order(vault('SIM-OK'))];
+    await clock.advance(6 * HOUR_MS + 1);
+    expect(await call('GET', `/v2/checkout/orders/${made.body.id}`)).toMatchObject({ status: 404 });
+    expect(await call('GET', `/v2/checkout/orders/${paid.body.id}`)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [{ purchase_units: [{ amount: { currency_code: 'USD', value: '1.001' } }] }, 422, 'DECIMAL_PRECISION'],
+    [{ purchase_units: [{ amount: { currency_code: 'JPY', value: '1.50' } }] }, 422, 'DECIMAL_PRECISION'],
+    [{ purchase_units: [{ amount: { currency_code: 'KWD', value: '1.00' } }] }, 422, 'INVALID_CURRENCY_CODE'],
+    [{ purchase_units: [{ amount: { currency_code: 'USD', value: '0.00' } }] }, 422, 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+    [{ purchase_units: [] }, 400, 'INVALID_STRING_LENGTH'],
+    [{ purchase_units: [{ amount: { currency_code: 'USD' } }] }, 400, 'MISSING_REQUIRED_PARAMETER'],
+    [{ ...vault('SIM OK') }, 400, 'INVALID_PARAMETER_SYNTAX'],
+    [{ ...vault('SIM-UNKNOWN') }, 422, 'TOKEN_ID_NOT_FOUND'],
+    [{ ...vault('SIM-CARD') }, 422, 'MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE'],
+    [{ ...vault('SIM-DECLINED') }, 422, 'INSTRUMENT_DECLINED'],
+  ])('%j is answered %d %s', async (sent, status, issue) => {
+    const answer = await order(sent);
+    expect([answer.status, issuesOf(answer)]).toEqual([status, [issue]]);
+  });
+
+  it('fails as the test asks by a header', async () => {
+    const { body } = await order();
+    const mocked = { 'paypal-mock-response': '{"mock_application_codes":"INSTRUMENT_DECLINED"}' };
+    expect(issuesOf(await capture(body.id, vault('SIM-OK'), mocked))).toEqual(['INSTRUMENT_DECLINED']);
+    expect(await capture(body.id, vault('SIM-OK'))).toMatchObject({ status: 201 });
+  });
+
+  it('is told about as its description wishes', async () => {
+    const [unit] = ORDER.purchase_units;
+    await order({ ...vault('SIM-OK'), purchase_units: [{ ...unit, description: 'books sim:dup' }] });
+    await clock.settle(0);
+    expect(events.filter(({ event_type }) => event_type === 'PAYMENT.CAPTURE.COMPLETED')).toHaveLength(3);
+  });
+});
+
+describe('a key', () => {
+  const key = { 'paypal-request-id': 'key-1' };
+
+  it('gives its first answer again, whatever is asked, as a 200', async () => {
+    const first = await order({}, key);
+    const again = await order(vault('SIM-OK'), key);
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(again.body).toEqual(first.body);
+  });
+
+  it('is in use until its call is answered', async () => {
+    const both = await Promise.all([order({}, key), order({}, key)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+  });
+
+  it('gives a decline again too', async () => {
+    const { body } = await order();
+    for (const _ of [1, 2]) {
+      const declined = await capture(body.id, vault('SIM-DECLINED'), key);
+      expect([declined.status, issuesOf(declined)]).toEqual([422, ['INSTRUMENT_DECLINED']]);
+    }
+  });
+
+  it('is forgotten after six hours', async () => {
+    const first = await order({}, key);
+    await clock.advance(6 * HOUR_MS + 1);
+    const later = await order({}, key);
+    expect(later.status).toBe(201);
+    expect(later.body.id).not.toBe(first.body.id);
+  });
+
+  it('is wanted by the vault', async () => {
+    expect(await call('POST', '/v3/vault/payment-tokens', {})).toMatchObject({ status: 400 });
+  });
+});
+
+describe('the vault', () => {
+  const setupToken = (source: object) =>
+    call(
+      'POST',
+      '/v3/vault/setup-tokens',
+      { customer: { id: 'customer-1' }, payment_source: source },
+      { 'paypal-request-id': 'setup' },
+    );
+  const paymentToken = (id: string | undefined, key: string) =>
+    call(
+      'POST',
+      '/v3/vault/payment-tokens',
+      { payment_source: { token: { id, type: 'SETUP_TOKEN' } } },
+      { 'paypal-request-id': key },
+    );
+
+  it('makes a payment token of a setup token that its payer has approved, once', async () => {
+    const setup = await setupToken({ paypal: { usage_type: 'MERCHANT' } });
+    expect(setup.body).toMatchObject({ status: 'PAYER_ACTION_REQUIRED', links: [{ rel: 'approve' }, { rel: 'self' }] });
+    expect(issuesOf(await paymentToken(setup.body.id, 'k1'))).toEqual(['SETUP_TOKEN_NOT_APPROVED']);
+    await approve(setup.body.id);
+    const made = await paymentToken(setup.body.id, 'k2');
+    expect(made).toMatchObject({
+      status: 201,
+      body: { customer: { id: 'customer-1' }, payment_source: { paypal: {} } },
+    });
+    expect(await paymentToken(setup.body.id, 'k3')).toMatchObject({ status: 404 });
+    expect(await capture((await order()).body.id, vault(String(made.body.id)))).toMatchObject({ status: 201 });
+  });
+
+  it('keeps a card without asking anybody', async () => {
+    const setup = await setupToken({ card: {} });
+    expect(setup.body).toMatchObject({ status: 'APPROVED' });
+    expect((await paymentToken(setup.body.id, 'k')).body).toMatchObject({
+      payment_source: { card: { brand: 'VISA' } },
+    });
+  });
+
+  it('lists what it holds for a customer, page by page', async () => {
+    for (let count = 0; count < 7; count += 1) {
+      await call(
+        'POST',
+        '/v3/vault/payment-tokens',
+        { customer: { id: 'customer-1' }, payment_source: { token: { id: 'SIM-OK', type: 'SETUP_TOKEN' } } },
+        { 'paypal-request-id': `k${count}` },
+      );
+    }
+    const page = (query: string) => call('GET', `/v3/vault/payment-tokens?${query}`);
+    expect((await page('customer_id=customer-1')).body['payment_tokens']).toHaveLength(5);
+    expect((await page('customer_id=customer-1&page=2')).body['payment_tokens']).toHaveLength(2);
+    expect(await page('customer_id=customer-2')).toMatchObject({ status: 200, body: { payment_tokens: [] } });
+    expect(await page('customer_id=x')).toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,170 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import { check, type Operation, operationsOf, problemsOf, type SchemaNode } from './openapi-check.ts';
+import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
+import { SQUARE } from './provider-subjects.ts';
+
+/** Square's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+const PLACES = ['../contracts/square', '../shared/contracts/square'];
+const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
+
+const done = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => {
+  const { kind, ...rest } = await outcome;
+  if (kind === 'done' && 'value' in rest) return rest.value;
+  throw new Error(`not done: ${kind} ${JSON.stringify(rest)}`);
+};
+
+const AMOUNT = { amountCents: 2_500, currency: 'USD', returnUrl: undefined };
+const EVENTS: Readonly<Record<string, string>> = {
+  'payment.created': 'PaymentCreatedEvent',
+  'payment.updated': 'PaymentUpdatedEvent',
+  'card.created': 'CardCreatedEvent',
+  'card.disabled': 'CardDisabledEvent',
+  'customer.created': 'CustomerCreatedEvent',
+  'customer.updated': 'CustomerUpdatedEvent',
+  'customer.deleted': 'CustomerDeletedEvent',
+  'order.created': 'OrderCreatedEvent',
+  'order.updated': 'OrderUpdatedEvent',
+};
+
+describe.skipIf(folder === undefined)(
+  "what is said to Square and by the simulator (skipped where Square's API description does not lie beside the project)",
+  () => {
+    let rig: ProviderRig;
+    let operations: readonly Operation[] = [];
+    let payments = 0;
+
+    beforeAll(async () => {
+      rig = await openRig(SQUARE);
+      operations = operationsOf(readFileSync(resolve(folder ?? '', 'api.json'), 'utf8'));
+      await everyOperation();
+    });
+    afterAll(() => rig.close());
+
+    interface Wish {
+      readonly method?: string;
+      readonly customerId?: string;
+    }
+    const intent = async ({ method, customerId }: Wish = {}) => {
+      payments += 1;
+      const paymentId = `pay_${String(payments).padStart(24, '0')}`;
+      const input = { ...AMOUNT, paymentId, description: 'Two books', method, customerId, saveMethod: false };
+      const made = await done(rig.provider.createIntent({ ...input, idempotencyKey: `${paymentId}:create` }));
+      return { ...input, intentId: made.intentId };
+    };
+    type Made = Awaited<ReturnType<typeof intent>>;
+    const confirm = (made: Made) =>
+      rig.provider.confirmIntent({ ...made, idempotencyKey: `${made.paymentId}:confirm` });
+    const known = ({ intentId, method }: Made) =>
+      ({ intentId, method, attemptRef: undefined, status: 'created' }) as const;
+
+    const everyOperation = async (): Promise<void> => {
+      const { provider } = rig;
+      const person = { email: 'ana@example.com', name: 'Ana Silva', phone: '+351 210 000 000' };
+      const ourCustomerId = 'cust_000000000000000000000001';
+      const { customerId } = await done(provider.createCustomer({ ...person, ourCustomerId, idempotencyKey: 'c' }));
+      const nobody = { email: undefined, name: undefined, phone: undefined };
+      await done(provider.createCustomer({ ...nobody, ourCustomerId: 'cust_2', idempotencyKey: 'c2' }));
+      await done(
+        provider.updateCustomer({ ...nobody, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
+      );
+      const { methodId } = await done(
+        provider.attachMethod({ token: SQUARE.methods.succeeds, customerId, idempotencyKey: 'a' }),
+      );
+      await done(provider.findMethod(methodId));
+      await provider.attachMethod({ token: SQUARE.methods.declinesToAttach, customerId, idempotencyKey: 'a2' });
+      const { declines, settlesLater, succeeds, unknown } = SQUARE.methods;
+      const sources = [...Object.keys(declines), ...Object.values(settlesLater), succeeds, unknown, methodId];
+      for (const method of sources) {
+        const made = await intent({ method, customerId });
+        await confirm(made);
+        await done(provider.findPayment(known(made)));
+        if (method !== succeeds) continue;
+        await done(provider.keepMethod({ ...known(made), customerId, idempotencyKey: 'keep' }));
+      }
+      await rig.clock.advance(60_000);
+      const open = await intent();
+      await done(provider.updateIntent({ ...open, amountCents: 3_000, idempotencyKey: 'u1' }));
+      await done(provider.cancelIntent({ ...known(open), idempotencyKey: 'x1' }));
+      await confirm({ ...open, method: succeeds });
+      await provider.findPayment({ ...known(open), intentId: 'absent' });
+      await done(provider.detachMethod(methodId));
+      await done(provider.deleteCustomer(customerId));
+      await rig.reopen({ ...SQUARE.settings, ACCESS_TOKEN: 'wrong' })?.findPayment(known(open));
+    };
+
+    const operationOf = ({ method, path }: Exchange): Operation | undefined =>
+      operations.find(
+        (one) => one.method === method && new RegExp(`^/square${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+      );
+
+    /** Square describes one answer an operation, with `errors` in it. */
+    const problemsIn = (exchange: Exchange): string[] => {
+      const operation = operationOf(exchange);
+      const answer = operation?.answers.get('200');
+      if (!operation || !answer) return [`${exchange.method} ${exchange.path} is not in the document`];
+      const { api, request } = operation;
+      const at = `${exchange.method} ${operation.path}`;
+      const sent: unknown = exchange.sent === '' ? undefined : JSON.parse(exchange.sent);
+      return [
+        ...(sent === undefined || !request ? [] : check(api, request, sent, `${at} sends`)),
+        ...(sent === undefined ? [] : strangersIn(operation, request, sent, `${at} sends`)),
+        ...check(api, answer, JSON.parse(exchange.answered), `${at} ${exchange.status}`),
+      ];
+    };
+
+    /** What is sent and not described: Square refuses some of it and drops the rest. */
+    const strangersIn = (
+      operation: Operation,
+      schema: SchemaNode | undefined,
+      value: unknown,
+      at: string,
+    ): string[] => {
+      const name = schema?.$ref?.slice('#/components/schemas/'.length);
+      const target = name === undefined ? schema : operation.api.components.schemas[name];
+      if (Array.isArray(value)) {
+        return value.flatMap((item, index) => strangersIn(operation, target?.items, item, `${at}[${index}]`));
+      }
+      if (typeof value !== 'object' || value === null) return [];
+      return Object.entries(value).flatMap(([field, inner]) => {
+        const described = target?.properties?.[field];
+        return described
+          ? strangersIn(operation, described, inner, `${at}.${field}`)
+          : [`${at}.${field}: is not in the document`];
+      });
+    };
+
+    it('is as Square describes it, every request and every answer', () => {
+      expect(rig.exchanges.flatMap(problemsIn)).toEqual([]);
+      const kinds = new Set(rig.exchanges.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
+      expect(kinds.size).toBeGreaterThan(15);
+    });
+
+    it('is an event as Square describes it, around an object as Square describes it', async () => {
+      const [{ api } = { api: undefined }] = operations;
+      const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
+      expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));
+      for (const event of delivered) {
+        if (api) expect(problemsOf(api, EVENTS[event.type] ?? event.type, event)).toEqual([]);
+        expect(event.data.object[event.data.type]).toBeTypeOf('object');
+      }
+    });
+
+    it('the check itself finds what is wrong', () => {
+      const charge = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/payments'));
+      if (!charge) throw new Error('nothing was charged');
+      const body = JSON.parse(charge.sent);
+      const wrong = (fields: object) => problemsIn({ ...charge, sent: JSON.stringify({ ...body, ...fields }) });
+      expect(wrong({})).toEqual([]);
+      expect(wrong({ idempotency_key: 'x'.repeat(46) })).toHaveLength(1);
+      expect(wrong({ reference_id: 'x'.repeat(41) })).toHaveLength(1);
+      expect(wrong({ amount_money: { amount: '2500', currency: 'USD' } })).toHaveLength(1);
+      expect(wrong({ amount_money: { amount: 2_500, currency: 'usd' } })).toHaveLength(1);
+      expect(wrong({ source_id: undefined })).toHaveLength(1);
+      expect(wrong({ source: 'cnon:card-nonce-ok' })).toHaveLength(1);
+      expect(problemsIn({ ...charge, answered: '{"payment":{"id":1}}' })).toHaveLength(1);
+    });
+  },
+);

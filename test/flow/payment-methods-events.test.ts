@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
+import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
+import {
+  company,
+  defaultsIn,
+  guestWithMethod,
+  methodAtProvider,
+  outcomesOf,
+  saveMethod,
+  storedRecord,
+} from './payers.ts';
+
+/** What a provider tells of payment methods. */
+const service = withHost({ frozen: true, env: PATIENT });
+
+const seconds = (): number => Math.floor(service.now() / 1_000);
+const readMethod = async (user: User, id: string): Promise<ParsedJson> =>
+  (await service.get(`/payment-methods/${id}`, user.options)).body;
+
+const tell = async (type: string, object: object, event: Partial<ProviderEvent> = {}): Promise<void> => {
+  const answer = await service.sendEvent({ type, object, ...event });
+  expect(answer).toMatchObject({ status: 200, body: { received: true } });
+  await service.settle();
+};
+
+/** A method some minutes old, with what its own making brought along behind it. */
+const known = async (fields = {}): Promise<{ user: User; method: ParsedJson; at: { id: string } }> => {
+  const user = await signIn(service);
+  const method = await saveMethod(service, user.options, fields);
+  await service.advance(10 * MINUTE);
+  return { user, method, at: { id: method.provider_payment_method_id } };
+};
+
+const card = (fields: object) => ({ type: 'card', card: { brand: 'visa', last4: '4242', ...fields } });
+const lastOutcome = async (providerId: string): Promise<ParsedJson> => (await outcomesOf(service, providerId)).at(-1);
+
+describe('payment_method.updated', () => {
+  test.each([
+    ['payment_method.updated', 'contract'],
+    ['payment_method.updated', 'native'],
+    ['payment_method.automatically_updated', 'native'],
+  ] as const)('%s in the %s vocabulary refreshes brand, last four and expiry', async (type, vocabulary) => {
+    const { user, method, at } = await known({ alias: 'Kept', is_default: true });
+    const fresh = card({ brand: 'mastercard', last4: '4444', exp_month: 3, exp_year: 2041 });
+    await tell(type, { ...at, ...fresh }, { vocabulary });
+    expect(await readMethod(user, method.id)).toEqual({
+      ...method,
+      card_brand: 'mastercard',
+      card_last_four: '4444',
+      card_exp_month: '03',
+      card_exp_year: '2041',
+      updated_at: new Date(service.now()).toISOString(),
+    });
+    expect((await service.get('/payment-methods?card_brand=mastercard&search=4444', user.options)).body).toHaveLength(
+      1,
+    );
+    expect(await lastOutcome(at.id)).toMatchObject({
+      eventType: type,
+      status: 'success',
+      userId: user.userId,
+      response: { outcome: 'applied', reason: 'payment method refreshed' },
+    });
+  });
+
+  test('keeps what it does not name, and takes nothing else', async () => {
+    const { user, method, at } = await known();
+    await tell('payment_method.updated', {
+      ...at,
+      customer: 'cus_other',
+      alias: 'Theirs',
+      ...card({ exp_year: 2042 }),
+    });
+    const updated_at = expect.any(String);
+    expect(await readMethod(user, method.id)).toEqual({ ...method, card_exp_year: '2042', updated_at });
+  });
+
+  test('that says what is known, or nothing of the card, changes nothing', async () => {
+    const { user, method, at } = await known();
+    await tell('payment_method.updated', { ...at, ...card({}) });
+    await tell('payment_method.updated', at);
+    expect(await readMethod(user, method.id)).toEqual(method);
+    expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ version: 1 });
+  });
+
+  test('from before what is known already is stale; our own changes make none so', async () => {
+    const { user, method, at } = await known();
+    const started = seconds();
+    await service.advance(MINUTE);
+    await service.put(`/payment-methods/${method.id}`, { alias: 'Ours' }, user.options);
+    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2050 }) }, { created: started + 20 });
+    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2040 }) }, { created: started + 10 });
+    expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2050', alias: 'Ours' });
+    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2060 }) }, { created: started + 30 });
+    expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2060' });
+    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2030 }) }, { created: started - HOUR });
+    expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2060' });
+    const reasons = (await outcomesOf(service, at.id)).map(({ response }) => response.reason);
+    expect(reasons.filter((reason) => reason === 'stale')).toHaveLength(2);
+  });
+
+  test('in any order, and again and again, ends the same', async () => {
+    const years = [2051, 2052, 2053, 2054];
+    for (const order of [years, years.toReversed(), [2053, 2051, 2054, 2052]]) {
+      const { user, method, at } = await known();
+      const started = seconds();
+      await service.advance(MINUTE);
+      for (const exp_year of [...order, ...order]) {
+        const created = started + exp_year - 2050;
+        await tell('payment_method.updated', { ...at, ...card({ exp_year }) }, { created });
+      }
+      expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2054' });
+    }
+  });
+
+  test('of one that is not there is tried again, then logged', async () => {
+    await tell('payment_method.updated', { id: 'pm_nobodys', ...card({}) });
+    expect(await outcomesOf(service, 'pm_nobodys')).toEqual([]);
+    await service.advance(HOUR);
+    expect(await outcomesOf(service, 'pm_nobodys')).toMatchObject([
+      { status: 'failed', response: { outcome: 'unmatched' } },
+    ]);
+  });
+});
+
+describe('payment_method.detached', () => {
+  test.each(['contract', 'native'] as const)(
+    'in the %s vocabulary removes it, and asks no provider',
+    async (vocabulary) => {
+      const { user, method, at } = await known({ is_default: true });
+      const other = await saveMethod(service, user.options);
+      await service.settle();
+      await service.clearProviderRequests();
+      await tell('payment_method.detached', { ...at, ...card({}) }, { vocabulary });
+      expect(await service.providerRequests()).toEqual([]);
+      expect((await service.get(`/payment-methods/${method.id}`, user.options)).status).toBe(404);
+      expect(await defaultsIn(service, user.options)).toEqual([other.id]);
+      expect(await itemsOf(service, `REF#provider_a#${at.id}`)).toEqual([]);
+      expect(await lastOutcome(at.id)).toMatchObject({
+        response: { outcome: 'applied', reason: 'payment method removed' },
+      });
+    },
+  );
+
+  test('comes again, comes of our own doing, or of one that is not here: nothing', async () => {
+    const { user, method, at } = await known();
+    expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
+    await service.settle();
+    await tell('payment_method.detached', at);
+    await tell('payment_method.detached', { id: 'pm_never_seen' });
+    const outcomes = [...(await outcomesOf(service, at.id)), ...(await outcomesOf(service, 'pm_never_seen'))];
+    const detached = outcomes.filter(({ eventType }) => eventType === 'payment_method.detached');
+    expect(detached).toHaveLength(3);
+    for (const entry of detached) expect(entry).toMatchObject({ status: 'success', response: { outcome: 'ignored' } });
+  });
+
+  test('from before it was saved is stale', async () => {
+    const { user, method, at } = await known();
+    await tell('payment_method.detached', at, { created: seconds() - HOUR });
+    expect(await readMethod(user, method.id)).toEqual(method);
+  });
+
+  test('at the provider’s own desk removes it here, whoever owns it', async () => {
+    const acme = await company(service);
+    const ofAcme = await saveMethod(service, acme.owner.options, { organization_id: acme.id });
+    const guest = await guestWithMethod(service, 'detached@example.com');
+    for (const { provider_payment_method_id: id } of [ofAcme, guest.method]) {
+      const detach = `/_local/providers/stripe/v1/payment_methods/${id}/detach`;
+      const headers = {
+        authorization: 'Bearer sk_test_local_provider_a',
+        'content-type': 'application/x-www-form-urlencoded',
+      };
+      expect((await service.request('POST', detach, { headers, body: '' })).status).toBe(200);
+    }
+    await service.settle();
+    expect((await service.get(`/payment-methods?organization_id=${acme.id}`, acme.member.options)).body).toEqual([]);
+    expect((await service.get('/payment-methods', guest.options)).body).toEqual([]);
+    const entry = await lastOutcome(ofAcme.provider_payment_method_id);
+    expect(entry).toMatchObject({ organizationId: acme.id, response: { outcome: 'applied' } });
+  });
+});
+
+describe('payment_method.attached', () => {
+  test('confirms it, and makes none', async () => {
+    const { user, method, at } = await known();
+    await tell('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
+    await tell('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });
+    expect(await readMethod(user, method.id)).toEqual(method);
+    expect((await itemsOf(service, 'REF#')).some(({ pk }) => pk.includes('pm_of_the_dashboard'))).toBe(false);
+    expect(await methodAtProvider(service, at.id)).toMatchObject({ customer: expect.any(String) });
+    const outcomes = (await outcomesOf(service, at.id)).map(({ status, response }) => [status, response.reason]);
+    expect(outcomes).toEqual([
+      ['success', 'known'],
+      ['success', 'known'],
+    ]);
+    expect(await outcomesOf(service, 'pm_of_the_dashboard')).toMatchObject([
+      { status: 'success', response: { outcome: 'ignored', reason: 'no such payment method here' } },
+    ]);
+  });
+});

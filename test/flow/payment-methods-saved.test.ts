@@ -1,0 +1,253 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { intentEvent } from '../builders/provider-event.ts';
+import {
+  confirm,
+  confirmInBrowser,
+  createIntent,
+  DAY,
+  eventsOf,
+  HOUR,
+  itemsOf,
+  MINUTE,
+  read,
+  signIn,
+  timesCharged,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { company, methodAtProvider, saveMethod } from './payers.ts';
+
+/** `setup_future_usage: off_session`: the method of a payment that succeeded is kept for its payer, once. */
+const service = withHost({ frozen: true });
+
+afterEach(async () => {
+  await service.clearFaults();
+  await service.webhookMode('normal');
+});
+
+const SAVING = { setup_future_usage: 'off_session', payment_method_id: VISA };
+const saving = (user: User, fields = {}): Promise<ParsedJson> => createIntent(service, user, { ...SAVING, ...fields });
+const methodsOf = async (options: RequestOptions, query = ''): Promise<ParsedJson[]> =>
+  (await service.get(`/payment-methods${query}`, options)).body;
+
+/** One method is saved, of the payment's customer, and the payment names it. */
+const expectSavedOnce = async (paymentId: string, options: RequestOptions, query = ''): Promise<ParsedJson> => {
+  const methods = await methodsOf(options, query);
+  expect(methods).toMatchObject([{ type: 'card', is_default: false, card_exp_month: expect.stringMatching(/^\d\d$/) }]);
+  const [method] = methods;
+  const payment = await read(service, paymentId, options);
+  expect(payment).toMatchObject({
+    status: 'succeeded',
+    payment_method_id: method.id,
+    customer_id: method.customer_id,
+    setup_future_usage: 'off_session',
+  });
+  const there = await methodAtProvider(service, method.provider_payment_method_id);
+  expect(there.customer).toEqual(expect.stringMatching(/^cus_/));
+  expect(await timesCharged(service, paymentId)).toBe(1);
+  expect(eventsOf(service, paymentId)).toEqual(['payment.created', 'payment.succeeded']);
+  return method;
+};
+
+describe('a payment that is to save its method', () => {
+  test('has a customer, made for its user where there was none', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user);
+    const { body: customers } = await service.get('/customers', user.options);
+    expect(customers).toMatchObject([{ id: payment.customer_id, user_id: user.userId, is_guest: false }]);
+    const second = await saving(user);
+    expect(second.customer_id).toBe(payment.customer_id);
+    expect(await methodsOf(user.options)).toEqual([]);
+  });
+
+  test('saves it when it is confirmed, and the method pays later on', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user);
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    const method = await expectSavedOnce(payment.id, user.options);
+    expect(method).toMatchObject({ card_brand: 'visa', card_last_four: '4242', is_guest_method: false });
+    const shown = (await service.get(`/payments/${payment.id}?include=payment_method`, user.options)).body.data;
+    expect(shown.payment_method).toMatchObject({ id: method.id, last_four: '4242' });
+    const later = await createIntent(service, user, { payment_method_id: method.id });
+    expect(later).toMatchObject({ status: 'created', customer_id: payment.customer_id });
+    expect(await confirm(service, later.id, user.options)).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded' },
+    });
+  });
+
+  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s, given when it is confirmed', async (token) => {
+    const user = await signIn(service);
+    const payment = await saving(user, { payment_method_id: undefined });
+    await confirm(service, payment.id, user.options, { payment_method_id: token });
+    await expectSavedOnce(payment.id, user.options);
+    expect(JSON.stringify(await itemsOf(service))).not.toContain(token);
+  });
+
+  test('saves it when the payer’s browser has confirmed and a webhook tells', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user, { payment_method_id: undefined });
+    expect((await confirmInBrowser(service, payment, 'pm_card_mastercard')).status).toBe(200);
+    await service.settle();
+    expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ card_brand: 'mastercard' });
+  });
+
+  test('saves it when nobody told and the payment was pulled', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user, { payment_method_id: undefined });
+    await service.webhookMode('drop');
+    await confirmInBrowser(service, payment, VISA);
+    const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(synced).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.advance(2 * MINUTE);
+    await expectSavedOnce(payment.id, user.options);
+  });
+
+  test('saves it when the answer was lost and reconciliation has found out', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user);
+    await service.webhookMode('drop');
+    await service.fault({ action: 'timeout_after', path: '/confirm', times: 1 });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 202 });
+    await service.advance(10 * MINUTE);
+    await expectSavedOnce(payment.id, user.options);
+  });
+
+  test('saves it after the payer’s approval', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user, { payment_method_id: THREE_D_SECURE });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'pending' } });
+    expect(await methodsOf(user.options)).toEqual([]);
+    await service.authenticate(payment.id);
+    await service.settle();
+    await expectSavedOnce(payment.id, user.options);
+  });
+
+  test('saves it once however often and by whomever its success is told', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user);
+    await service.webhookMode('duplicate');
+    const told = intentEvent(payment, 'payment_intent.succeeded');
+    const sync = () => service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    await confirm(service, payment.id, user.options);
+    await Promise.all([
+      ...Array.from({ length: 5 }, () => service.sendEvent(told)),
+      ...Array.from({ length: 5 }, sync),
+      ...Array.from({ length: 5 }, () => confirm(service, payment.id, user.options)),
+    ]);
+    await service.advance(2 * HOUR);
+    await expectSavedOnce(payment.id, user.options);
+  });
+
+  test('saves it later where the provider does not answer now', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user);
+    await service.fault({ action: 'error_500', path: '/v1/payment_methods/' });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded' },
+    });
+    expect(await methodsOf(user.options)).toEqual([]);
+    await service.advance(10 * MINUTE);
+    expect(await methodsOf(user.options)).toEqual([]);
+    await service.clearFaults();
+    await service.advance(10 * MINUTE);
+    await expectSavedOnce(payment.id, user.options);
+  });
+
+  test('saves nothing where it fails, is canceled, or was not asked to', async () => {
+    const user = await signIn(service, { expires_in: 3 * DAY });
+    const declined = await saving(user, { payment_method_id: DECLINED });
+    expect((await confirm(service, declined.id, user.options)).status).toBe(402);
+    const canceled = await saving(user);
+    await service.post(`/payments/intents/${canceled.id}/cancel`, {}, user.options);
+    const plain = await createIntent(service, user, { payment_method_id: VISA });
+    await confirm(service, plain.id, user.options);
+    await service.advance(DAY + HOUR);
+    expect(await methodsOf(user.options)).toEqual([]);
+    expect(await read(service, plain.id, user.options)).toMatchObject({ payment_method_id: null });
+  });
+
+  test('and is made with a saved one saves no other', async () => {
+    const user = await signIn(service);
+    const method = await saveMethod(service, user.options);
+    const payment = await saving(user, { payment_method_id: method.id });
+    await confirm(service, payment.id, user.options);
+    await service.advance(HOUR);
+    expect((await methodsOf(user.options)).map(({ id }) => id)).toEqual([method.id]);
+  });
+
+  test('saves the card that paid, not the one that was declined before', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user, { payment_method_id: DECLINED });
+    await confirm(service, payment.id, user.options);
+    await confirm(service, payment.id, user.options, { payment_method_id: 'pm_card_amex' });
+    const methods = await methodsOf(user.options);
+    expect(methods).toMatchObject([{ card_brand: 'amex' }]);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: methods[0].id });
+  });
+
+  test('does not bring back a method that was deleted since, however often its success is told', async () => {
+    const user = await signIn(service);
+    const payment = await saving(user);
+    await confirm(service, payment.id, user.options);
+    const method = await expectSavedOnce(payment.id, user.options);
+    expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
+    await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded'));
+    await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    await service.advance(HOUR);
+    expect(await methodsOf(user.options)).toEqual([]);
+  });
+
+  test('may be told so by an update', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: VISA });
+    expect(payment.customer_id).toBeNull();
+    const path = `/payments/intents/${payment.id}`;
+    const updated = await service.put(path, { setup_future_usage: 'off_session' }, user.options);
+    expect(updated).toMatchObject({ status: 200, body: { setup_future_usage: 'off_session' } });
+    await confirm(service, payment.id, user.options);
+    await service.advance(2 * MINUTE);
+    await expectSavedOnce(payment.id, user.options);
+  });
+});
+
+describe('the method is kept', () => {
+  test('for the organization that pays', async () => {
+    const acme = await company(service);
+    const payment = await saving(acme.billing, { organization_id: acme.id });
+    await confirm(service, payment.id, acme.billing.options);
+    expect(await methodsOf(acme.billing.options)).toEqual([]);
+    const method = await expectSavedOnce(payment.id, acme.owner.options, `?organization_id=${acme.id}`);
+    expect(method).toMatchObject({ organization_id: acme.id });
+    const { body: customer } = await service.get(`/customers/${method.customer_id}`, acme.member.options);
+    expect(customer).toMatchObject({ organization_id: acme.id, user_id: null });
+  });
+
+  test('for the guest who pays, who uses it by token', async () => {
+    const guest_data = { email: 'saver@example.com', name: 'Sam Saver' };
+    const made = await service.post('/payments/intents', intentBody({ ...SAVING, guest_data }));
+    expect(made).toMatchObject({ status: 201, body: { customer_id: expect.stringMatching(/^cust_/) } });
+    const options = { guestToken: made.body.guest_token };
+    expect((await confirm(service, made.body.id, options)).status).toBe(200);
+    const method = await expectSavedOnce(made.body.id, options);
+    expect(method).toMatchObject({ is_guest_method: true });
+    const other = await service.post('/payments/intents', intentBody({ guest_data }));
+    expect(await methodsOf({ guestToken: other.body.guest_token })).toEqual([]);
+    const later = await service.post('/payments/intents', intentBody({ payment_method_id: method.id }), options);
+    expect(await confirm(service, later.body.id, options)).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded' },
+    });
+  });
+
+  test('with the billing address of its payment', async () => {
+    const user = await signIn(service);
+    const address = { country: 'US', is_partial: true };
+    const { id } = (await service.post('/addresses', address, user.options)).body;
+    const payment = await saving(user, { billing_address_id: id });
+    await confirm(service, payment.id, user.options);
+    expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ billing_address_id: id });
+  });
+});
