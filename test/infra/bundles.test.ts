@@ -100,7 +100,7 @@ describe('the bundles', () => {
       await provider.cancelIntent(intent);
       await provider.findPayment({ intentId: 'pi' });
       await provider.createCustomer(key);
-      await provider.updateCustomer({ ...key, customerId: 'c', name: 'N' });
+      await provider.updateCustomer({ ...key, customerId: 'c', name: 'N', cleared: [] });
       await provider.deleteCustomer('c');
       await provider.tokenizeCard({ ...key, number: '4', expiryMonth: '1', expiryYear: '2030' });
       await provider.attachMethod({ ...key, token: 'pm', customerId: 'c' });
