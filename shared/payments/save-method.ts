@@ -5,7 +5,9 @@ import { factsOf } from '../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import type { ProviderMethod } from '../providers/provider.ts';
 import type { Providers } from '../providers/registry.ts';
-import { putAlias } from '../table/alias.ts';
+import { findAlias, putAlias } from '../table/alias.ts';
+import { ownerKeyOf } from '../table/defaults.ts';
+import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
 import { knownOf } from './changes.ts';
@@ -35,10 +37,10 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
     await store.giveUpMethod(payment);
     return { ...payment, methodNotKept: true };
   }
-  const method = savedMethodOf(deps, payment, kept.value);
-  if (!method) return payment;
-  await putAlias(deps.table, method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
-  await recordStore(deps.table, deps.now, paymentMethodShape).insertOrFind(method);
+  const owner = ownerOfRecord(payment);
+  if (!owner) return payment;
+  const method =
+    (await alreadySaved(deps, payment, owner, kept.value)) ?? (await save(deps, newMethod(deps, payment, kept.value)));
   const next = {
     ...payment,
     paymentMethodId: method.id,
@@ -52,9 +54,26 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
   return stands && isVisible(stands) ? stands : payment;
 };
 
-const savedMethodOf = (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod): PaymentMethod | undefined => {
-  const owner = ownerOfRecord(payment);
-  if (!owner) return undefined;
+/** The payer's own record of that very method, where there is one: it is not saved twice. */
+const alreadySaved = async (
+  { table, now }: SaveDeps,
+  { providerId }: VisiblePayment,
+  owner: Owner,
+  { methodId }: ProviderMethod,
+): Promise<PaymentMethod | undefined> => {
+  const alias = await findAlias(table, providerId, methodId);
+  const method = alias?.kind === 'PM' ? await recordStore(table, now, paymentMethodShape).load(alias.id) : undefined;
+  const methodOwner = method && ownerOfRecord(method);
+  return methodOwner && ownerKeyOf(methodOwner) === ownerKeyOf(owner) ? method : undefined;
+};
+
+const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
+  await putAlias(table, method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
+  await recordStore(table, now, paymentMethodShape).insertOrFind(method);
+  return method;
+};
+
+const newMethod = (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod): PaymentMethod => {
   const at = iso(deps.now());
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
@@ -67,6 +86,6 @@ const savedMethodOf = (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMe
     customerId: payment.customerId,
     providerCustomerId: payment.providerCustomerId,
     billingAddressId: payment.billingAddressId,
-    ...(owner.kind === 'organization' ? { organizationId } : { userId, guestId, guestEmail }),
+    ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
   };
 };

@@ -34,6 +34,8 @@ export interface ProviderRig {
   readonly impatient: PaymentProvider;
   /** Opens the same adapter with other settings. */
   reopen(settings: Partial<SlotSettings>): PaymentProvider | undefined;
+  /** Where the simulated provider answers, for calls past the adapter. */
+  readonly url: string;
   readonly exchanges: Exchange[];
   /** What was logged, one line each. */
   readonly logged: string[];
@@ -93,6 +95,7 @@ export const openRig = async (bound: Bound): Promise<ProviderRig> => {
     provider,
     impatient,
     reopen: (settings) => open(settings),
+    url: `${server.url}/${bound.adapter}`,
     exchanges,
     logged,
     delivered: async () => {

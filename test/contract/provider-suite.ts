@@ -196,12 +196,13 @@ export const testProvider = (subject: Subject): void => {
       expect(rig.reopen({})).toBeUndefined();
     });
 
-    it.skipIf(forgets.customers)('logs every call without what it carried', async () => {
-      await createCustomer();
-      expect(rig.logged.length).toBeGreaterThan(0);
-      for (const line of rig.logged)
-        expect(line).toMatch(/^provider called \{"provider":"provider_\w","outcome":"done"/);
-    });
+    if (!forgets.customers)
+      it('logs every call without what it carried', async () => {
+        await createCustomer();
+        expect(rig.logged.length).toBeGreaterThan(0);
+        for (const line of rig.logged)
+          expect(line).toMatch(/^provider called \{"provider":"provider_\w","outcome":"done"/);
+      });
   });
 
   if (can.payments) testPayments(subject);
@@ -272,17 +273,18 @@ const testPayments = (subject: Subject): void => {
       expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
     });
 
-    it.skipIf(forgets.intents)('that is not there is refused, whatever is wanted of it', async () => {
-      const absent: Intent = {
-        id: newPaymentId(),
-        report: { ...(await create()).report, intentId: 'absent' },
-        wish: {},
-      };
-      expect(await provider.findPayment(ABSENT)).toMatchObject({ kind: 'refused' });
-      expect(await update(absent, 3_000)).toMatchObject({ kind: 'refused' });
-      expect(await cancel(absent)).toMatchObject({ kind: 'refused' });
-      expect(await confirm(absent, methods.succeeds)).toMatchObject({ kind: 'refused' });
-    });
+    if (!forgets.intents)
+      it('that is not there is refused, whatever is wanted of it', async () => {
+        const absent: Intent = {
+          id: newPaymentId(),
+          report: { ...(await create()).report, intentId: 'absent' },
+          wish: {},
+        };
+        expect(await provider.findPayment(ABSENT)).toMatchObject({ kind: 'refused' });
+        expect(await update(absent, 3_000)).toMatchObject({ kind: 'refused' });
+        expect(await cancel(absent)).toMatchObject({ kind: 'refused' });
+        expect(await confirm(absent, methods.succeeds)).toMatchObject({ kind: 'refused' });
+      });
   });
 
   testConfirmation(subject);
@@ -404,23 +406,25 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject
 
 const testCancellation = ({ name, methods, forgets }: Subject): void => {
   describe(`${name}: a cancellation`, () => {
-    it.skipIf(forgets.cancellations)('ends an intent for good', async () => {
-      const intent = await create({ method: methods.succeeds });
-      expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
-      expect(doneValue(await find(intent))).toMatchObject({ status: 'canceled' });
-      expect(await confirm(intent)).toMatchObject({ kind: 'refused' });
-      expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
-      expect(await moneyMoved(intent.id)).toBe(0);
-    });
+    if (!forgets.cancellations)
+      it('ends an intent for good', async () => {
+        const intent = await create({ method: methods.succeeds });
+        expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
+        expect(doneValue(await find(intent))).toMatchObject({ status: 'canceled' });
+        expect(await confirm(intent)).toMatchObject({ kind: 'refused' });
+        expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
+        expect(await moneyMoved(intent.id)).toBe(0);
+      });
 
-    it.skipIf(forgets.cancellations)('ends one whose attempts have failed', async () => {
-      const [method = ''] = Object.keys(methods.declines);
-      const intent = await create({ method });
-      const declined = await confirm(intent);
-      const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
-      await cancel(intent);
-      expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status: 'canceled' });
-    });
+    if (!forgets.cancellations)
+      it('ends one whose attempts have failed', async () => {
+        const [method = ''] = Object.keys(methods.declines);
+        const intent = await create({ method });
+        const declined = await confirm(intent);
+        const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
+        await cancel(intent);
+        expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status: 'canceled' });
+      });
 
     it.each(FAULTS)('that meets %s is unknown, and done once it is sent again', async (action, reason) => {
       const intent = await create();

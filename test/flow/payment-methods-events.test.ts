@@ -175,8 +175,11 @@ describe('payment_method.detached', () => {
     await service.settle();
     expect((await service.get(`/payment-methods?organization_id=${acme.id}`, acme.member.options)).body).toEqual([]);
     expect((await service.get('/payment-methods', guest.options)).body).toEqual([]);
-    const entry = await lastOutcome(ofAcme.provider_payment_method_id);
-    expect(entry).toMatchObject({ organizationId: acme.id, response: { outcome: 'applied' } });
+    const outcomes = await outcomesOf(service, ofAcme.provider_payment_method_id);
+    expect(outcomes.find(({ eventType }) => eventType === 'payment_method.detached')).toMatchObject({
+      organizationId: acme.id,
+      response: { outcome: 'applied' },
+    });
   });
 });
 

@@ -407,6 +407,7 @@ describe('the default', () => {
     const [oldest, middle, newest] = made;
     await setDefault(user, middle.id);
     expect((await remove(user, middle.id)).status).toBe(204);
+    expect((await service.get(`/payment-methods/${newest.id}`, user.options)).body.is_default).toBe(true);
     expect(await defaultsIn(service, user.options)).toEqual([newest.id]);
     await remove(user, newest.id);
     expect(await defaultsIn(service, user.options)).toEqual([oldest.id]);

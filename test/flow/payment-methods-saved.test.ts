@@ -178,6 +178,14 @@ describe('a payment that is to save its method', () => {
     expect((await methodsOf(user.options)).map(({ id }) => id)).toEqual([method.id]);
   });
 
+  test('and is made with a saved one, by the provider’s own id, saves no other', async () => {
+    const user = await signIn(service);
+    const method = await saveMethod(service, user.options, { alias: 'Kept' });
+    const payment = await saving(user, { payment_method_id: method.provider_payment_method_id });
+    await confirm(service, payment.id, user.options);
+    expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ id: method.id, alias: 'Kept' });
+  });
+
   test('saves the card that paid, not the one that was declined before', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: DECLINED });

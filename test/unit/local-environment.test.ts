@@ -18,6 +18,12 @@ describe('the environment of the functions', () => {
       PROVIDER_TIMEOUT_MS: 1_000,
       slots: {
         provider_a: { ADAPTER: 'stripe', BASE_URL: 'http://127.0.0.1:3000/_local/providers/stripe' },
+        provider_c: {
+          ADAPTER: 'square',
+          SIGNATURE_KEY: 'local_provider_c_key',
+          NOTIFICATION_URL: ['http://127.0.0.1:3000/pay/webhooks/provider_c'],
+        },
+        provider_d: { ADAPTER: 'braintree', BASE_URL: 'http://127.0.0.1:3000/_local/providers/braintree' },
       },
     });
     expect(settings.queueUrls).toEqual({

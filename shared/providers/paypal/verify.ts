@@ -21,9 +21,18 @@ const MAX_REMEMBERED = 1_000;
 
 const headersSchema = z.object({
   'paypal-auth-algo': z.literal('SHA256withRSA'),
-  'paypal-cert-url': z.url().max(500),
+  // Nothing that a reader of URLs would leave out.
+  'paypal-cert-url': z
+    .string()
+    .regex(/^[!-~]{1,500}$/)
+    .pipe(z.url()),
   'paypal-transmission-id': z.string().regex(/^[\w-]{1,50}$/),
-  'paypal-transmission-sig': z.base64().min(1).max(500),
+  // Several texts decode to the same bytes: only the one that is written so counts.
+  'paypal-transmission-sig': z
+    .base64()
+    .min(1)
+    .max(500)
+    .refine((text) => Buffer.from(text, 'base64').toString('base64') === text),
   'paypal-transmission-time': z.iso.datetime({ offset: true }).max(100),
 });
 type Signed = z.infer<typeof headersSchema>;

@@ -141,7 +141,8 @@ const contentsOf = ({ amountCents, currency, description, customerId }: OrderDet
   ...(customerId && { customer_id: customerId }),
 });
 
-const lineName = (description: string | undefined): string => (description || 'Payment').slice(0, MAX_NAME_LENGTH);
+const lineName = (description: string | undefined): string =>
+  (description || 'Payment').slice(0, MAX_NAME_LENGTH).toWellFormed();
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 
@@ -154,23 +155,16 @@ const isOpen = ({ state, tenders }: SquareOrder): boolean =>
 
 const CAME_TO_NOTHING: readonly string[] = ['FAILED', 'VOIDED'];
 
-/** An order that says so already is not sent again: what was lost was the answer. */
+/** Sent again where only the answer was lost, it changes nothing more. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
   const found = await orders.find(input.intentId);
   if (found.kind !== 'done') return found;
   const order = found.value;
   if (!isOpen(order)) return NOT_OPEN;
-  if (says(order, input)) return { kind: 'done', value: reportedOrder(order, { method: input.method }) };
   return mapped(await orders.put(order, contentsOf(input), input), (updated) =>
     reportedOrder(updated, { method: input.method }),
   );
 };
-
-const says = (order: SquareOrder, { amountCents, currency, description, customerId }: OrderDetails): boolean =>
-  order.total_money.amount === amountCents &&
-  order.total_money.currency === currency &&
-  order.line_items?.find(({ uid }) => uid === LINE)?.name === lineName(description) &&
-  (customerId === undefined || order.customer_id === customerId);
 
 /** More attempts than this are never looked at: the newest count. */
 const MAX_ATTEMPTS_READ = 5;

@@ -38,9 +38,7 @@ export const orderSchema = z.looseObject({
   state: z.string().nullish(),
   version: z.int().nullish(),
   reference_id: z.string().nullish(),
-  customer_id: z.string().nullish(),
   total_money: money,
-  line_items: z.array(z.looseObject({ uid: z.string().nullish(), name: z.string().nullish() })).nullish(),
   tenders: z
     .array(
       z.looseObject({

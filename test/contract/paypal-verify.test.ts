@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
+import type { SignatureKind } from '../../infra/local/simulator/vendor.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
+import { PAYPAL } from './provider-subjects.ts';
+
+/** PayPal's webhooks, verified by PayPal: what is asked, what is made of the answer, and what is never asked. */
+let rig: ProviderRig;
+let provider: PaymentProvider;
+beforeEach(async () => {
+  rig = await openRig(PAYPAL);
+  ({ provider } = rig);
+});
+afterEach(() => rig.close());
+
+const SERVICE = '/v1/notifications/verify-webhook-signature';
+/** Written as no serializer of ours would write it. */
+const EVENT = `{"id":"WH-1", "event_type":"PAYMENT.CAPTURE.COMPLETED","create_time":"2030-01-01T00:00:00.000Z",
+  "resource": {"id":"C1","amount":{"value":"25.00","currency_code":"USD"},"rate":1.0,"zero":1e0,"text":"a\\u00e9\\/b"}}`;
+
+type Headers = Record<string, string>;
+
+const signed = (raw = EVENT, kind: SignatureKind = 'valid', at = rig.clock.now()): Headers =>
+  signatureHeaders({ raw, slot: { adapter: 'paypal', webhookUrl: '', ...PAYPAL.credentials }, at, kind });
+
+const verify = (headers: Headers, raw: string | Buffer = EVENT, by = provider) =>
+  by.verifyWebhook({ raw: Buffer.from(raw), headers, now: rig.clock.now() });
+
+const asked = (): number => rig.exchanges.filter(({ path }) => path.endsWith(SERVICE)).length;
+
+describe('a signed event', () => {
+  it('is verified as the bytes that came, spliced into what PayPal is asked', async () => {
+    expect(await verify(signed())).toBe('valid');
+    const [{ sent = '' } = {}] = rig.exchanges.filter(({ path }) => path.endsWith(SERVICE));
+    expect(sent.endsWith(`,"webhook_event":${EVENT}}`)).toBe(true);
+    expect(JSON.parse(sent)).toMatchObject({ webhook_id: 'LOCALWEBHOOK', auth_algo: 'SHA256withRSA' });
+  });
+
+  it('is not what it was once it is written anew', async () => {
+    expect(await verify(signed(), JSON.stringify(JSON.parse(EVENT)))).toBe('invalid');
+  });
+
+  it('is asked about once, however often it comes', async () => {
+    const headers = signed();
+    for (const _ of [1, 2, 3]) expect(await verify(headers)).toBe('valid');
+    expect(asked()).toBe(1);
+  });
+
+  it('lends its transmission id to no other', async () => {
+    const headers = signed();
+    await verify(headers);
+    expect(await verify(headers, EVENT.replace('25.00', '99.00'))).toBe('invalid');
+    expect(await verify({ ...signed(), 'paypal-transmission-id': headers['paypal-transmission-id'] ?? '' })).toBe(
+      'invalid',
+    );
+    expect(await verify(headers)).toBe('valid');
+  });
+
+  it.each([
+    ['for another webhook', 'invalid'],
+    ['not at all', 'missing'],
+    ['ten minutes ago', 'stale'],
+  ] as const)('%s is invalid', async (_, kind) => {
+    expect(await verify(signed(EVENT, kind))).toBe('invalid');
+  });
+
+  it.each([
+    [-300_000, 'valid'],
+    [-301_000, 'invalid'],
+    [300_000, 'valid'],
+    [301_000, 'invalid'],
+  ] as const)('whose time is %d ms from ours is %s', async (offset, verdict) => {
+    expect(await verify(signed(EVENT, 'valid', rig.clock.now() + offset))).toBe(verdict);
+  });
+});
+
+describe('what is plainly not PayPal’s', () => {
+  const BASE_URL = 'https://proxy.example:8443/paypal';
+
+  it.each([
+    'http://api.paypal.com/v1/notifications/certs/CERT-1',
+    'https://paypal.com.evil.example/cert',
+    'https://evilpaypal.com/cert',
+    'https://api.paypal.com:8443/cert',
+    'https://api.paypal.com@evil.example/cert',
+    'https://user@api.paypal.com/cert',
+    'https://paypal.com/cert',
+    'ftp://api.paypal.com/cert',
+    'file:///etc/passwd',
+    'cert',
+    '',
+  ])('is a certificate at %j', async (url) => {
+    expect(await verify({ ...signed(), 'paypal-cert-url': url })).toBe('invalid');
+    expect(asked()).toBe(0);
+  });
+
+  it('is a certificate elsewhere, unless the operator has overridden the base URL', async () => {
+    const elsewhere = { ...signed(), 'paypal-cert-url': 'https://proxy.example:8443/certs/1' };
+    expect(await verify(elsewhere)).toBe('invalid');
+    expect(asked()).toBe(0);
+    const bound = rig.reopen({ ...PAYPAL.settings, BASE_URL });
+    // Nobody answers there: the question was asked, at least.
+    expect(bound && (await verify(elsewhere, EVENT, bound))).toBe('unavailable');
+    expect(bound && (await verify({ ...elsewhere, 'paypal-cert-url': 'https://proxy.example/c' }, EVENT, bound))).toBe(
+      'invalid',
+    );
+  });
+
+  it.each([
+    ['no JSON', 'x'],
+    ['nothing', ''],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['two values', '{}{}'],
+    ['a way out of its place', '{},"webhook_id":"OTHERWEBHOOK","x":{}'],
+    ['an end too early', '{}},{'],
+    ['bytes that are no text', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ])('is %s', async (_, raw) => {
+    expect(await verify(signed(String(raw)), raw)).toBe('invalid');
+    expect(asked()).toBe(0);
+  });
+
+  it.each([
+    ['paypal-auth-algo', 'SHA1withRSA'],
+    ['paypal-transmission-id', 'a b'],
+    ['paypal-transmission-id', ''],
+    ['paypal-transmission-sig', 'not base64!'],
+    ['paypal-transmission-time', 'yesterday'],
+  ])('is %s: %s', async (header, value) => {
+    expect(await verify({ ...signed(), [header]: value })).toBe('invalid');
+    expect(asked()).toBe(0);
+  });
+
+  it('is anything, where the webhook has no id', async () => {
+    const closed = rig.reopen({ ...PAYPAL.settings, WEBHOOK_ID: '' });
+    expect(closed?.acceptsWebhooks).toBe(false);
+    expect(closed && (await verify(signed(), EVENT, closed))).toBe('invalid');
+  });
+});
+
+describe('a verification service', () => {
+  it.each(['error_500', 'rate_limit', 'reset', 'malformed'])(
+    'with %s tells nothing, and is asked again',
+    async (action) => {
+      const headers = signed();
+      await rig.control('POST', '/faults', { action, path: SERVICE, times: 1 });
+      expect(await verify(headers)).toBe('unavailable');
+      expect(await verify(headers)).toBe('valid');
+    },
+  );
+
+  it('that gives no answer in time tells nothing', async () => {
+    await rig.control('POST', '/faults', { action: 'timeout_before', path: SERVICE, times: 1 });
+    expect(await verify(signed(), EVENT, rig.impatient)).toBe('unavailable');
+  });
+
+  it('to which nobody gives us access tells nothing', async () => {
+    await rig.control('POST', '/faults', { action: 'error_500', path: '/oauth2/token', times: 1 });
+    expect(await verify(signed())).toBe('unavailable');
+    const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
+    expect(stranger && (await verify(signed(), EVENT, stranger))).toBe('unavailable');
+  });
+});
+
+describe('thousands of changes', () => {
+  const MUTATIONS = 4_000;
+  const HEADERS = [
+    'paypal-auth-algo',
+    'paypal-cert-url',
+    'paypal-transmission-id',
+    'paypal-transmission-sig',
+    'paypal-transmission-time',
+  ] as const;
+
+  const changedText = (text: string): fc.Arbitrary<string> =>
+    fc
+      .record({
+        at: fc.nat(text.length),
+        by: fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom(' ', '0', 'a', '=', '}', '"', '\\u0000', '\n')),
+        drop: fc.nat(2),
+      })
+      .map(({ at, by, drop }) => text.slice(0, at) + by + text.slice(at + drop))
+      .filter((changed) => changed !== text);
+
+  it('to body and headers: none is accepted', async () => {
+    const headers = signed();
+    expect(await verify(headers)).toBe('valid');
+    const change = fc.oneof(
+      changedText(EVENT).map((raw) => ({ raw, headers })),
+      fc
+        .constantFrom(...HEADERS)
+        .chain((name) =>
+          changedText(headers[name] ?? '').map((value) => ({ raw: EVENT, headers: { ...headers, [name]: value } })),
+        ),
+      fc.constantFrom(...HEADERS).map((name) => {
+        const { [name]: _, ...rest } = headers;
+        return { raw: EVENT, headers: rest };
+      }),
+    );
+    const accepted: unknown[] = [];
+    for (const mutated of fc.sample(change, { numRuns: MUTATIONS, seed: 7 })) {
+      if ((await verify(mutated.headers, mutated.raw)) !== 'invalid') accepted.push(mutated);
+    }
+    expect(accepted).toEqual([]);
+    // Not all of them fell to the checks that come before the question.
+    expect(asked()).toBeGreaterThan(MUTATIONS / 5);
+  }, 60_000);
+});

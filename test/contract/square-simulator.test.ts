@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openRig, type ProviderRig } from './provider-rig.ts';
+import { SQUARE } from './provider-subjects.ts';
+
+/** What the simulator does as Square does it, beyond what the adapter asks of it. */
+let rig: ProviderRig;
+beforeEach(async () => {
+  rig = await openRig(SQUARE);
+});
+afterEach(() => rig.close());
+
+type Json = ReturnType<typeof JSON.parse>;
+
+const call = async (method: string, path: string, body?: object, token = 'local_token') => {
+  const response = await fetch(`${rig.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Json, headers: response.headers };
+};
+
+const money = (amount: number) => ({ amount, currency: 'USD' });
+const charge = (key: string, more: object = {}) =>
+  call('POST', '/v2/payments', {
+    idempotency_key: key,
+    source_id: 'cnon:card-nonce-ok',
+    amount_money: money(500),
+    ...more,
+  });
+const order = async (key = 'o1'): Promise<Json> => {
+  const line_items = [{ name: 'Book', quantity: '1', base_price_money: money(500) }];
+  const made = await call('POST', '/v2/orders', { idempotency_key: key, order: { location_id: 'L', line_items } });
+  return made.body.order;
+};
+const codes = ({ body }: { body: Json }): string[] => body.errors.map(({ code }: Json) => code);
+const charges = async (): Promise<number> =>
+  (await rig.control<{ charges: unknown[] }>('GET', '/ledger')).charges.length;
+
+describe('an idempotency key', () => {
+  it('gives the first answer again, whatever the order of the fields', async () => {
+    const first = await charge('k1', { note: 'x', reference_id: 'r' });
+    const again = await charge('k1', { reference_id: 'r', note: 'x' });
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(await charges()).toBe(1);
+  });
+
+  it('gives the first decline again', async () => {
+    const declined = await charge('k1', { source_id: 'cnon:card-nonce-declined' });
+    expect(declined).toMatchObject({ status: 402, body: { payment: { status: 'FAILED' } } });
+    expect(await charge('k1', { source_id: 'cnon:card-nonce-declined' })).toMatchObject({
+      status: 402,
+      body: declined.body,
+    });
+    expect(await charges()).toBe(1);
+  });
+
+  it('stands for one request only', async () => {
+    await charge('k1');
+    const other = await charge('k1', { amount_money: money(501) });
+    expect([other.status, codes(other)]).toEqual([400, ['IDEMPOTENCY_KEY_REUSED']]);
+    expect(await charges()).toBe(1);
+  });
+
+  it('is refused while its first request is under way', async () => {
+    const both = await Promise.all([charge('k1'), charge('k1')]);
+    expect(both.map(({ status }) => status).toSorted()).toSatisfy(
+      (statuses: number[]) => statuses[0] === 200 && (statuses[1] === 200 || statuses[1] === 409),
+    );
+    expect(await charges()).toBe(1);
+  });
+
+  it('is not used up by a request that was refused for its form', async () => {
+    expect(codes(await charge('k1', { amount_money: money(0) }))).toEqual(['VALUE_TOO_SHORT']);
+    expect(await charge('k1')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a request', () => {
+  it.each<[string, object, string, string | undefined]>([
+    ['lacks what it needs', { source_id: undefined }, 'MISSING_REQUIRED_PARAMETER', 'source_id'],
+    [
+      'is of the wrong type',
+      { amount_money: { amount: '500', currency: 'USD' } },
+      'INCORRECT_TYPE',
+      'amount_money.amount',
+    ],
+    ['says too much', { idempotency_key: 'x'.repeat(46) }, 'VALUE_TOO_LONG', 'idempotency_key'],
+    ['names no currency', { amount_money: { amount: 5, currency: 'XXQ' } }, 'INVALID_VALUE', 'amount_money.currency'],
+    ['has a field that Square has not', { colour: 'red' }, 'UNKNOWN_BODY_PARAMETER', undefined],
+    ['names an order that is not there', { order_id: 'absent' }, 'NOT_FOUND', 'order_id'],
+    ['names a token that is not there', { source_id: 'cnon:nothing' }, 'NOT_FOUND', 'source_id'],
+    ['names a spent token', { source_id: 'cnon:card-nonce-already-used' }, 'CARD_TOKEN_USED', 'source_id'],
+  ])('that %s is refused in words of Square', async (_, fields, code, field) => {
+    const refused = await charge('k1', fields);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    expect(refused.body).toEqual({
+      errors: [{ category: expect.any(String), code, detail: expect.any(String), ...(field && { field }) }],
+    });
+    expect(await charges()).toBe(0);
+  });
+
+  it('needs a token, and a route', async () => {
+    expect(await call('GET', '/v2/orders/x', undefined, 'another')).toMatchObject({ status: 401 });
+    expect(await call('GET', '/v2/nothing')).toMatchObject({ status: 404 });
+    expect(await call('PATCH', '/v2/orders/x')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('an order', () => {
+  it('is paid in whole, once', async () => {
+    const { id } = await order();
+    expect(codes(await charge('k1', { order_id: id, amount_money: money(499) }))).toEqual(['PAYMENT_AMOUNT_MISMATCH']);
+    expect(await charge('k2', { order_id: id })).toMatchObject({ status: 200 });
+    expect(codes(await charge('k3', { order_id: id }))).toEqual(['BAD_REQUEST']);
+    const { body } = await call('GET', `/v2/orders/${id}`);
+    expect(body.order).toMatchObject({
+      state: 'COMPLETED',
+      tenders: [{ type: 'CARD' }],
+      net_amount_due_money: money(0),
+    });
+  });
+
+  it('changes only from the version that its caller has seen', async () => {
+    const { id, version } = await order();
+    const cancel = (of: number, key: string) =>
+      call('PUT', `/v2/orders/${id}`, { idempotency_key: key, order: { version: of, state: 'CANCELED' } });
+    expect([await cancel(version + 1, 'x1').then(codes)]).toEqual([['CONFLICT']]);
+    expect(await cancel(version, 'x2')).toMatchObject({
+      status: 200,
+      body: { order: { state: 'CANCELED', version: version + 1 } },
+    });
+    expect(codes(await charge('k1', { order_id: id }))).toEqual(['BAD_REQUEST']);
+  });
+
+  it('of a payment that names none is made for it', async () => {
+    const { body } = await charge('k1', { reference_id: 'pay_1' });
+    expect(await call('GET', `/v2/orders/${body.payment.order_id}`)).toMatchObject({
+      body: { order: { state: 'COMPLETED', reference_id: 'pay_1' } },
+    });
+  });
+});
+
+describe('money that is reserved', () => {
+  const reserve = async (): Promise<string> => (await charge('k1', { autocomplete: false })).body.payment.id;
+
+  it.each([
+    ['complete', 'COMPLETED'],
+    ['cancel', 'CANCELED'],
+  ])('is approved until %s', async (action, status) => {
+    const id = await reserve();
+    expect(await call('GET', `/v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
+    expect(await call('POST', `/v2/payments/${id}/${action}`)).toMatchObject({
+      status: 200,
+      body: { payment: { status } },
+    });
+    expect(codes(await call('POST', `/v2/payments/${id}/${action}`))).toEqual(['BAD_REQUEST']);
+  });
+});
+
+describe('a card', () => {
+  it('is made of a payment once, and charged for its customer only', async () => {
+    const customer = await call('POST', '/v2/customers', { given_name: 'Ana' });
+    const { id: customerId } = customer.body.customer;
+    const { body } = await charge('k1');
+    const store = (key: string, source: string) =>
+      call('POST', '/v2/cards', { idempotency_key: key, source_id: source, card: { customer_id: customerId } });
+    const stored = await store('c1', body.payment.id);
+    expect(stored).toMatchObject({ status: 200, body: { card: { customer_id: customerId, enabled: true } } });
+    expect(codes(await store('c2', body.payment.id))).toEqual(['SOURCE_USED']);
+    expect(codes(await store('c3', 'bnon:bank-nonce-ok'))).toEqual(['UNSUPPORTED_SOURCE_TYPE']);
+    const source_id = stored.body.card.id;
+    expect(codes(await charge('k2', { source_id }))).toEqual(['MISSING_REQUIRED_PARAMETER']);
+    expect(await charge('k3', { source_id, customer_id: customerId })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a customer', () => {
+  it.each([
+    [{}, 'BAD_REQUEST'],
+    [{ given_name: 'Ana', phone_number: '555-0100' }, 'INVALID_PHONE_NUMBER'],
+    [{ given_name: 'Ana', phone_number: 'call me' }, 'INVALID_PHONE_NUMBER'],
+    [{ email_address: 'nobody' }, 'INVALID_EMAIL_ADDRESS'],
+  ])('as %j is refused: %s', async (fields, code) => {
+    expect(codes(await call('POST', '/v2/customers', fields))).toEqual([code]);
+  });
+});

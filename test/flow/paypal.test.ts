@@ -1,0 +1,447 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  createIntent,
+  DAY,
+  eventsOf,
+  HOUR,
+  itemsOf,
+  logEntriesOf,
+  MINUTE,
+  read,
+  signIn,
+  storedPayment,
+  timesCharged,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, startTestHost, withHost } from './host.ts';
+
+/** What is PayPal's own in the way of a payment: approvals, late ids, orders that are spent, its verification. */
+const service = withHost({ frozen: true });
+beforeEach(async () => {
+  await service.webhookMode('normal');
+  await service.clearFaults();
+  await service.clearProviderRequests();
+});
+
+const PAYPAL = { provider_id: 'provider_b', return_url: 'https://shop.example/back' };
+const SAVED = { ...PAYPAL, payment_method_id: 'SIM-OK' };
+
+const approve = (id: string, payer?: string) =>
+  service.control('POST', `/simulator/payments/${id}/authenticate`, { outcome: 'success', ...(payer && { payer }) });
+
+const capturesAsked = async (): Promise<number> =>
+  (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/capture')).length;
+
+const sync = (providerId: string, user: User) => service.post(`/payments/sync/${providerId}`, {}, user.options);
+
+const expectPaidOnce = async (id: string, user: User): Promise<ParsedJson> => {
+  const payment = await read(service, id, user.options);
+  expect(payment).toMatchObject({ status: 'succeeded' });
+  expect(await timesCharged(service, id)).toBe(1);
+  expect(eventsOf(service, id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+  expect((await storedPayment(service, id)).anomaly).toBeUndefined();
+  return payment;
+};
+
+describe('an approval', () => {
+  test('leads to one capture, and both ids lead to the payment', async () => {
+    const user = await signIn(service);
+    const created = await createIntent(service, user, PAYPAL);
+    expect(created).toMatchObject({
+      status: 'requires_payment_method',
+      provider_payment_id: created.provider_intent_id,
+      client_secret: created.provider_intent_id,
+      next_action: { type: 'redirect_to_url', url: expect.stringContaining(created.provider_intent_id) },
+    });
+    expect((await service.get('/payments', user.options)).body.data[0]).not.toHaveProperty('client_secret');
+    await approve(created.id);
+    await service.settle();
+    const paid = await expectPaidOnce(created.id, user);
+    expect(await capturesAsked()).toBe(1);
+    expect(paid).not.toHaveProperty('next_action');
+    const { charges } = await atProvider(service, created.id);
+    expect(paid.provider_payment_id).toBe(charges[0].id);
+    for (const id of [paid.provider_payment_id, paid.provider_intent_id]) {
+      expect(await sync(id, user)).toMatchObject({ status: 200, body: { id: created.id, status: 'succeeded' } });
+    }
+  });
+
+  test.each(['duplicate', 'reorder'] as const)(
+    'whose events come in the mode %s leads to one capture',
+    async (mode) => {
+      await service.webhookMode(mode, 3);
+      const user = await signIn(service);
+      const { id } = await createIntent(service, user, PAYPAL);
+      await approve(id);
+      await service.settle();
+      await service.advance(HOUR);
+      await expectPaidOnce(id, user);
+      expect(await capturesAsked()).toBe(1);
+    },
+  );
+
+  test('that nobody tells of is captured by the confirmation, without a method', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, PAYPAL);
+    await approve(id);
+    expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    await expectPaidOnce(id, user);
+  });
+
+  test('after a confirmation that came too early is captured all the same', async () => {
+    const user = await signIn(service);
+    const { id, next_action } = await createIntent(service, user, PAYPAL);
+    const early = await confirm(service, id, user.options);
+    expect(early).toMatchObject({ status: 200, body: { status: 'pending', next_action } });
+    expect(await confirm(service, id, user.options)).toMatchObject({
+      status: 409,
+      body: { code: 'PAYMENT_IN_PROGRESS' },
+    });
+    expect(await sync(early.body.provider_payment_id, user)).toMatchObject({
+      body: { status: 'pending', next_action },
+    });
+    await approve(id);
+    await service.settle();
+    await expectPaidOnce(id, user);
+  });
+
+  test('after it, and untold, is found by the next look', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, PAYPAL);
+    await confirm(service, id, user.options);
+    await approve(id);
+    await service.advance(2 * MINUTE);
+    await expectPaidOnce(id, user);
+  });
+
+  test('untold, and found by a sync, is captured a minute later', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
+    await approve(id);
+    expect(await sync(provider_payment_id, user)).toMatchObject({ body: { status: 'pending' } });
+    expect(await timesCharged(service, id)).toBe(0);
+    await service.advance(2 * MINUTE);
+    await expectPaidOnce(id, user);
+  });
+
+  test('that meets a confirmation is captured once', async () => {
+    const user = await signIn(service);
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await createIntent(service, user, PAYPAL);
+      await approve(id);
+      const answers = await Promise.all([1, 2].map(() => confirm(service, id, user.options)));
+      for (const { status } of answers) expect([200, 409]).toContain(status);
+      await service.settle();
+      await service.advance(MINUTE);
+      await expectPaidOnce(id, user);
+    }
+  });
+
+  test.each(['timeout_before', 'timeout_after', 'error_500'])(
+    'whose capture meets %s is captured once',
+    async (action) => {
+      const user = await signIn(service);
+      const { id } = await createIntent(service, user, PAYPAL);
+      await service.fault({ provider: 'provider_b', path: '/capture', action, times: 1 });
+      await approve(id);
+      await service.settle();
+      await service.advance(6 * MINUTE);
+      await expectPaidOnce(id, user);
+    },
+  );
+
+  test('whose capture is declined fails, and a later one pays', async () => {
+    const user = await signIn(service);
+    const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
+    await approve(id, 'SIM-DECLINED');
+    await service.settle();
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'failed', failure_code: 'do_not_honor' });
+    expect(await sync(provider_payment_id, user)).toMatchObject({ body: { status: 'failed' } });
+    await service.advance(MINUTE);
+    await approve(id);
+    await service.settle();
+    await expectPaidOnce(id, user);
+    expect(await capturesAsked()).toBe(2);
+  });
+
+  test('of a guest pays, and is seen with the guest’s token', async () => {
+    const created = await service.post('/payments/intents', guestIntentBody(PAYPAL));
+    expect(created).toMatchObject({ status: 201, body: { next_action: { type: 'redirect_to_url' } } });
+    const { id, guest_token: guestToken } = created.body;
+    await approve(id);
+    await service.settle();
+    expect(await read(service, id, { guestToken })).toMatchObject({ status: 'succeeded', is_guest_payment: true });
+    expect(await timesCharged(service, id)).toBe(1);
+  });
+
+  test('of a canceled payment takes no money', async () => {
+    const user = await signIn(service);
+    const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
+    const canceled = await service.post(`/payments/intents/${id}/cancel`, {}, user.options);
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    await approve(id);
+    await service.settle();
+    expect(await sync(provider_payment_id, user)).toMatchObject({ body: { status: 'canceled' } });
+    await service.advance(DAY);
+    expect(await timesCharged(service, id)).toBe(0);
+    expect((await storedPayment(service, id)).anomaly).toBeUndefined();
+  });
+
+  test('keeps the method of a payer who asked for it', async () => {
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, { ...PAYPAL, setup_future_usage: 'off_session' });
+    await approve(id);
+    await service.settle();
+    const { payment_method_id } = await expectPaidOnce(id, user);
+    const { body: methods } = await service.get('/payment-methods', user.options);
+    expect(methods).toMatchObject([{ id: payment_method_id, provider_id: 'provider_b', wallet_type: 'paypal' }]);
+    const again = await createIntent(service, user, { ...PAYPAL, payment_method_id });
+    expect(await confirm(service, again.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+  });
+});
+
+describe('an order that can no longer be paid', () => {
+  test('is replaced where its card was declined, and the payment is paid once', async () => {
+    const user = await signIn(service);
+    const created = await createIntent(service, user, { ...PAYPAL, payment_method_id: 'SIM-NSF' });
+    expect(await confirm(service, created.id, user.options)).toMatchObject({
+      status: 402,
+      body: { details: { decline_code: 'insufficient_funds' } },
+    });
+    const again = await confirm(service, created.id, user.options, { payment_method_id: 'SIM-OK' });
+    expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    const paid = await expectPaidOnce(created.id, user);
+    expect(paid.provider_intent_id).not.toBe(created.provider_intent_id);
+    for (const id of [created.provider_intent_id, paid.provider_intent_id, paid.provider_payment_id]) {
+      expect(await sync(id, user)).toMatchObject({ body: { id: created.id, status: 'succeeded' } });
+    }
+  });
+
+  test.each(['timeout_before', 'timeout_after', 'malformed', 'reset'])(
+    'is replaced once, where its captures meet %s twice',
+    async (action) => {
+      const user = await signIn(service);
+      const { id } = await createIntent(service, user, SAVED);
+      await service.advance(7 * HOUR);
+      await service.fault({ provider: 'provider_b', path: '/capture', action, times: 2 });
+      expect((await confirm(service, id, user.options)).status).toBe(202);
+      await service.advance(40 * MINUTE);
+      await expectPaidOnce(id, user);
+      expect((await atProvider(service, id)).intents).toHaveLength(2);
+    },
+  );
+
+  test('because it expired is replaced at the confirmation', async () => {
+    const user = await signIn(service);
+    const created = await createIntent(service, user, SAVED);
+    await service.advance(8 * HOUR);
+    expect(await sync(created.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
+    expect(await confirm(service, created.id, user.options)).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded' },
+    });
+    await service.settle();
+    await expectPaidOnce(created.id, user);
+  });
+
+  test('because it expired asks its payer anew', async () => {
+    const user = await signIn(service);
+    const created = await createIntent(service, user, PAYPAL);
+    await service.advance(8 * HOUR);
+    const asked = await confirm(service, created.id, user.options);
+    expect(asked).toMatchObject({ status: 200, body: { status: 'pending', next_action: { type: 'redirect_to_url' } } });
+    expect(asked.body.next_action.url).not.toBe(created.next_action.url);
+    await approve(created.id);
+    await service.settle();
+    await expectPaidOnce(created.id, user);
+  });
+
+  test('is canceled here after a day, there it has long been gone', async () => {
+    const user = await signIn(service, { expires_in: 30 * DAY });
+    const { id } = await createIntent(service, user, PAYPAL);
+    const pending = await createIntent(service, user, PAYPAL);
+    await confirm(service, pending.id, user.options);
+    await service.advance(DAY + HOUR);
+    for (const one of [id, pending.id]) {
+      expect(await read(service, one, user.options)).toMatchObject({ status: 'canceled' });
+    }
+  });
+});
+
+describe('an update', () => {
+  test('reaches the order, and keeps the way to its approval', async () => {
+    const user = await signIn(service);
+    const created = await createIntent(service, user, PAYPAL);
+    const put = (body: object) => service.put(`/payments/intents/${created.id}`, body, user.options);
+    expect(await put({ total_cents: 4_000, description: 'Three books' })).toMatchObject({
+      status: 200,
+      body: { status: 'requires_payment_method', total_cents: 4_000, next_action: created.next_action },
+    });
+    const named = await put({ payment_method_id: 'SIM-OK' });
+    expect(named).toMatchObject({ status: 200, body: { status: 'created' } });
+    expect(named.body).not.toHaveProperty('next_action');
+    expect(await sync(created.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
+    expect(await put({ payment_method_id: null })).toMatchObject({
+      status: 200,
+      body: { status: 'requires_payment_method', next_action: { type: 'redirect_to_url' } },
+    });
+    await approve(created.id);
+    await service.settle();
+    expect(await expectPaidOnce(created.id, user)).toMatchObject({ total_cents: 4_000 });
+    const { charges } = await atProvider(service, created.id);
+    expect(charges).toMatchObject([{ amount: 4_000 }]);
+  });
+
+  test('comes too late once its payer has approved', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, PAYPAL);
+    await approve(id);
+    expect(await service.put(`/payments/intents/${id}`, { total_cents: 1 }, user.options)).toMatchObject({
+      status: 409,
+      body: { code: 'PAYMENT_NOT_UPDATABLE' },
+    });
+  });
+});
+
+describe('an amount', () => {
+  test.each([
+    ['HUF', 250_050, { path: 'total_cents', rule: 'whole_units_only' }],
+    ['TWD', 101, { path: 'total_cents', rule: 'whole_units_only' }],
+  ])('of %s that PayPal cannot take is the caller’s to mend', async (currency, total_cents, problem) => {
+    const user = await signIn(service);
+    const body = intentBody({ ...PAYPAL, currency, total_cents });
+    const refused = await service.post('/payments/intents', body, user.options);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [problem] } });
+  });
+
+  test('in a currency that PayPal does not take is refused for it', async () => {
+    const user = await signIn(service);
+    const body = intentBody({ ...PAYPAL, currency: 'KWD' });
+    expect(await service.post('/payments/intents', body, user.options)).toMatchObject({
+      status: 400,
+      body: { code: 'UNSUPPORTED_CURRENCY' },
+    });
+  });
+});
+
+describe('a method', () => {
+  test('is saved of a setup token, and goes from its vault', async () => {
+    const user = await signIn(service);
+    const body = { provider_id: 'provider_b', provider_payment_method_token: 'SIM-CARD', is_default: true };
+    const saved = await service.post('/payment-methods', body, user.options);
+    expect(saved).toMatchObject({ status: 201, body: { type: 'card', card_brand: 'visa', card_last_four: '1111' } });
+    const payment = await createIntent(service, user, { ...PAYPAL, payment_method_id: saved.body.id });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    const removed = await service.request('DELETE', `/payment-methods/${saved.body.id}`, user.options);
+    expect(removed.status).toBe(204);
+    await service.settle();
+    const again = await createIntent(service, user, PAYPAL);
+    expect((await confirm(service, again.id, user.options, { payment_method_id: saved.body.id })).status).toBe(404);
+  });
+});
+
+describe('the webhook route', () => {
+  const told = (payment: ParsedJson, object: object = {}) => ({
+    provider: 'provider_b',
+    object: {
+      id: payment.provider_payment_id,
+      amount: payment.total_cents,
+      currency: 'usd',
+      customer: null,
+      ...object,
+    },
+  });
+
+  test('takes the interface’s words too', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, SAVED);
+    const event = { ...told(payment), type: 'payment_intent.succeeded', vocabulary: 'contract' as const };
+    expect(await service.sendEvent(event)).toMatchObject({ status: 200, body: { received: true } });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await logEntriesOf(service, payment.id)).toMatchObject([{ status: 'success' }]);
+  });
+
+  test('takes a capture’s event of a payment that has not heard of it', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, SAVED);
+    const object = {
+      id: 'CAPTURE1',
+      status: 'COMPLETED',
+      amount: { currency_code: 'USD', value: '25.00' },
+      custom_id: payment.id,
+      supplementary_data: { related_ids: { order_id: payment.provider_intent_id } },
+    };
+    await service.sendEvent({
+      provider: 'provider_b',
+      type: 'PAYMENT.CAPTURE.COMPLETED',
+      object,
+      vocabulary: 'native',
+    });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status: 'succeeded',
+      provider_payment_id: 'CAPTURE1',
+      provider_intent_id: payment.provider_intent_id,
+    });
+  });
+
+  test.each(['invalid', 'missing'] as const)(
+    'refuses a signature that is %s, and stores nothing',
+    async (signature) => {
+      const user = await signIn(service);
+      const payment = await createIntent(service, user, SAVED);
+      const before = (await itemsOf(service, 'EVT#')).length;
+      const event = { ...told(payment), type: 'payment_intent.succeeded', signature };
+      expect(await service.sendEvent(event)).toMatchObject({
+        status: 401,
+        body: { code: 'INVALID_WEBHOOK_SIGNATURE' },
+      });
+      expect(await itemsOf(service, 'EVT#')).toHaveLength(before);
+      await service.settle();
+      expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'created' });
+    },
+  );
+
+  test('asks for the event again while nobody can verify it, and never takes it unseen', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, SAVED);
+    const before = (await itemsOf(service, 'EVT#')).length;
+    for (const action of ['error_500', 'timeout_before', 'malformed']) {
+      await service.fault({ provider: 'provider_b', path: '/verify-webhook-signature', action, times: 1 });
+      expect(await service.sendEvent({ ...told(payment), type: 'payment_intent.succeeded' })).toMatchObject({
+        status: 503,
+        body: { code: 'PROVIDER_UNAVAILABLE' },
+      });
+    }
+    expect(await itemsOf(service, 'EVT#')).toHaveLength(before);
+    expect(await service.sendEvent({ ...told(payment), type: 'payment_intent.succeeded' })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('is closed without a webhook id, as the slot is without its keys', async () => {
+    const host = await startTestHost({ env: { PROVIDER_B_WEBHOOK_ID: '' } });
+    const bare = await startTestHost({ env: { PROVIDER_B_CLIENT_SECRET: '' } });
+    try {
+      expect((await host.post('/webhooks/provider_b', {})).status).toBe(404);
+      const user = await signIn(bare);
+      expect((await bare.post('/webhooks/provider_b', {})).status).toBe(404);
+      expect(await bare.post('/payments/intents', intentBody(PAYPAL), user.options)).toMatchObject({
+        status: 400,
+        body: { code: 'UNSUPPORTED_PROVIDER' },
+      });
+    } finally {
+      await Promise.all([host.stop(), bare.stop()]);
+    }
+  });
+});

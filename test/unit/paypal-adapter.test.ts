@@ -1,0 +1,244 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { currencyDigits } from '../../shared/core/money.ts';
+import { centsOf, moneyOf } from '../../shared/providers/paypal/amounts.ts';
+import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
+import { reportedOrder } from '../../shared/providers/paypal/report.ts';
+import type { Order } from '../../shared/providers/paypal/schemas.ts';
+import type { KnownPayment, PaymentProvider } from '../../shared/providers/provider.ts';
+import { parseSettings } from '../../shared/settings.ts';
+
+describe('an amount', () => {
+  const CURRENCIES = ['USD', 'EUR', 'JPY', 'HUF', 'TWD', 'BRL'] as const;
+
+  test('is the same when it comes back, or cannot be said', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 1, max: 99_999_999 }), (currency, cents) => {
+        const money = moneyOf(cents, currency);
+        const wholeOnly = ['HUF', 'TWD'].includes(currency) && cents % 10 ** currencyDigits(currency) !== 0;
+        if (wholeOnly) expect(money).toBeUndefined();
+        else expect(money && centsOf(money)).toBe(cents);
+      }),
+    );
+  });
+
+  test('with fractions of a minor unit is none', () => {
+    expect(centsOf({ currency_code: 'USD', value: '1.005' })).toBeUndefined();
+    expect(centsOf({ currency_code: 'USD', value: '1.0000' })).toBe(100);
+    expect(centsOf({ currency_code: 'dollars', value: '1' })).toBeUndefined();
+  });
+});
+
+type Captured = NonNullable<NonNullable<Order['purchase_units'][number]['payments']>['captures']>;
+const order = (status: string, captures: Captured = [], more: Partial<Order> = {}): Order => ({
+  id: 'O1',
+  status,
+  purchase_units: [{ amount: { currency_code: 'USD', value: '25.00' }, payments: { captures } }],
+  ...more,
+});
+const capture = (id: string, status: string) => ({ id, status, amount: { currency_code: 'USD', value: '25.00' } });
+const known = (status: KnownPayment['status'], method?: string) => ({ status, method });
+
+describe('an order in our words', () => {
+  test.each([
+    ['COMPLETED', 'succeeded'],
+    ['PARTIALLY_REFUNDED', 'succeeded'],
+    ['REFUNDED', 'succeeded'],
+    ['PENDING', 'processing'],
+    ['DECLINED', 'failed'],
+    ['FAILED', 'failed'],
+    ['SOMETHING_NEW', 'processing'],
+    ['constructor', 'processing'],
+  ])('completed, its capture %s, is %s: the order alone proves nothing', (status, expected) => {
+    expect(reportedOrder(order('COMPLETED', [capture('C1', status)]), known('processing'))).toMatchObject({
+      status: expected,
+      intentId: 'O1',
+      paymentId: 'C1',
+      attemptRef: 'C1',
+    });
+  });
+
+  test('completed without a capture settles nothing', () => {
+    expect(reportedOrder(order('COMPLETED'), known('processing'))).toMatchObject({
+      status: 'processing',
+      paymentId: 'O1',
+    });
+  });
+
+  test.each([
+    [['DECLINED', 'COMPLETED', 'DECLINED'], 'C2', 'succeeded'],
+    [['DECLINED', 'PENDING', 'DECLINED'], 'C2', 'processing'],
+    [['DECLINED', 'DECLINED'], 'C2', 'failed'],
+  ])('with captures %j is what %s says: %s', (statuses, paymentId, status) => {
+    const captures = statuses.map((one, index) => capture(`C${index + 1}`, one));
+    expect(reportedOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
+  });
+
+  test.each<[string, KnownPayment['status'], string | undefined, string]>([
+    ['CREATED', 'created', 'm', 'created'],
+    ['CREATED', 'requires_payment_method', undefined, 'requires_payment_method'],
+    ['PAYER_ACTION_REQUIRED', 'created', 'm', 'created'],
+    ['PAYER_ACTION_REQUIRED', 'requires_payment_method', undefined, 'requires_payment_method'],
+    ['PAYER_ACTION_REQUIRED', 'pending', undefined, 'pending'],
+    ['CREATED', 'processing', 'm', 'created'],
+    ['CREATED', 'failed', 'm', 'failed'],
+    ['CREATED', 'canceled', 'm', 'canceled'],
+    ['CREATED', 'succeeded', 'm', 'created'],
+    ['VOIDED', 'created', 'm', 'canceled'],
+    ['APPROVED', 'requires_payment_method', undefined, 'pending'],
+    ['APPROVED', 'pending', 'm', 'pending'],
+    ['APPROVED', 'processing', undefined, 'requires_payment_method'],
+    ['APPROVED', 'failed', undefined, 'failed'],
+    ['APPROVED', 'canceled', undefined, 'canceled'],
+  ])('%s, known as %s with the method %s, is %s', (status, recorded, method, expected) => {
+    const report = reportedOrder(order(status), known(recorded, method));
+    expect(report.status).toBe(expected);
+    expect(report.awaitsCapture).toBe(status === 'APPROVED' && expected === 'pending' ? true : undefined);
+  });
+});
+
+const settings = (more: object = {}) => ({
+  ...parseSettings({}).slots.provider_b,
+  CLIENT_ID: 'id',
+  CLIENT_SECRET: 'secret',
+  ...more,
+});
+const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+
+/** PayPal, answering as the test says; every call is written down. */
+const paypalThat = (answers: (path: string, init: RequestInit) => Response | Promise<Response>) => {
+  const calls: { path: string; headers: Headers }[] = [];
+  const provider = openPayPal({
+    slot: 'provider_b',
+    settings: settings(),
+    timeoutMs: 1_000,
+    log,
+    fetch: async (input, init = {}) => {
+      const path = String(input).replace('https://api-m.paypal.com', '');
+      calls.push({ path, headers: new Headers(init.headers) });
+      return answers(path, init);
+    },
+  });
+  if (!provider) throw new Error('closed');
+  return { provider, calls };
+};
+
+const HOUR_SECONDS = 3_600;
+const sold = (text: string, seconds = HOUR_SECONDS) => Response.json({ access_token: text, expires_in: seconds });
+const FOUND = { intentId: 'O1', attemptRef: undefined, method: 'm', status: 'created' } as const;
+const find = (provider: PaymentProvider) => provider.findPayment(FOUND);
+const bearer = (calls: readonly { path: string; headers: Headers }[]) =>
+  calls.filter(({ path }) => !path.includes('oauth2')).map(({ headers }) => headers.get('authorization'));
+
+describe('the access token', () => {
+  afterEach(() => vi.useRealTimers());
+
+  test('is kept until a minute before its end', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    let count = 0;
+    const { provider, calls } = paypalThat((path) => {
+      if (!path.includes('oauth2')) return Response.json(order('CREATED'));
+      count += 1;
+      return sold(`t${count}`);
+    });
+    await find(provider);
+    vi.setSystemTime(Date.now() + (HOUR_SECONDS - 61) * 1_000);
+    await find(provider);
+    vi.setSystemTime(Date.now() + 2_000);
+    await find(provider);
+    expect(bearer(calls)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
+  });
+
+  test('that is refused is bought anew once, and then the refusal stands', async () => {
+    let count = 0;
+    const { provider, calls } = paypalThat((path) => {
+      if (!path.includes('oauth2')) return Response.json({ name: 'AUTHENTICATION_FAILURE' }, { status: 401 });
+      count += 1;
+      return sold(`t${count}`);
+    });
+    expect(await find(provider)).toEqual({ kind: 'refused', reason: 'AUTHENTICATION_FAILURE', parameter: undefined });
+    expect(bearer(calls)).toEqual(['Bearer t1', 'Bearer t2']);
+  });
+
+  test('is bought once where several find it refused', async () => {
+    let bought = 0;
+    const { provider } = paypalThat((path, { headers }) => {
+      if (path.includes('oauth2')) {
+        bought += 1;
+        return sold(`t${bought}`);
+      }
+      const isOld = new Headers(headers).get('authorization') === 'Bearer t1';
+      return isOld ? Response.json({}, { status: 401 }) : Response.json(order('CREATED'));
+    });
+    const found = await Promise.all([1, 2, 3].map(() => find(provider)));
+    expect(found.map(({ kind }) => kind)).toEqual(['done', 'done', 'done']);
+    expect(bought).toBe(2);
+  });
+
+  test('that cannot be bought is asked for again at the next call', async () => {
+    let isDown = true;
+    const { provider } = paypalThat((path) => {
+      if (!path.includes('oauth2')) return Response.json(order('CREATED'));
+      return isDown ? new Response('', { status: 503 }) : sold('t1');
+    });
+    expect(await find(provider)).toEqual({ kind: 'unknown', reason: 'error' });
+    isDown = false;
+    expect(await find(provider)).toMatchObject({ kind: 'done' });
+  });
+});
+
+describe('a refusal', () => {
+  const confirm = (provider: PaymentProvider) =>
+    provider.confirmIntent({
+      idempotencyKey: 'pay_1:confirm:1',
+      intentId: 'O1',
+      paymentId: 'pay_1',
+      amountCents: 2_500,
+      currency: 'USD',
+      method: 'm',
+      customerId: undefined,
+      returnUrl: undefined,
+    });
+  const answering = (status: number, body: unknown) =>
+    paypalThat((path) => (path.includes('oauth2') ? sold('t') : Response.json(body, { status }))).provider;
+  const issue = (name: string, field?: string) => ({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue: name, field }] });
+
+  test.each([
+    ['INSTRUMENT_DECLINED', 'do_not_honor'],
+    ['TRANSACTION_REFUSED', 'do_not_honor'],
+    ['PAYER_CANNOT_PAY', 'do_not_honor'],
+    ['CARD_EXPIRED', 'expired_card'],
+  ])('%s is a decline: %s', async (name, code) => {
+    expect(await confirm(answering(422, issue(name)))).toEqual({ kind: 'declined', code, attemptRef: undefined });
+  });
+
+  test.each([
+    [422, issue('TOKEN_ID_NOT_FOUND'), 'TOKEN_ID_NOT_FOUND', 'payment_method'],
+    [
+      400,
+      issue('INVALID_PARAMETER_SYNTAX', '/payment_source/paypal/vault_id'),
+      'INVALID_PARAMETER_SYNTAX',
+      'payment_method',
+    ],
+    [422, issue('CURRENCY_NOT_SUPPORTED'), 'CURRENCY_NOT_SUPPORTED', 'currency'],
+    [422, issue('RETURN_URL_REQUIRED'), 'RETURN_URL_REQUIRED', 'return_url'],
+    [422, issue('constructor'), 'constructor', undefined],
+    [403, { name: 'NOT_AUTHORIZED' }, 'NOT_AUTHORIZED', undefined],
+    [400, 'no JSON object', 'HTTP_400', undefined],
+  ])('%d %j is %s of %s', async (status, body, reason, parameter) => {
+    expect(await confirm(answering(status, body))).toEqual({ kind: 'refused', reason, parameter });
+  });
+
+  test.each([409, 429, 500, 503])('%d is none: nobody knows', async (status) => {
+    expect(await confirm(answering(status, {}))).toEqual({ kind: 'unknown', reason: 'error' });
+  });
+
+  test('never opens a slot without its keys', () => {
+    const options = { slot: 'provider_b' as const, timeoutMs: 1, log, fetch };
+    for (const missing of [{ CLIENT_ID: '' }, { CLIENT_SECRET: '' }]) {
+      expect(openPayPal({ ...options, settings: settings(missing) })).toBeUndefined();
+    }
+    expect(openPayPal({ ...options, settings: settings() })?.acceptsWebhooks).toBe(false);
+    expect(openPayPal({ ...options, settings: settings({ WEBHOOK_ID: 'W' }) })?.acceptsWebhooks).toBe(true);
+  });
+});
