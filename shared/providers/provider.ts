@@ -1,5 +1,7 @@
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderSlot } from '../settings.ts';
+import type { CallOptions } from './call-options.ts';
+import type { NativeSubscriptions } from './native-subscriptions.ts';
 
 /**
  * The port to a payment provider. What a provider cannot do is said by `can`, as data; no method answers "not
@@ -64,10 +66,6 @@ export interface ProviderPayment {
 /** Why a confirmation is refused whose intent can never be charged again: it failed for good, or has expired. */
 export const INTENT_SPENT = 'intent_spent';
 
-export interface CallOptions {
-  readonly idempotencyKey: string;
-}
-
 export interface CreateIntent extends CallOptions {
   readonly paymentId: string;
   readonly amountCents: number;
@@ -100,6 +98,8 @@ export interface ConfirmIntent extends CallOptions {
   readonly method: string | undefined;
   readonly customerId: string | undefined;
   readonly returnUrl: string | undefined;
+  /** A charge of a saved method that its payer does not attend. */
+  readonly offSession?: boolean | undefined;
 }
 
 /** What the record knows of a payment, for its provider to find it by. */
@@ -234,6 +234,8 @@ export interface PaymentProvider {
   readonly can: Capabilities;
   /** False where the secret that verifies its webhooks is missing: their route is closed. */
   readonly acceptsWebhooks: boolean;
+  /** There where it bills subscriptions by itself and is to. */
+  readonly subscriptions?: NativeSubscriptions | undefined;
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;
   confirmIntent(input: ConfirmIntent): Promise<Outcome<ProviderPayment>>;

@@ -1,14 +1,8 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { Outcome } from '../../core/outcome.ts';
-import type {
-  CallOptions,
-  ConfirmIntent,
-  CreateIntent,
-  KnownPayment,
-  ProviderPayment,
-  UpdateIntent,
-} from '../provider.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../provider.ts';
 import { type Call, mapped, squareKey } from './outcome.ts';
 import { decisive, reportedOrder, reportedPayment } from './report.ts';
 import { orderSchema, paymentSchema, type SquareOrder, type SquarePayment } from './schemas.ts';

@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
+import type { CallOptions } from '../call-options.ts';
 import { methodFacts } from '../contract-event.ts';
-import type { AttachMethod, BillingDetails, CallOptions, KeepMethod, ProviderMethod, RawCard } from '../provider.ts';
+import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard } from '../provider.ts';
 import type { Call } from './outcome.ts';
 import { idOf } from './report.ts';
 
