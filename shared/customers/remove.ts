@@ -1,15 +1,16 @@
+import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { removeMethod } from '../payment-methods/remove.ts';
 import { erasePayment } from '../payments/erase.ts';
 import { done } from '../providers/done.ts';
-import { removeAlias } from '../table/alias.ts';
+import { aliasRemoval } from '../table/alias.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
 import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
 import type { ProviderRecordDeps } from './deps.ts';
-import { forgetCustomer } from './owner-customer.ts';
+import { inheritance } from './owner-customer.ts';
 
 export interface RemoveCustomerDeps extends ProviderRecordDeps {
   readonly deleteHistory: boolean;
@@ -37,11 +38,20 @@ export const removeCustomer = async (
     done(await provider.deleteCustomer(customer.providerCustomerId), 'id');
   }
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
-  if (owner) await forgetCustomer(deps.table, owner, customer);
-  await recordStore(deps.table, deps.now, customerShape).remove(customer);
-  // The removal of another may have passed the pointer on to this one meanwhile.
-  if (owner) await forgetCustomer(deps.table, owner, customer);
-  await removeAlias(deps.table, customer.providerId, customer.providerCustomerId);
+  await removeRecord(deps, owner, customer);
+};
+
+const REMOVE_TRIES = 5;
+
+/** The removal of another may pass the pointer on to this one meanwhile: then it is passed on again. */
+const removeRecord = async (deps: ProviderRecordDeps, owner: Owner | undefined, customer: Customer): Promise<void> => {
+  const store = recordStore(deps.table, deps.now, customerShape);
+  const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
+  for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
+    const pointer = owner ? await inheritance(deps.table, owner, customer) : [];
+    if (await store.remove(customer, [alias, ...pointer])) return;
+  }
+  throw new DomainError('VERSION_CONFLICT');
 };
 
 const removeMethods = async (

@@ -2,7 +2,7 @@ import type { ProviderRecordDeps } from '../customers/deps.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { done } from '../providers/done.ts';
-import { removeAlias } from '../table/alias.ts';
+import { aliasRemoval } from '../table/alias.ts';
 import { promoteNewest } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import { slotOf } from './defaults.ts';
@@ -30,6 +30,6 @@ export const removeMethod = async (
   }
   // The default moves on first: a stop in between leaves no pointer to nowhere.
   await promoteNewest(deps.table, slotOf(method), method.id);
-  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method);
-  await removeAlias(deps.table, method.providerId, method.providerMethodId);
+  const alias = aliasRemoval(method.providerId, method.providerMethodId);
+  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method, [alias]);
 };

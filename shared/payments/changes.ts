@@ -94,14 +94,13 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
   busyUntil: undefined,
 });
 
+/** What an attempt is made with. */
+export type Chosen = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'returnUrl'>;
+
 /** The claim of one attempt to charge: committed before the provider is called. */
-export const claimed = (
-  payment: VisiblePayment,
-  method: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>,
-  now: Instant,
-): VisiblePayment => ({
+export const claimed = (payment: VisiblePayment, chosen: Chosen, now: Instant): VisiblePayment => ({
   ...payment,
-  ...method,
+  ...chosen,
   status: 'processing',
   cause: 'claim',
   version: payment.version + 1,

@@ -1,5 +1,7 @@
 import { assertNever, DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
 import { unclear } from '../providers/done.ts';
 import type { CreateIntent, PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { created } from './changes.ts';
@@ -7,8 +9,12 @@ import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
 
-/** The intent's key at the provider: the same for every try to create it. */
-export const creationKey = (paymentId: string): string => `${paymentId}:create`;
+/**
+ * The intent's key at the provider: the same for every try to create this very intent. A request that was refused may be
+ * followed by a corrected one under the same Idempotency-Key, which is another.
+ */
+export const creationKey = (payment: Payment): string =>
+  `${payment.id}:create:${fingerprint(canonicalJson(intentOf(payment))).slice(0, 12)}`;
 
 /**
  * Carries a `creating` record to the provider and into sight; run again after a crash, it ends the same.
@@ -21,7 +27,7 @@ export const finishCreation = async (
   provider: PaymentProvider,
   payment: Payment,
 ): Promise<VisiblePayment> => {
-  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment.id) });
+  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment) });
   if (outcome.kind === 'done') return publish(deps, store, payment, outcome.value);
   return refuse(store, payment, outcome);
 };

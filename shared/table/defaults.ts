@@ -47,6 +47,8 @@ export const readDefault = async (table: Table, slot: DefaultSlot): Promise<stri
 
 /** After `goneId` is no more: the newest remaining record takes over, where there is one. */
 export const promoteNewest = async (table: Table, slot: DefaultSlot, goneId: string): Promise<string | undefined> => {
+  const current = await readDefault(table, slot);
+  if (current !== goneId) return current;
   const newest = await newestOf(table, slot, goneId);
   const guard = [{ equals: ['recordId', goneId] }] as const;
   const written = newest
