@@ -8,6 +8,7 @@ import { done } from '../providers/done.ts';
 import { aliasRemoval } from '../table/alias.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
+import type { TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
 import type { ProviderRecordDeps } from './deps.ts';
 import { inheritance } from './owner-customer.ts';
@@ -32,26 +33,46 @@ export const removeCustomer = async (
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
   const owner = ownerOfRecord(customer);
-  if (owner) await removeMethods(deps, owner, customer, atProvider);
+  const pointer = owner ? await withMethodsRemoved(deps, owner, customer, atProvider) : [];
   if (atProvider) {
     const provider = await deps.providers.having(customer.providerId, 'customers');
     done(await provider.deleteCustomer(customer.providerCustomerId), 'id');
   }
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
-  await removeRecord(deps, owner, customer);
+  await removeRecord(deps, owner, customer, pointer);
 };
 
 const REMOVE_TRIES = 5;
 
 /** The removal of another may pass the pointer on to this one meanwhile: then it is passed on again. */
-const removeRecord = async (deps: ProviderRecordDeps, owner: Owner | undefined, customer: Customer): Promise<void> => {
+const removeRecord = async (
+  deps: ProviderRecordDeps,
+  owner: Owner | undefined,
+  customer: Customer,
+  passedOn: readonly TransactionStep[],
+): Promise<void> => {
   const store = recordStore(deps.table, deps.now, customerShape);
   const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
+  let pointer = passedOn;
   for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
-    const pointer = owner ? await inheritance(deps.table, owner, customer) : [];
     if (await store.remove(customer, [alias, ...pointer])) return;
+    pointer = owner ? await inheritance(deps.table, owner, customer) : [];
   }
   throw new DomainError('VERSION_CONFLICT');
+};
+
+/** @returns who inherits, looked for in the meantime. */
+const withMethodsRemoved = async (
+  deps: ProviderRecordDeps,
+  owner: Owner,
+  customer: Customer,
+  atProvider: boolean,
+): Promise<readonly TransactionStep[]> => {
+  const [pointer] = await Promise.all([
+    inheritance(deps.table, owner, customer),
+    removeMethods(deps, owner, customer, atProvider),
+  ]);
+  return pointer;
 };
 
 const removeMethods = async (

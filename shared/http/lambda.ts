@@ -135,6 +135,7 @@ const parsing: Step = {
       caller: exchange.caller,
       ...asked,
       record: undefined,
+      role: undefined,
       mayChange: false,
       owner: undefined,
       named: () => undefined,

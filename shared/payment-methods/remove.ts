@@ -3,7 +3,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { done } from '../providers/done.ts';
 import { aliasRemoval } from '../table/alias.ts';
-import { promoteNewest } from '../table/defaults.ts';
+import { succession } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import { slotOf } from './defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
@@ -28,8 +28,9 @@ export const removeMethod = async (
     const provider = await deps.providers.having(method.providerId, 'methods');
     done(await provider.detachMethod(method.providerMethodId), 'id');
   }
-  // The default moves on first: a stop in between leaves no pointer to nowhere.
-  await promoteNewest(deps.table, slotOf(method), method.id);
+  const store = recordStore(deps.table, deps.now, paymentMethodShape);
   const alias = aliasRemoval(method.providerId, method.providerMethodId);
-  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method, [alias]);
+  const moved = await succession(deps.table, slotOf(method), method.id);
+  // Where another default was set meanwhile, there is none to pass on.
+  if (!(await store.remove(method, [alias, ...moved]))) await store.remove(method, [alias]);
 };
