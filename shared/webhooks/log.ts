@@ -14,6 +14,8 @@ export interface LogEntry {
   /** Counted from 1. */
   readonly attempt: number;
   readonly target?: string | undefined;
+  /** The message that carried an outbound attempt: one that comes anew (redriven, replayed) counts its attempts anew. */
+  readonly messageId?: string | undefined;
   readonly payload: unknown;
   readonly response: unknown;
   readonly createdAt: string;
@@ -35,6 +37,7 @@ export const logItem = (entry: LogEntry): Item => {
     entry.provider,
     entry.eventId,
     entry.target ?? '',
+    entry.messageId ?? '',
     String(entry.attempt),
   );
   const day = utcDay(entry.createdAt);

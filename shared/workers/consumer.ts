@@ -16,6 +16,13 @@ import type { Queues } from './queues.ts';
  */
 export type Handled = 'done' | { readonly comeBackInSeconds: number };
 
+/** Which message it is, and how often it has been received. */
+export interface Receive {
+  readonly messageId: string;
+  /** Counted from 1. */
+  readonly count: number;
+}
+
 export interface ConsumerDeps {
   readonly log: Log;
 }
@@ -24,7 +31,7 @@ export const queueConsumer =
   <D extends ConsumerDeps & { readonly queues: Queues }>(
     queue: QueueName,
     depsOf: () => D,
-    handle: (deps: D, body: unknown, receiveCount: number) => Promise<Handled>,
+    handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
   ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
   async (event) => {
     const deps = depsOf();
@@ -39,10 +46,11 @@ const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   deps: D,
   queue: QueueName,
   record: SQSRecord,
-  handle: (deps: D, body: unknown, receiveCount: number) => Promise<Handled>,
+  handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
 ): Promise<boolean> => {
   try {
-    const handled = await handle(deps, JSON.parse(record.body), Number(record.attributes.ApproximateReceiveCount));
+    const receive = { messageId: record.messageId, count: Number(record.attributes.ApproximateReceiveCount) };
+    const handled = await handle(deps, JSON.parse(record.body), receive);
     if (handled === 'done') return true;
     await deps.queues.comeBack(queue, record.receiptHandle, handled.comeBackInSeconds);
     return false;

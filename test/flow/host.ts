@@ -8,7 +8,7 @@ import { type Host, startHost } from '../../infra/local/host.ts';
  * as anybody would. Time is moved, never slept through.
  */
 export interface TestHostOptions {
-  /** Rate limits are off and functions log nothing unless this says otherwise. */
+  /** Rate limits and outbound webhooks are off and functions log nothing unless this says otherwise. */
   readonly env?: Env;
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
@@ -89,7 +89,7 @@ const startQuietly = async ({
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
     dataDir,
-    env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', ...env },
+    env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', EXTERNAL_WEBHOOKS_ENABLED: 'false', ...env },
     ...(catalogue && { catalogue }),
     ...(log && { log }),
   });

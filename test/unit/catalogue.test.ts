@@ -24,7 +24,10 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'secrets:providers': true,
   'secrets:guest-tokens': true,
   'queue:send:apply-provider-event': true,
+  'secrets:webhooks': true,
   'queue:send:run-due': true,
+  'queue:send:webhook-dispatch': true,
+  'queue:send:webhook-delivery': true,
 };
 
 describe('the catalogue', () => {

@@ -183,8 +183,8 @@ describe('a consumer', () => {
     const handler = queueConsumer(
       'run-due',
       () => ({ log, queues }),
-      async (_, body, receives) => {
-        seen.push([body, receives]);
+      async (_, body, { messageId, count }) => {
+        seen.push([body, messageId, count]);
         if (body === 2) throw new Error('CANARY');
         return 'done';
       },
@@ -194,9 +194,9 @@ describe('a consumer', () => {
       batchItemFailures: [{ itemIdentifier: 'b' }, { itemIdentifier: 'c' }],
     });
     expect(seen).toEqual([
-      [1, 1],
-      [2, 3],
-      [4, 1],
+      [1, 'a', 1],
+      [2, 'b', 3],
+      [4, 'd', 1],
     ]);
     expect(lines.map(({ level }) => level)).toEqual(['error', 'error']);
     expect(JSON.stringify(lines)).not.toContain('CANARY');
