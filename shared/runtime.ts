@@ -208,3 +208,15 @@ export const deliverDeps = perHost(() => ({
   log: log(),
   now,
 }));
+
+/** A test is told at once: its targets have as long as the gateway waits, less what is the service's own. */
+const TEST_TIMEOUT_MS = 20_000;
+export const sendTestDeps = perHost(() => {
+  const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
+  return {
+    ...webDeps(),
+    targets: webhookTargets(),
+    post: openPost({ timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS), allowPrivate }),
+  };
+});
+export const replayDeps = perHost(() => ({ ...webDeps(), queues: queues() }));

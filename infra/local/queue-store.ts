@@ -82,20 +82,22 @@ export const openQueueStore = (state: State) => {
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] =>
       state.together(() => {
-        const taken: Message[] = [];
-        for (const message of sql.ready.all(queue, how.now, how.max)) {
-          if (how.deadLetter && message.receives >= how.deadLetter.maxReceives) {
-            sql.move(how.deadLetter.queue, how.now, message.seq);
-            continue;
+        const busy = JSON.stringify(how.busyGroups ?? []);
+        for (;;) {
+          const ready = sql.ready.all(queue, how.now, busy, how.max);
+          const fit = ready.filter(({ receives }) => !how.deadLetter || receives < how.deadLetter.maxReceives);
+          for (const { seq } of ready.filter((message) => !fit.includes(message))) {
+            sql.move(how.deadLetter?.queue ?? queue, how.now, seq);
           }
-          sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, message.seq);
-          taken.push({
-            ...message,
-            receives: message.receives + 1,
-            first_received_at: message.first_received_at ?? how.now,
-          });
+          for (const { seq } of fit) sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, seq);
+          if (fit.length > 0 || ready.length === 0) {
+            return fit.map((message) => ({
+              ...message,
+              receives: message.receives + 1,
+              first_received_at: message.first_received_at ?? how.now,
+            }));
+          }
         }
-        return taken;
       }),
     find: (id: string): Message | undefined => sql.find.first(id),
     setVisible: (id: string, at: number): boolean => sql.setVisible(at, id) > 0,
@@ -104,7 +106,7 @@ export const openQueueStore = (state: State) => {
     /** Moves all visible messages, as new ones. @returns how many. */
     moveAll: (from: string, to: string, now: number): number =>
       state.together(() => {
-        const messages = sql.ready.all(from, now, -1);
+        const messages = sql.ready.all(from, now, '[]', -1);
         for (const message of messages) {
           sql.move(to, now, message.seq);
           sql.renew(randomUUID(), now, message.seq);
@@ -127,6 +129,8 @@ export interface TakeOptions {
   readonly visibilityMs: number;
   readonly held: boolean;
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
+  /** Groups whose messages wait. */
+  readonly busyGroups?: readonly string[];
 }
 
 const prepare = (state: State) => ({
@@ -135,7 +139,8 @@ const prepare = (state: State) => ({
     'INSERT INTO messages (id, queue, body, attributes, grp, sent_at, visible_at, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   ),
   ready: state.read(
-    `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND held = 0 AND visible_at <= ? ORDER BY turn, seq LIMIT ?`,
+    `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND held = 0 AND visible_at <= ?
+       AND grp NOT IN (SELECT value FROM json_each(?)) ORDER BY turn, seq LIMIT ?`,
     messageSchema,
   ),
   receive: state.write(

@@ -116,6 +116,7 @@ const queueWithDeadLetter = (trigger: QueueTrigger): readonly Queue[] => {
 /** Invokes the handler of one queue, never more often at once than its maximum concurrency. */
 const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue, trigger: QueueTrigger) => {
   const running = new Set<Promise<void>>();
+  const groups = watchGroups();
   let open = false;
 
   const work = async (messages: readonly Message[]): Promise<void> => {
@@ -140,23 +141,25 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     while (open && running.size < trigger.maxConcurrency) {
       const messages = takeBatch();
       if (messages.length === 0) return;
+      groups.begin(messages);
       const run = work(messages).finally(() => {
         running.delete(run);
+        groups.end(messages);
         pump();
         clock.wake();
       });
       running.add(run);
     }
   };
-  const takeBatch = (): readonly Message[] => {
-    const how = { max: trigger.batchSize, visibilityMs: queue.visibilityMs, held: true, deadLetter: queue.deadLetter };
-    for (;;) {
-      const now = clock.now();
-      const messages = store.take(queue.name, { ...how, now });
-      // Empty although something is visible: it all went to the dead-letter queue, so look again.
-      if (messages.length > 0 || (store.nextVisibleAt(queue.name) ?? Infinity) > now) return messages;
-    }
-  };
+  const takeBatch = (): readonly Message[] =>
+    store.take(queue.name, {
+      now: clock.now(),
+      max: trigger.batchSize,
+      visibilityMs: queue.visibilityMs,
+      held: true,
+      deadLetter: queue.deadLetter,
+      busyGroups: groups.busy(trigger.maxConcurrency - running.size),
+    });
 
   return {
     queue: queue.name,
@@ -170,6 +173,27 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
       open = false;
       await Promise.all(running);
     },
+  };
+};
+
+/**
+ * A fair queue: a group leaves as many of the consumer's places free as it holds itself, so that one whose messages take
+ * long holds up no other.
+ */
+const watchGroups = () => {
+  const inFlight = new Map<string, number>();
+  const add = (messages: readonly Message[], by: number): void => {
+    for (const { grp } of messages) {
+      const count = (inFlight.get(grp) ?? 0) + by;
+      if (grp !== '' && count > 0) inFlight.set(grp, count);
+      else inFlight.delete(grp);
+    }
+  };
+  return {
+    begin: (messages: readonly Message[]): void => add(messages, 1),
+    end: (messages: readonly Message[]): void => add(messages, -1),
+    busy: (freePlaces: number): readonly string[] =>
+      [...inFlight].filter(([, count]) => count >= freePlaces).map(([group]) => group),
   };
 };
 

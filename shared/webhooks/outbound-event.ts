@@ -79,7 +79,11 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
 };
 
 /** Its full name, its type (the provider's own and the interface's), and the canonical event that it translates to. */
-const rawAliases = (provider: string, rawType: string, type: InboundEventType | undefined): readonly string[] => {
+export const rawAliases = (
+  provider: string,
+  rawType: string,
+  type: InboundEventType | undefined,
+): readonly string[] => {
   const types = type === undefined ? [rawType] : [...new Set([rawType, type])];
   const canonical = type && TRANSLATED[type];
   return [...types.flatMap((one) => [`${provider}:${one}`, one]), ...(canonical ? [canonical] : [])];
