@@ -1,7 +1,11 @@
 import * as z from 'zod';
 import { currencyDigits } from '../core/money.ts';
+import { REDACTED, redacted } from '../observability/redaction.ts';
 
-/** An event as a message for a chat service: one line of text, and the same with its facts as markdown sections. */
+/**
+ * An event as a message for a chat service: one line of text, and the same with its facts as markdown sections. People
+ * read it who need no secret and no whole e-mail address: it is redacted as the log is.
+ */
 export interface ChatMessage {
   readonly text: string;
   readonly blocks: readonly Section[];
@@ -20,7 +24,7 @@ const LONGEST_VALUE = 200;
 const LONGEST_SECTION = 3_000;
 
 export const chatMessage = (event: string, body: unknown): ChatMessage => {
-  const object = objectOf(body);
+  const object = objectOf(redacted(body));
   const title = [titleOf(event), amountOf(object)].filter(Boolean).join(': ');
   const facts = factsOf(object).slice(0, MOST_FACTS);
   const lines = facts.map(([name, value]) => `*${escaped(name)}*: ${escaped(value)}`);
@@ -64,7 +68,7 @@ const factsOf = (object: Fields): Facts =>
   Object.entries(object).flatMap(([name, value]) => {
     if (name === 'amount' || name === 'currency') return [];
     const text = valueText(value);
-    return text === '' ? [] : [[name.replaceAll('_', ' '), text.slice(0, LONGEST_VALUE)]];
+    return text === '' || text === REDACTED ? [] : [[name.replaceAll('_', ' '), text.slice(0, LONGEST_VALUE)]];
   });
 
 const valueText = (value: unknown): string => {

@@ -13,6 +13,8 @@ export interface TestHostOptions {
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
   readonly dataDir?: string;
+  /** Any free one by default; one that is known before the start can stand in the settings. */
+  readonly port?: number;
   readonly catalogue?: Catalogue;
   /** What the host itself has to say. */
   readonly log?: (line: string) => void;
@@ -84,11 +86,13 @@ const startQuietly = async ({
   env = {},
   frozen = false,
   dataDir = ':memory:',
+  port = 0,
   catalogue,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
     dataDir,
+    port,
     env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', EXTERNAL_WEBHOOKS_ENABLED: 'false', ...env },
     ...(catalogue && { catalogue }),
     ...(log && { log }),
