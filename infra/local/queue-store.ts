@@ -18,6 +18,7 @@ const messageSchema = z.object({
   first_received_at: z.number().nullable(),
   visible_at: z.number(),
   receives: z.number(),
+  held: z.number(),
 });
 export type Message = z.infer<typeof messageSchema>;
 
@@ -48,7 +49,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS messages_by_time ON messages (queue, held, visible_at);
   CREATE INDEX IF NOT EXISTS messages_by_group ON messages (queue, grp, turn);`;
 
-const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives';
+const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held';
 
 /** Its turn: messages of one group stand in line, groups (and messages of none) stand side by side. */
 const TURN = `SELECT max(
@@ -101,7 +102,11 @@ export const openQueueStore = (state: State) => {
       }),
     find: (id: string): Message | undefined => sql.find.first(id),
     setVisible: (id: string, at: number): boolean => sql.setVisible(at, id) > 0,
-    release: (id: string): void => void sql.release(id),
+    /** @returns when it is visible. */
+    release: (id: string): number => {
+      sql.release(id);
+      return sql.find.first(id)?.visible_at ?? 0;
+    },
     remove: (id: string): boolean => sql.remove(id) > 0,
     /** Moves all visible messages, as new ones. @returns how many. */
     moveAll: (from: string, to: string, now: number): number =>
@@ -113,6 +118,9 @@ export const openQueueStore = (state: State) => {
         }
         return messages.length;
       }),
+    /** Of what is not visible now, the first to be. */
+    nextVisibleAfter: (queue: string, now: number): number | undefined =>
+      sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
     nextVisibleAt: (queue: string): number | undefined => sql.nextVisible.first(queue)?.at ?? undefined,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
@@ -157,6 +165,10 @@ const prepare = (state: State) => ({
   renew: state.write('UPDATE messages SET id = ?, sent_at = ? WHERE seq = ?'),
   nextVisible: state.read(
     'SELECT min(visible_at) AS at FROM messages WHERE queue = ? AND held = 0',
+    z.object({ at: z.number().nullable() }),
+  ),
+  nextVisibleAfter: state.read(
+    'SELECT min(visible_at) AS at FROM messages WHERE queue = ? AND held = 0 AND visible_at > ?',
     z.object({ at: z.number().nullable() }),
   ),
   count: state.read(

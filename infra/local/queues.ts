@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { QueueTrigger } from '../../shared/workers/trigger.ts';
 import type { Clock, TimedWork } from './clock.ts';
 import { ACCOUNT, REGION } from './environment.ts';
+import { watchEmptiness, watchGroups } from './fair-turns.ts';
 import type { Invoke } from './invoke.ts';
 import type { Message, NewMessage, QueueCounts, QueueStore } from './queue-store.ts';
 
@@ -26,6 +27,8 @@ export interface Queues extends TimedWork {
   receive(queue: Queue, max: number, visibilityMs: number): readonly Message[];
   /** Moves the messages of a dead-letter queue to `destination`, by default back to where they come from. */
   redrive(deadLetterQueue: string, destination?: string): number;
+  /** Something of this queue has become visible. */
+  look(queue: string): void;
   counts(): Readonly<Record<string, QueueCounts>>;
   start(): void;
   /** Takes no further message and waits for the handlers that run. */
@@ -60,12 +63,13 @@ export const createQueues = (options: QueuesOptions): Queues => {
   };
   store.releaseAll(clock.now());
 
+  const look = (queue: string): void => byQueue.get(queue)?.look();
   const redrive = (deadLetterQueue: string, destination?: string): number => {
     const source = all.find((queue) => queue.deadLetter?.queue === deadLetterQueue);
     const target = destination ?? source?.name;
     if (!target) return 0;
     const moved = store.moveAll(deadLetterQueue, target, clock.now());
-    byQueue.get(target)?.pump();
+    look(target);
     clock.wake();
     return moved;
   };
@@ -76,13 +80,14 @@ export const createQueues = (options: QueuesOptions): Queues => {
     find: (name) => byName.get(name),
     send: (queue, messages) => {
       const ids = store.addAll(queue, messages, clock.now());
-      byQueue.get(queue)?.pump();
+      byQueue.get(queue)?.arrived(messages);
       clock.wake();
       return ids;
     },
     receive: ({ name, deadLetter }, max, visibilityMs) =>
       store.take(name, { now: clock.now(), max, visibilityMs, held: false, deadLetter }),
     redrive,
+    look,
     counts: () => Object.fromEntries(all.map(({ name }) => [name, store.count(name, clock.now())])),
     nextDueAt: () => {
       const dues = pollers.map((poller) => store.nextVisibleAt(poller.queue)).filter((due) => due !== undefined);
@@ -117,6 +122,7 @@ const queueWithDeadLetter = (trigger: QueueTrigger): readonly Queue[] => {
 const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue, trigger: QueueTrigger) => {
   const running = new Set<Promise<void>>();
   const groups = watchGroups();
+  const emptiness = watchEmptiness();
   let open = false;
 
   const work = async (messages: readonly Message[]): Promise<void> => {
@@ -124,9 +130,9 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
       log(`${trigger.id} failed, its messages come back: ${describe(error)}`);
       return new Set(messages.map((message) => message.id));
     });
-    for (const { id } of messages) {
-      if (failed.has(id)) store.release(id);
-      else store.remove(id);
+    for (const { id, grp } of messages) {
+      if (!failed.has(id)) store.remove(id);
+      else emptiness.arrived(grp, store.release(id), clock.now());
     }
   };
   const failedOf = async (messages: readonly Message[]): Promise<ReadonlySet<string>> => {
@@ -141,29 +147,45 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     while (open && running.size < trigger.maxConcurrency) {
       const messages = takeBatch();
       if (messages.length === 0) return;
-      groups.begin(messages);
+      const taken = messages.map(({ grp }) => grp);
+      groups.begin(taken);
       const run = work(messages).finally(() => {
         running.delete(run);
-        groups.end(messages);
+        groups.end(taken);
         pump();
         clock.wake();
       });
       running.add(run);
     }
   };
-  const takeBatch = (): readonly Message[] =>
-    store.take(queue.name, {
-      now: clock.now(),
+  const takeBatch = (): readonly Message[] => {
+    const now = clock.now();
+    const busyGroups = groups.busy(trigger.maxConcurrency - running.size);
+    if (emptiness.holds(busyGroups, now)) return [];
+    const messages = store.take(queue.name, {
+      now,
       max: trigger.batchSize,
       visibilityMs: queue.visibilityMs,
       held: true,
       deadLetter: queue.deadLetter,
-      busyGroups: groups.busy(trigger.maxConcurrency - running.size),
+      busyGroups,
     });
+    if (messages.length === 0) emptiness.found(busyGroups, store.nextVisibleAfter(queue.name, now) ?? Infinity);
+    return messages;
+  };
 
   return {
     queue: queue.name,
     pump,
+    arrived: (messages: readonly NewMessage[]): void => {
+      const now = clock.now();
+      for (const { group = '', delayMs = 0 } of messages) emptiness.arrived(group, now + delayMs, now);
+      pump();
+    },
+    look: (): void => {
+      emptiness.forget();
+      pump();
+    },
     idle: () => running.size === 0,
     start: () => {
       open = true;
@@ -173,27 +195,6 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
       open = false;
       await Promise.all(running);
     },
-  };
-};
-
-/**
- * A fair queue: a group leaves as many of the consumer's places free as it holds itself, so that one whose messages take
- * long holds up no other.
- */
-const watchGroups = () => {
-  const inFlight = new Map<string, number>();
-  const add = (messages: readonly Message[], by: number): void => {
-    for (const { grp } of messages) {
-      const count = (inFlight.get(grp) ?? 0) + by;
-      if (grp !== '' && count > 0) inFlight.set(grp, count);
-      else inFlight.delete(grp);
-    }
-  };
-  return {
-    begin: (messages: readonly Message[]): void => add(messages, 1),
-    end: (messages: readonly Message[]): void => add(messages, -1),
-    busy: (freePlaces: number): readonly string[] =>
-      [...inFlight].filter(([, count]) => count >= freePlaces).map(([group]) => group),
   };
 };
 

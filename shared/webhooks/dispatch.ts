@@ -1,9 +1,8 @@
 import type { Log } from '../observability/logger.ts';
-import type { Handled } from '../workers/consumer.ts';
 import type { Queues } from '../workers/queues.ts';
 import { deliveryTo } from './delivery.ts';
 import { wants } from './filters.ts';
-import { outboundEventOf } from './outbound-event.ts';
+import type { OutboundEvent } from './outbound-event.ts';
 import type { Target } from './targets.ts';
 
 export interface DispatchDeps {
@@ -12,16 +11,17 @@ export interface DispatchDeps {
   readonly log: Log;
 }
 
-/** One message for every target that wants the event. Sent again, it is the same deliveries under the same ids. */
-export const dispatchWebhooks = async (deps: DispatchDeps, message: unknown): Promise<Handled> => {
-  const event = outboundEventOf(message);
-  const wanting = (await deps.targets()).filter((target) => wants(target, event));
+/** One message for every event and target that wants it. Sent again, they are the same deliveries under the same ids. */
+export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly OutboundEvent[]): Promise<void> => {
+  const targets = await deps.targets();
+  const deliveries = events.flatMap((event) =>
+    targets.filter((target) => wants(target, event)).map((target) => deliveryTo(target, event)),
+  );
   await deps.queues.send(
     'webhook-delivery',
-    wanting.map((target) => ({ body: JSON.stringify(deliveryTo(target, event)), group: target.name })),
+    deliveries.map((delivery) => ({ body: JSON.stringify(delivery), group: delivery.target })),
   );
-  if (wanting.length > 0) {
-    deps.log.info('webhook dispatched', { event_id: event.id, event_type: event.name, count: wanting.length });
+  for (const { id, event, target } of deliveries) {
+    deps.log.info('webhook dispatched', { event_id: id, event_type: event, target });
   }
-  return 'done';
 };

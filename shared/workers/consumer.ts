@@ -42,6 +42,38 @@ export const queueConsumer =
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
+/** The same for what is done with many messages at once: all that could be read are done together, or come back together. */
+export const batchConsumer =
+  <D extends ConsumerDeps, T>(
+    queue: QueueName,
+    depsOf: () => D,
+    read: (body: unknown) => T,
+    handle: (deps: D, messages: readonly T[]) => Promise<void>,
+  ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
+  async (event) => {
+    const deps = depsOf();
+    const readable: { readonly id: string; readonly message: T }[] = [];
+    const failed: string[] = [];
+    for (const { messageId, body } of event.Records) {
+      try {
+        readable.push({ id: messageId, message: read(JSON.parse(body)) });
+      } catch (error) {
+        deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+        failed.push(messageId);
+      }
+    }
+    try {
+      await handle(
+        deps,
+        readable.map(({ message }) => message),
+      );
+    } catch (error) {
+      deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+      failed.push(...readable.map(({ id }) => id));
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+
 const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   deps: D,
   queue: QueueName,

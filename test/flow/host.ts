@@ -59,6 +59,13 @@ export interface NewTestSession {
   readonly expires_in?: number;
 }
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Times the usual load. */
+    scale: number;
+  }
+}
+
 export type TestHost = ReturnType<typeof clientOf>;
 
 /** Starts one host for all tests of a `describe` (or a file). The functions may be called once the tests run. */
