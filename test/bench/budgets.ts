@@ -46,6 +46,15 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 const list = { of: 'payments.list', requests: 3, levels: 2, ...nothingWritten };
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
+const logs = {
+  of: 'webhooks.list-logs',
+  requests: 3,
+  levels: 2,
+  ...nothingWritten,
+  because: 'two partitions, BatchGet',
+};
+const webhookTest = { of: 'webhooks.send-test', requests: 1, levels: 1, writeUnits: 3, dueUnits: 0, windows: 1 };
+const replay = { of: 'webhooks.replay-log', requests: 2, levels: 2, ...nothingWritten };
 const oneMore = (base: Budget, because?: string): Budget => ({
   ...base,
   requests: base.requests + 1,
@@ -106,6 +115,20 @@ export const BUDGETS = {
   },
   cancel: { ...cancel, because: 'load, commit, as sync' },
   'cancel with an Idempotency-Key': { ...cancel, keepsAnswer: true, because: 'load, commit, as sync' },
+  'webhook logs': logs,
+  'webhook logs by status': { ...logs, requests: 2, because: 'one partition' },
+  'webhook logs of an organization': oneMore(logs, MEMBERSHIP),
+  'webhook logs, all there are': { ...logs, requests: 9, because: 'four partitions a status, side by side, BatchGet' },
+  'one webhook log': { of: 'webhooks.get-log', requests: 1, levels: 1, ...nothingWritten, because: 'as get' },
+  'webhook test': { ...webhookTest, because: 'an entry a target: its item and two index rows' },
+  'webhook test by an owner': oneMore(webhookTest, 'the membership, read consistently'),
+  'webhook sent again': { ...replay, because: 'the entry, then what it tells of' },
+  'webhook sent again by an owner': {
+    ...replay,
+    requests: 4,
+    levels: 4,
+    because: 'the membership twice: to see the entry, to send',
+  },
   'inbound event, until the answer': {
     of: 'webhooks.provider-a',
     requests: 1,

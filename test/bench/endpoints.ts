@@ -125,7 +125,7 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
 /** The claim of a key, and its answer. */
 const KEPT = 2;
 
-const WORK = ['project', 'inbound', 'apply', 'log', 'sweep', 'due', 'publish'] as const;
+const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
 
 const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, Units>>): void => {
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');

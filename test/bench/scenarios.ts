@@ -40,9 +40,10 @@ interface Person {
 
 let people = 0;
 
-const person = async (service: Service): Promise<Person> => {
+const person = async (service: Service, fields: Fields = {}): Promise<Person> => {
   people += 1;
-  const session = await service.control('/sessions', { email: `jane.doe.${people}@example.com`, expires_in: 30 * DAY });
+  const email = `jane.doe.${people}@example.com`;
+  const session = await service.control('/sessions', { email, expires_in: 30 * DAY, ...fields });
   return { userId: session.user_id, headers: { 'x-session-id': session.session_id } };
 };
 
@@ -213,6 +214,34 @@ const inbound =
     return { ask, status: 200, warm: listOf(who), stores: providerEventKey('provider_a', id) };
   };
 
+const logsOf = (who: Pick<Person, 'headers'>, query = ''): Ask =>
+  read(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
+
+/** Payments of a user, told to the one target; the entries of that. */
+const delivered = async (service: Service, who: Person, fields: Fields = {}): Promise<Json[]> => {
+  for (let made = 0; made < PAYMENTS_LISTED; made += 1) await intent(service, who, fields);
+  await service.settle();
+  return service.must(logsOf(who));
+};
+
+const logs =
+  (query = ''): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    await delivered(service, who);
+    return warmed(who, logsOf(who, query));
+  };
+
+/** An organization, and its owner in a session of it, whose membership is not cached. */
+const organizationWithLogs = async (service: Service): Promise<{ boss: Person; entry: Json }> => {
+  const owner = await person(service);
+  const organization_id = await organizationOf(service, owner);
+  const boss = await person(service, { user_id: owner.userId, organization_id });
+  const [entry] = await delivered(service, boss);
+  await service.advance(UNCACHED);
+  return { boss, entry };
+};
+
 export const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
   'create intent': createIntent(),
   'create intent in a project': createIntent(async (service, who) => ({ project_id: await projectOf(service, who) })),
@@ -324,6 +353,41 @@ export const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
   'cancel with an Idempotency-Key': async (service) => {
     const prepared = await cancel(service);
     return { ...prepared, ask: withKey(prepared.ask, 'bench-5') };
+  },
+  'webhook logs': logs(),
+  'webhook logs by status': logs('&status=success'),
+  'webhook logs of an organization': async (service) => {
+    const { boss } = await organizationWithLogs(service);
+    return { ask: logsOf(boss), status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+  },
+  'webhook logs, all there are': async (service) => {
+    await delivered(service, await person(service));
+    const admin = await person(service, { is_admin: true });
+    return warmed(admin, logsOf(admin));
+  },
+  'one webhook log': async (service) => {
+    const who = await person(service);
+    const [entry] = await delivered(service, who);
+    return warmed(who, read(`/webhooks/logs/${entry.id}`, who));
+  },
+  'webhook test': async (service) => {
+    const admin = await person(service, { is_admin: true });
+    return warmed(admin, post('/webhooks/test', admin, { event: 'payment.succeeded' }));
+  },
+  'webhook test by an owner': async (service) => {
+    const { boss } = await organizationWithLogs(service);
+    const ask = post('/webhooks/test', boss, { event: 'payment.succeeded' });
+    return { ask, status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+  },
+  'webhook sent again': async (service) => {
+    const [entry] = await delivered(service, await person(service));
+    const admin = await person(service, { is_admin: true });
+    return warmed(admin, post(`/webhooks/logs/${entry.id}/replay`, admin));
+  },
+  'webhook sent again by an owner': async (service) => {
+    const { boss, entry } = await organizationWithLogs(service);
+    const ask = post(`/webhooks/logs/${entry.id}/replay`, boss);
+    return { ask, status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
   },
   'inbound event, until the answer': inbound('evt_3MtwBwLkdIwHu7ix0kBench1', async () => undefined),
   'the same event again': inbound('evt_3MtwBwLkdIwHu7ix0kBench2', (service, ask) => service.must(ask)),

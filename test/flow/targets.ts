@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
@@ -15,14 +13,6 @@ export interface Delivered {
   readonly body: ParsedJson;
   readonly raw: string;
 }
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
 
 export const sinkUrl = (port: number, sink: string): string => `http://127.0.0.1:${port}/_local/sink/${sink}`;
 

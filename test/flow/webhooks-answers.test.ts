@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../builders/free-port.ts';
 import { signIn, type User } from './flow.ts';
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
-import { deliveredTo, freePort, idOf, nodesAt } from './targets.ts';
+import { deliveredTo, idOf, nodesAt } from './targets.ts';
 
 const port = await freePort();
 const service = withHost({

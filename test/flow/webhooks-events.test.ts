@@ -1,12 +1,13 @@
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
+import { freePort } from '../builders/free-port.ts';
 import { DECLINED, guestIntentBody, THREE_D_SECURE } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import { type Delivered, deliveredTo, eventOf, freePort, idOf, nodesAt, SECRET, sinkUrl, verified } from './targets.ts';
+import { type Delivered, deliveredTo, eventOf, idOf, nodesAt, SECRET, sinkUrl, verified } from './targets.ts';
 
 const OLD_SECRET = 'whsec_b2xkLXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
 const port = await freePort();

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../shared/core/time.ts';
 import { logItem } from '../../shared/webhooks/log.ts';
+import { freePort } from '../builders/free-port.ts';
 import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import { deliveredTo, freePort, idOf, nodesAt, SECRET, verified } from './targets.ts';
+import { deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
 
 const port = await freePort();
 const service = withHost({
@@ -373,6 +374,7 @@ describe('an event that is sent again', () => {
 
   test('has all tries of a new one', async () => {
     const { entry, received } = await sent();
+    await service.advance(1);
     await service.control('POST', '/sink/all/behaviour', { status: 500, times: 3 });
     await replay(entry.id, owner.options);
     await service.advance(35);

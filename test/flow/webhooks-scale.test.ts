@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hostedBy } from '../../shared/runtime.ts';
+import { freePort } from '../builders/free-port.ts';
+import { storeCustomers } from '../builders/many-customers.ts';
 import { itemsOf } from './flow.ts';
 import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
 import { type TestHost, withHost } from './host.ts';
 import { openLossyBus } from './lossy-bus.ts';
-import { storeCustomers } from './many-customers.ts';
-import { type Delivered, deliveredTo, freePort, idOf, nodesAt, SECRET, verified } from './targets.ts';
+import { type Delivered, deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
 
 /** Many deliveries at once: a tenth of what is promised, and all of it with `npm run test:long`. */
 const scale = inject('scale');
@@ -19,6 +20,7 @@ const ports = {
   target: await freePort(),
 };
 
+const named = (count: number): string[] => Array.from({ length: count }, (_, index) => `customer ${index}`);
 const customerIdOf = ({ body }: Delivered): string => body.data.customer_id;
 const behave = (service: TestHost, sink: string, behaviour: object) =>
   service.control('POST', `/sink/${sink}/behaviour`, behaviour);
@@ -47,7 +49,7 @@ describe('a target that fails', () => {
   beforeAll(async () => {
     await behave(service, 'failing', { status: 500 });
     startedAt = service.now();
-    ids = await storeCustomers(service, DELIVERIES);
+    ids = await storeCustomers(service.host(), named(DELIVERIES));
     await settled(service);
   });
 
@@ -121,7 +123,7 @@ describe('a target that hangs', () => {
   });
 
   test('holds up no other: they have everything before its first answer', async () => {
-    const ids = await storeCustomers(service, DELIVERIES);
+    const ids = await storeCustomers(service.host(), named(DELIVERIES));
     const counts = async () =>
       (await Promise.all(['first', 'second'].map((sink) => deliveredTo(service, sink)))).map((all) => all.length);
     while ((await counts()).some((count) => count < DELIVERIES));
@@ -144,7 +146,7 @@ describe('publishing that is stopped at every step, with a twentieth of its entr
     const url = await bus.start(`${host.baseUrl}/_local/aws`);
     hostedBy({ env: { ...host.env, AWS_ENDPOINT_URL_EVENTBRIDGE: url }, now: host.clock.now });
     try {
-      const ids = await storeCustomers(service, EVENTS);
+      const ids = await storeCustomers(service.host(), named(EVENTS));
       await settled(service);
       for (let replay = 0; replay < 3; replay += 1) {
         await host.replayStream('workers.publish-changes');
