@@ -95,6 +95,10 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
   const deployment = deploymentSchema.safeParse(env);
   const mistakes = (deployment.error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
   const service = parseService(env, mistakes);
+  const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
+  if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
+    mistakes.push('WEBHOOK_<n>_…: all of them must fit one secret of 64 KB');
+  }
   if (!deployment.success || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
   return {
     stage: deployment.data.STAGE,
@@ -104,10 +108,13 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     publicBaseUrl: service.PUBLIC_BASE_URL,
     operated: service,
     environment: valuesOf(env, PLAIN_SETTINGS),
-    webhookVariables: valuesOf(env, Object.keys(env).filter(isTargetVariable)),
+    webhookVariables,
     secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
   };
 };
+
+/** What Secrets Manager holds in one. */
+const SECRET_BYTES = 65_536;
 
 const valuesOf = (env: Environment, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));

@@ -1,8 +1,10 @@
+import { iso } from '../core/time.ts';
 import type { Log } from '../observability/logger.ts';
 import { providerEventKey } from '../table/keys.ts';
 import type { Handled, Receive } from '../workers/consumer.ts';
 import { type AttemptDeps, type AttemptOutcome, attemptDelivery } from './attempt.ts';
 import { type Delivery, deliveryItem, deliveryOf } from './delivery.ts';
+import { logItem } from './log.ts';
 import { storedEventOf } from './provider-event.ts';
 import { type RetryPlan, secondsUntilNext } from './retry-plan.ts';
 import type { Target } from './targets.ts';
@@ -17,9 +19,9 @@ export interface DeliverDeps extends AttemptDeps {
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
-  if (!target) return drop(deps, delivery, 'no such target any more');
+  if (!target) return drop(deps, delivery, receive, 'no such target any more');
   const body = await bodyOf(deps, delivery);
-  if (!body) return drop(deps, delivery, 'its event is kept no longer');
+  if (!body) return drop(deps, delivery, receive, 'its event is kept no longer');
   await deps.table.put(deliveryItem(delivery, deps.now()), [{ absent: true }]);
   const { id, event } = delivery;
   const { outcome } = await attemptDelivery(deps, {
@@ -49,7 +51,23 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
   return item && storedEventOf(item).raw;
 };
 
-const drop = ({ log }: DeliverDeps, { id, event, target }: Delivery, reason: string): Handled => {
-  log.warn('webhook dropped', { event_id: id, event_type: event, target, reason });
+/** Nothing is sent, and the log says why. */
+const drop = async (deps: DeliverDeps, delivery: Delivery, receive: Receive, reason: string): Promise<Handled> => {
+  const { id: eventId, event: eventType, content: _, ...rest } = delivery;
+  await deps.table.put(
+    logItem({
+      ...rest,
+      eventId,
+      eventType,
+      status: 'failed',
+      direction: 'outbound',
+      attempt: receive.count,
+      messageId: receive.messageId,
+      payload: {},
+      response: { error: reason },
+      createdAt: iso(deps.now()),
+    }),
+  );
+  deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
   return 'done';
 };

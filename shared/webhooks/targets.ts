@@ -163,4 +163,4 @@ const isSecret = (secret: string): boolean => {
 
 /** Services that take messages of this form at every URL of theirs. */
 const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
-const isChatHost = (text: string): boolean => URL.canParse(text) && CHAT_HOSTS.includes(new URL(text).hostname);
+const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);

@@ -40,6 +40,11 @@ describe('the secret of the webhooks', () => {
     });
   });
 
+  it('holds 64 KB, and no more is taken', async () => {
+    const env = { WEBHOOK_1_URL: `https://hooks.example/${'x'.repeat(65_536)}` };
+    await expect(put(env)).rejects.toThrow('must fit one secret');
+  });
+
   it('is never reached where a target is wrong', async () => {
     await expect(put({ EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_1_URL: 'http://10.0.0.1' })).rejects.toThrow(
       'WEBHOOK_1_URL: must begin with https://',
