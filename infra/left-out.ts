@@ -9,7 +9,7 @@ import type { Plugin } from 'esbuild';
 export const leftOut: Plugin = {
   name: 'left-out',
   setup: (build) => {
-    for (const trim of [credentialChain, eventStreams, unusedResources]) trim.setup(build);
+    for (const trim of [credentialChain, eventStreams, unusedResources, unusedPackages]) trim.setup(build);
   },
 };
 
@@ -72,4 +72,16 @@ const resourcesNamed = async (): Promise<ReadonlySet<string>> => {
     [...source.matchAll(/\bstripe\s*\.(\w+)\s*\./g)].map(([, name]) => name ?? ''),
   );
   return new Set(names.map((name) => name.slice(0, 1).toUpperCase() + name.slice(1)));
+};
+
+/** Packages that do nothing when they are loaded and do not say so: a function that calls none of them holds none. */
+const unusedPackages: Plugin = {
+  name: 'unused-packages',
+  setup: (build) => {
+    build.onResolve({ filter: /^(ipaddr\.js|standardwebhooks)$/ }, async ({ path, resolveDir, kind, pluginData }) => {
+      if (pluginData === unusedPackages) return undefined;
+      const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
+      return { ...resolved, sideEffects: false };
+    });
+  },
 };

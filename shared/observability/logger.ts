@@ -20,6 +20,7 @@ export interface LogFields {
   readonly reason?: string;
   readonly count?: number;
   readonly attempt?: number;
+  readonly target?: string;
   readonly error_name?: string;
   readonly error_stack?: string;
 }
@@ -30,6 +31,9 @@ export type LogMessage =
   | 'provider called'
   | 'provider event applied'
   | 'provider event refused'
+  | 'webhook dispatched'
+  | 'webhook delivered'
+  | 'webhook dropped'
   | 'payment anomaly'
   | 'method not saved yet'
   | 'appointment kept'

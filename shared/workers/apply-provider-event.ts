@@ -18,7 +18,7 @@ import { providerEventKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type LogEntry, logItem } from '../webhooks/log.ts';
 import { type StoredEvent, storedEventOf } from '../webhooks/provider-event.ts';
-import type { Handled } from './consumer.ts';
+import type { Handled, Receive } from './consumer.ts';
 
 export interface ApplyEventDeps {
   readonly table: Table;
@@ -38,7 +38,7 @@ const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 export const applyProviderEvent = async (
   deps: ApplyEventDeps,
   message: unknown,
-  receiveCount: number,
+  receive: Receive,
 ): Promise<Handled> => {
   const { provider_id: slot, event_id: eventId } = messageSchema.parse(message).detail;
   const item = await deps.table.get(providerEventKey(slot, eventId));
@@ -49,7 +49,7 @@ export const applyProviderEvent = async (
   if (!event) throw new Error('a stored event can no longer be read');
   const applied = await act(deps, slot, event);
   if (applied.kind === 'early') {
-    const seconds = EARLY_RETRY_SECONDS[receiveCount - 1];
+    const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { comeBackInSeconds: seconds };
   }
   await deps.table.put(logItem(entryOf(deps, stored, body, applied)));

@@ -20,3 +20,11 @@ export interface Budget {
   readonly raisesEpoch?: true;
   readonly because?: string;
 }
+
+export const oneMore = (base: Budget, because?: string): Budget => ({
+  ...base,
+  requests: base.requests + 1,
+  levels: base.levels + 1,
+  ...(because !== undefined && { because }),
+});
+export const MEMBERSHIP = 'as get: the membership, where it is not cached, is one BatchGet more';

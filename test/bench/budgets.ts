@@ -1,5 +1,6 @@
-import type { Budget } from './budget.ts';
+import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
 import { RECORD_BUDGETS } from './record-budgets.ts';
+import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
 /** Set for the first look at a creation (1), moved to the end of the confirmation period (2). */
 const DUE_OF_CREATE = 3;
@@ -29,14 +30,6 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 const list = { of: 'payments.list', requests: 3, levels: 2, ...nothingWritten };
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
-const oneMore = (base: Budget, because?: string): Budget => ({
-  ...base,
-  requests: base.requests + 1,
-  levels: base.levels + 1,
-  ...(because !== undefined && { because }),
-});
-const MEMBERSHIP = 'as get: the membership, where it is not cached, is one BatchGet more';
-
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
   'create intent': create,
@@ -108,6 +101,8 @@ const PAYMENT_BUDGETS = {
 
 export type PaymentRow = keyof typeof PAYMENT_BUDGETS;
 
-export const BUDGETS = { ...PAYMENT_BUDGETS, ...RECORD_BUDGETS } as const satisfies Readonly<Record<string, Budget>>;
+export const BUDGETS = { ...PAYMENT_BUDGETS, ...RECORD_BUDGETS, ...WEBHOOK_BUDGETS } as const satisfies Readonly<
+  Record<string, Budget>
+>;
 
 export type RowName = keyof typeof BUDGETS;

@@ -10,6 +10,7 @@ import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
 import { type Attributes, itemBytes, type Units, writeUnitsOf } from './units.ts';
+import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /** Counts what each endpoint asks of DynamoDB, and holds it against its budget. @returns whether all keep within. */
 export const benchEndpoints = async (): Promise<boolean> => {
@@ -37,7 +38,11 @@ interface Row {
   readonly tally: Tally;
 }
 
-const SCENARIOS: Readonly<Record<RowName, Scenario>> = { ...PAYMENT_SCENARIOS, ...RECORD_SCENARIOS };
+const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
+  ...PAYMENT_SCENARIOS,
+  ...RECORD_SCENARIOS,
+  ...WEBHOOK_SCENARIOS,
+};
 
 const isRowName = (name: string): name is RowName => Object.hasOwn(BUDGETS, name);
 
@@ -130,7 +135,7 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
 /** The claim of a key, and its answer. */
 const KEPT = 2;
 
-const WORK = ['project', 'inbound', 'apply', 'log', 'sweep', 'due', 'publish'] as const;
+const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
 
 const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, Units>>): void => {
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');

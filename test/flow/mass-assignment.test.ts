@@ -9,7 +9,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 
 /** Whatever else a body holds, only what its caller may set is stored: here and at the provider. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 const CANARY = 'canary-5f2a';
 
@@ -118,6 +118,14 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'organizations.leave': async () => {
     const { id, member } = await company(service);
     return as(member, 'POST', `/organizations/${id}/leave`);
+  },
+  'webhooks.send-test': async () => as(await admin(), 'POST', '/webhooks/test', { event: 'payment.succeeded' }),
+  'webhooks.replay-log': async () => {
+    const boss = await admin();
+    await createIntent(service, boss);
+    await service.settle();
+    const [entry] = (await service.get('/webhooks/logs?event_type=payment.created', boss.options)).body;
+    return as(boss, 'POST', `/webhooks/logs/${entry.id}/replay`);
   },
   'admin.put-record': async () => as(await admin(), 'PUT', '/admin/products/assigned', productBody()),
   'admin.clear-cache': async () => as(await admin(), 'POST', '/admin/cache/clear', { cache_type: 'all' }),
