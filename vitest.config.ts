@@ -24,7 +24,7 @@ export default defineConfig({
     projects: [
       project('unit', 10 * SECOND_MS),
       project('flow', 30 * SECOND_MS, { provide: { scale: 1 } }),
-      // What flow tests do with a tenth of the load: no part of `npm test`.
+      // What flow tests do with a part of the load: no part of `npm test`.
       project('long', 600 * SECOND_MS, { include: ['test/flow/**/*-scale.test.ts'], provide: { scale: 10 } }),
       project('contract', 30 * SECOND_MS),
       // Loading the CDK takes longer than the tests: its files share their processes.

@@ -1,22 +1,31 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import type { Catalogue } from '../../infra/local/assemble.ts';
 import { loadEntry } from '../../infra/local/invoke.ts';
 import type { ParsedJson } from './host.ts';
 
 /**
- * In front of the event bus: one entry in twenty fails, and every other run of publish-changes ends at a call of PutEvents,
- * before or after it is carried out, the next wanted one each time.
+ * In front of the event bus: one entry in twenty fails, and runs of publish-changes end at a call of PutEvents, before or after it
+ * is carried out, at another one each time.
  */
 const PUBLISHER = 'workers.publish-changes';
 const FAIL_EVERY = 20;
 /** Calls that a batch of a hundred changes takes at least. */
 const STEPS = 10;
+const ENTRIES_A_CALL = 10;
+
+interface Stop {
+  readonly step: number;
+  readonly executed: boolean;
+}
+
+const eventSchema = z.object({ Records: z.array(z.unknown()) });
 
 export const openLossyBus = () => {
   // The last first: what is tried again is tried in halves, which have fewer.
-  const wanted = Array.from({ length: STEPS }, (_, index) => [
+  const wanted: Stop[] = Array.from({ length: STEPS }, (_, index) => [
     { step: STEPS - index, executed: false },
     { step: STEPS - index, executed: true },
   ]).flat();
@@ -24,13 +33,13 @@ export const openLossyBus = () => {
   let entries = 0;
   let failed = 0;
   let step = 0;
-  let mayStop = false;
+  /** Where the run that is under way ends. */
+  let stop: Stop | undefined;
 
   const answerTo = async (message: IncomingMessage, body: Buffer): Promise<ParsedJson> => {
     step += 1;
-    const stop = mayStop && wanted[0]?.step === step ? wanted.shift() : undefined;
-    if (!stop) return pass(message, JSON.parse(body.toString()));
-    mayStop = false;
+    if (stop?.step !== step) return pass(message, JSON.parse(body.toString()));
+    wanted.splice(wanted.indexOf(stop), 1);
     if (stop.executed) await pass(message, JSON.parse(body.toString()));
     return undefined;
   };
@@ -68,11 +77,11 @@ export const openLossyBus = () => {
     load: async (id) => {
       const handler = await loadEntry(id);
       if (id !== PUBLISHER) return handler;
-      let runs = 0;
       return (event, context) => {
-        runs += 1;
         step = 0;
-        mayStop = runs % 2 === 1;
+        const calls = Math.ceil(eventSchema.parse(event).Records.length / ENTRIES_A_CALL);
+        // A run after one that was stopped comes through: each change is done within its ten tries.
+        stop = stop === undefined ? wanted.find((one) => one.step <= calls) : undefined;
         return handler(event, context);
       };
     },
