@@ -97,10 +97,11 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
 /** The claim of one attempt to charge: committed before the provider is called. */
 export const claimed = (
   payment: VisiblePayment,
-  method: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>,
+  method: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'offSession'>,
   now: Instant,
 ): VisiblePayment => ({
   ...payment,
+  offSession: undefined,
   ...method,
   status: 'processing',
   cause: 'claim',

@@ -51,6 +51,7 @@ const ask = (
     method: payment.methodRef,
     customerId: payment.providerCustomerId,
     returnUrl,
+    ...(payment.offSession && { offSession: true }),
   });
 
 const REPLACE_TRIES = 5;

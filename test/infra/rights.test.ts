@@ -30,6 +30,7 @@ const WORTH: Readonly<Record<Right, Grants>> = {
   },
   'secrets:guest-tokens': { 'secretsmanager:GetSecretValue': ['GuestTokenSecret'] },
   'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
+  'queue:send:follow-payment': { 'sqs:SendMessage': ['FollowPaymentQueue.Arn'] },
   'queue:send:run-due': { 'sqs:SendMessage': ['RunDueQueue.Arn'] },
 };
 
@@ -37,6 +38,7 @@ const LOGS: Grants = { 'logs:CreateLogStream': ['Logs.Arn'], 'logs:PutLogEvents'
 
 const QUEUES: Readonly<Record<string, string>> = {
   'apply-provider-event': 'ApplyProviderEventQueue.Arn',
+  'follow-payment': 'FollowPaymentQueue.Arn',
   'run-due': 'RunDueQueue.Arn',
 };
 

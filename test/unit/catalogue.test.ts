@@ -24,6 +24,7 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'secrets:providers': true,
   'secrets:guest-tokens': true,
   'queue:send:apply-provider-event': true,
+  'queue:send:follow-payment': true,
   'queue:send:run-due': true,
 };
 
