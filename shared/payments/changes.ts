@@ -97,12 +97,16 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
 /** The claim of one attempt to charge: committed before the provider is called. */
 export const claimed = (
   payment: VisiblePayment,
-  method: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'offSession'>,
+  {
+    methodRef,
+    paymentMethodId,
+    providerCustomerId,
+    offSession,
+  }: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'offSession'>,
   now: Instant,
 ): VisiblePayment => ({
   ...payment,
-  offSession: undefined,
-  ...method,
+  ...{ methodRef, paymentMethodId, providerCustomerId, offSession },
   status: 'processing',
   cause: 'claim',
   version: payment.version + 1,

@@ -1,5 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso } from '../core/time.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { recordAnswer } from './answer.ts';
 import { cancelAtProvider } from './cancel.ts';
@@ -39,8 +40,9 @@ export const collect = async (deps: CollectDeps, wanted: Wanted): Promise<Collec
   const creating = asCreating(wanted.payment, deps.now());
   const found = (await store.insertOrFind(creating)) ?? creating;
   try {
-    const visible = isVisible(found) ? found : await finishCreation(deps, store, provider, found);
-    const attempt = await claimOne(deps, store, visible, wanted);
+    const attempt = isVisible(found)
+      ? await claimOne(deps, store, found, wanted)
+      : await createClaimed(deps, store, provider, found, wanted);
     if (!attempt.claimed) return { kind: 'payment', payment: attempt.payment };
     const charged = await charge(deps, store, provider, attempt.payment);
     const answer = await recordAnswer(deps, store, provider, charged.payment, charged.outcome);
@@ -51,6 +53,28 @@ export const collect = async (deps: CollectDeps, wanted: Wanted): Promise<Collec
     if (!stands) return { kind: 'refused', error };
     return isVisible(stands) ? { kind: 'payment', payment: stands } : { kind: 'not yet', error };
   }
+};
+
+interface Attempt {
+  readonly claimed: boolean;
+  readonly payment: VisiblePayment;
+}
+
+/** It comes into sight with its first attempt claimed: one write for both. */
+const createClaimed = async (
+  deps: CollectDeps,
+  store: PaymentStore,
+  provider: PaymentProvider,
+  creating: Payment,
+  { payment: wanted, onlyIf }: Wanted,
+): Promise<Attempt> => {
+  let claim: VisiblePayment | undefined;
+  const as = (created: VisiblePayment): VisiblePayment => {
+    claim = { ...claimed(created, wanted, deps.now()), version: created.version };
+    return claim;
+  };
+  const payment = await finishCreation(deps, store, provider, creating, { as, onlyIf });
+  return { claimed: payment === claim, payment };
 };
 
 const asCreating = (wanted: WantedPayment, now: Instant): Payment => ({
@@ -68,10 +92,10 @@ const claimOne = async (
   deps: CollectDeps,
   store: PaymentStore,
   payment: VisiblePayment,
-  { payment: { methodRef, paymentMethodId, providerCustomerId, offSession }, attempts, onlyIf }: Wanted,
-): Promise<{ readonly claimed: boolean; readonly payment: VisiblePayment }> => {
+  { payment: wanted, attempts, onlyIf }: Wanted,
+): Promise<Attempt> => {
   if (claimRefusal(payment) !== undefined || payment.attempt !== attempts) return { claimed: false, payment };
-  const next = claimed(payment, { methodRef, paymentMethodId, providerCustomerId, offSession }, deps.now());
+  const next = claimed(payment, wanted, deps.now());
   const committed = await store.commit(payment, next, onlyIf);
   if (committed.ok) return { claimed: true, payment: next };
   if (!committed.found || !isVisible(committed.found)) throw new DomainError('VERSION_CONFLICT');

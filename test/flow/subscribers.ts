@@ -62,3 +62,69 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
   expect(status).toBe(200);
   return body.data.filter((payment: ParsedJson) => payment.subscription_id === id);
 };
+
+/** The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status. */
+export const storyOf = (service: TestHost, id: string): string[] =>
+  service
+    .busEvents()
+    .filter(
+      (event: ParsedJson) =>
+        /^(subscription|membership)\./.test(event['detail-type']) && event.detail.payload.data.subscription_id === id,
+    )
+    .map((event: ParsedJson) => {
+      const { reason, status } = event.detail.payload.data;
+      return `${event['detail-type']} ${reason ?? status}`;
+    });
+
+/** When a subscription's payments were really taken, by the providers' own ledger. */
+export const chargedAt = async (service: TestHost, paymentIds: readonly string[]): Promise<string[]> => {
+  const { charges } = await service.ledger();
+  return charges
+    .filter(({ payment_id, status }: ParsedJson) => paymentIds.includes(payment_id) && status === 'succeeded')
+    .map(({ created_at }: ParsedJson) => created_at);
+};
+
+export const command = (
+  service: TestHost,
+  who: Subscriber,
+  id: string,
+  name: 'cancel' | 'reactivate' | 'pause' | 'resume',
+  body: Fields = {},
+): Promise<TestAnswer> => service.post(`/subscriptions/${id}/${name}`, body, who.options);
+
+export const patch = (service: TestHost, who: Subscriber, id: string, body: Fields): Promise<TestAnswer> =>
+  service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
+
+/** Another saved method of somebody's. */
+export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
+  (await saveMethod(service, who.options, { provider_payment_method_token: token })).id;
+
+/** A product that is billed every month and carries the tier `gold`. */
+export const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string> => {
+  plans += 1;
+  const id = `gold-plan-${plans}`;
+  const admin = await signIn(service, { is_admin: true });
+  const body = { name: 'Gold', total_cents: 1_900, currency: 'USD', billing_interval: 'monthly', ...fields };
+  const { status } = await service.put(
+    `/admin/products/${id}`,
+    { ...body, metadata: { membership_type_id: 'gold' } },
+    admin.options,
+  );
+  expect(status).toBe(200);
+  return id;
+};
+let plans = 0;
+
+export const subscribeToGold = async (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<ParsedJson> => {
+  const product = await goldPlan(service, fields);
+  const { status, body } = await service.post('/subscriptions', { ...who.names, product_id: product }, who.options);
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+};
+
+/** The one membership of a subscription's user. */
+export const membershipOf = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+  const { status, body } = await service.get('/memberships', who.options);
+  expect(status).toBe(200);
+  return body.data.find((membership: ParsedJson) => membership.subscription_id === id);
+};

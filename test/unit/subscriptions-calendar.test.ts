@@ -69,7 +69,7 @@ describe('the calendar of a subscription', () => {
 
   test('is the same as on paper', () => {
     fc.assert(
-      fc.property(anySchedule, fc.integer({ min: 0, max: 200 }), (of, period) => {
+      fc.property(anySchedule, fc.integer({ min: 0, max: 70 }), (of, period) => {
         const { anchor, billingInterval, intervalMultiplier } = of;
         expect(iso(periodStart(of, period))).toBe(oracleStart(anchor, billingInterval, intervalMultiplier, period));
       }),
