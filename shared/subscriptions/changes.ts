@@ -50,12 +50,12 @@ export const edited = (
 ): Subscription => moved(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);
 
 /** The first look at a charge that nobody finished; the next ones are rare, since its payment tells by itself. */
-export const FIRST_LOOK_MS = MINUTE;
+const FIRST_LOOK_MS = MINUTE;
 const NEXT_LOOK_MS = HOUR;
 const CLAIM_KEPT_MS = DAY;
 
 /** The payment of a period: its id follows from subscription and period, so that two runs cannot charge twice. */
-export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
+const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
   derivedId('payment', subscriptionId, start, String(generation));
 
 export interface BilledPeriod {

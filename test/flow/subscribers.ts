@@ -76,14 +76,6 @@ export const storyOf = (service: TestHost, id: string): string[] =>
       return `${event['detail-type']} ${reason ?? status}`;
     });
 
-/** When a subscription's payments were really taken, by the providers' own ledger. */
-export const chargedAt = async (service: TestHost, paymentIds: readonly string[]): Promise<string[]> => {
-  const { charges } = await service.ledger();
-  return charges
-    .filter(({ payment_id, status }: ParsedJson) => paymentIds.includes(payment_id) && status === 'succeeded')
-    .map(({ created_at }: ParsedJson) => created_at);
-};
-
 export const command = (
   service: TestHost,
   who: Subscriber,
@@ -100,7 +92,7 @@ export const anotherMethod = async (service: TestHost, who: Subscriber, token = 
   (await saveMethod(service, who.options, { provider_payment_method_token: token })).id;
 
 /** A product that is billed every month and carries the tier `gold`. */
-export const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string> => {
+const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string> => {
   plans += 1;
   const id = `gold-plan-${plans}`;
   const admin = await signIn(service, { is_admin: true });
