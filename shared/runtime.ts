@@ -179,8 +179,10 @@ export const webDeps = perHost(() => ({
   newId,
 })) satisfies () => WebDeps;
 
+const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
+
 /** What use cases that call a provider take beside. */
-export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers() }));
+export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
@@ -189,6 +191,7 @@ export const workerDeps = perHost(() => ({
   table: table(),
   queues: queues(),
   providers: providers(),
+  dunning: dunning(),
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   log: log(),
   now,

@@ -22,6 +22,16 @@ export const list = z
   );
 export const integer = (fallback: number, min: number, max: number) =>
   z.preprocess((value) => (value === '' || value === undefined ? fallback : Number(value)), z.int().min(min).max(max));
+const MAX_DAYS = 365;
+/** Ascending whole days, separated by commas. */
+const days = (fallback: readonly number[]) =>
+  list
+    .transform((parts) => (parts.length === 0 ? [...fallback] : parts.map(Number)))
+    .pipe(
+      z
+        .array(z.int().min(1).max(MAX_DAYS))
+        .refine((each) => each.every((day, index) => index === 0 || day > (each[index - 1] ?? 0)), 'must ascend'),
+    );
 const link = z.union([z.literal(''), z.url()]).default('');
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
@@ -72,6 +82,11 @@ const schema = z.object({
     .enum(['on', 'off', ''])
     .default('')
     .transform((value) => value !== 'off'),
+  DUNNING_DAYS: days([1, 3, 7, 14]),
+  DUNNING_FINAL_ACTION: z
+    .enum(['cancel', 'pause', ''])
+    .default('')
+    .transform((value) => value || 'cancel'),
   CUSTOMER_DELETE_HISTORY: flag(false),
   EXTERNAL_WEBHOOK_MAX_RETRIES: integer(3, 0, 999),
   /** Milliseconds before the first retry; each following delay is twice as long. */

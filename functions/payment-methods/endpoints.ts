@@ -161,7 +161,7 @@ export const remove = endpoint({
   response: null,
   status: 204,
   form: 'bare',
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PROVIDER_TIMEOUT'],
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:write', 'secrets:providers'],
   timeoutSeconds: 20,
   memoryMb: 256,

@@ -221,7 +221,7 @@ export const list = endpoint({
 
 const byEmail = z.object({ email: emailSchema });
 
-const guestListLimits = (name: string): readonly RateLimit[] => [
+export const guestListLimits = (name: string): readonly RateLimit[] => [
   { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp },
   { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
 ];

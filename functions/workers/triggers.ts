@@ -1,7 +1,7 @@
 import type { Trigger } from '../../shared/workers/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
-const RECORDS = ['PAY', 'CUS', 'EVT'];
+const RECORDS = ['PAY', 'CUS', 'SUB', 'MBR', 'EVT'];
 
 export const triggers = [
   {
@@ -42,6 +42,30 @@ export const triggers = [
     impact: 'Payments settled at the provider are not shown as settled here.',
   },
   {
+    id: 'workers.follow-payment',
+    kind: 'queue',
+    summary: 'Takes a subscription along with its payment',
+    queue: 'follow-payment',
+    rules: [
+      {
+        name: 'subscription-payments',
+        pattern: {
+          source: ['payments'],
+          'detail-type': ['payment.succeeded', 'payment.failed'],
+          detail: { payload: { data: { subscription_id: [{ prefix: 'subs_' }] } } },
+        },
+      },
+    ],
+    batchSize: 1,
+    maxConcurrency: 10,
+    visibilitySeconds: 180,
+    maxReceives: 5,
+    uses: ['table:read', 'table:write', 'secrets:providers'],
+    timeoutSeconds: 30,
+    memoryMb: 256,
+    impact: 'Subscriptions hear late, by their own appointments, that they were paid or not.',
+  },
+  {
     id: 'workers.sweep-due',
     kind: 'schedule',
     summary: 'Queues every record whose appointment has come',
@@ -49,7 +73,7 @@ export const triggers = [
     uses: ['table:read', 'table:write', 'queue:send:run-due'],
     timeoutSeconds: 55,
     memoryMb: 256,
-    impact: 'Unclear payments are not looked up and secrets outlive their day.',
+    impact: 'Subscriptions are not billed, unclear payments are not looked up, secrets outlive their day.',
   },
   {
     id: 'workers.run-due',
@@ -64,7 +88,7 @@ export const triggers = [
     uses: ['table:read', 'table:write', 'secrets:providers'],
     timeoutSeconds: 30,
     memoryMb: 256,
-    impact: 'Unclear payments are not looked up and secrets outlive their day.',
+    impact: 'Subscriptions are not billed, unclear payments are not looked up, secrets outlive their day.',
   },
   {
     id: 'workers.dispatch-webhooks',

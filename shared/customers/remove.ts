@@ -5,6 +5,10 @@ import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payme
 import { removeMethod } from '../payment-methods/remove.ts';
 import { erasePayment } from '../payments/erase.ts';
 import { done } from '../providers/done.ts';
+import { cancelNow } from '../subscriptions/cancel.ts';
+import type { BillingDeps } from '../subscriptions/deps.ts';
+import { eraseSubscription } from '../subscriptions/erase.ts';
+import { subscriptionsUsing } from '../subscriptions/used-by.ts';
 import { aliasRemoval } from '../table/alias.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
@@ -13,11 +17,11 @@ import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
 import type { ProviderRecordDeps } from './deps.ts';
 import { inheritance } from './owner-customer.ts';
 
-export interface RemoveCustomerDeps extends ProviderRecordDeps {
+export interface RemoveCustomerDeps extends ProviderRecordDeps, BillingDeps {
   readonly deleteHistory: boolean;
 }
 
-/** Deletes a customer with its payment methods; payments stay, unless the operator decided otherwise. */
+/** Deletes a customer with its payment methods; its history stays, unless the operator decided otherwise. */
 export const deleteCustomer = async (
   deps: RemoveCustomerDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
@@ -26,14 +30,18 @@ export const deleteCustomer = async (
   return { data: undefined };
 };
 
-/** Methods first, then the provider's customer, then ours: whatever stops it, the next call goes on. */
+/**
+ * Its subscriptions are canceled first, then methods go, then the provider's customer, then ours: whatever stops it, the
+ * next call goes on. @throws DomainError PAYMENT_METHOD_IN_USE where another's subscription uses one of its methods.
+ */
 export const removeCustomer = async (
   deps: RemoveCustomerDeps,
   customer: Customer,
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
   const owner = ownerOfRecord(customer);
-  const pointer = owner ? await withMethodsRemoved(deps, owner, customer, atProvider) : [];
+  const pointer = await withSubscriptionsCanceled(deps, owner, customer);
+  if (owner) await removeMethods(deps, owner, customer, atProvider);
   if (atProvider) {
     const provider = await deps.providers.having(customer.providerId, 'customers');
     done(await provider.deleteCustomer(customer.providerCustomerId), 'id');
@@ -62,21 +70,21 @@ const removeRecord = async (
 };
 
 /** @returns who inherits, looked for in the meantime. */
-const withMethodsRemoved = async (
-  deps: ProviderRecordDeps,
-  owner: Owner,
+const withSubscriptionsCanceled = async (
+  deps: RemoveCustomerDeps,
+  owner: Owner | undefined,
   customer: Customer,
-  atProvider: boolean,
 ): Promise<readonly TransactionStep[]> => {
-  const [pointer] = await Promise.all([
-    inheritance(deps.table, owner, customer),
-    removeMethods(deps, owner, customer, atProvider),
+  const [live, pointer] = await Promise.all([
+    subscriptionsUsing(deps.table, 'CUS', customer.id),
+    owner ? inheritance(deps.table, owner, customer) : [],
   ]);
+  for (const subscription of live) await cancelNow(deps, subscription);
   return pointer;
 };
 
 const removeMethods = async (
-  deps: ProviderRecordDeps,
+  deps: RemoveCustomerDeps,
   owner: Owner,
   customer: Customer,
   atProvider: boolean,
@@ -96,7 +104,7 @@ async function* methodsOf(deps: ProviderRecordDeps, owner: Owner, customer: Cust
 async function* ownedBy(
   deps: ProviderRecordDeps,
   owner: Owner,
-  kind: 'PM' | 'PAY',
+  kind: 'PM' | 'PAY' | 'SUB',
   customer: Customer,
 ): AsyncGenerator<{ readonly pk: string; readonly sk: string }> {
   let after: Readonly<Record<string, unknown>> | undefined;
@@ -115,5 +123,8 @@ async function* ownedBy(
 const removeHistory = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<void> => {
   for await (const { pk } of ownedBy(deps, owner, 'PAY', customer)) {
     await erasePayment(deps.table, pk.slice('PAY#'.length));
+  }
+  for await (const { pk } of ownedBy(deps, owner, 'SUB', customer)) {
+    await eraseSubscription(deps.table, pk.slice('SUB#'.length));
   }
 };

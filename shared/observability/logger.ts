@@ -13,6 +13,7 @@ export interface LogFields {
   readonly duration_ms?: number;
   readonly caller?: 'session' | 'guest' | 'anonymous';
   readonly payment_id?: string;
+  readonly subscription_id?: string;
   readonly event_id?: string;
   readonly event_type?: string;
   readonly provider?: string;
@@ -36,6 +37,9 @@ export type LogMessage =
   | 'webhook dropped'
   | 'payment anomaly'
   | 'method not saved yet'
+  | 'subscription anomaly'
+  | 'periods let go'
+  | 'payment followed'
   | 'appointment kept'
   | 'appointments swept'
   | 'changes published'

@@ -95,12 +95,16 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
 });
 
 /** What an attempt is made with. */
-export type Chosen = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'returnUrl'>;
+export type Chosen = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'offSession' | 'returnUrl'>;
 
 /** The claim of one attempt to charge: committed before the provider is called. */
-export const claimed = (payment: VisiblePayment, chosen: Chosen, now: Instant): VisiblePayment => ({
+export const claimed = (
+  payment: VisiblePayment,
+  { methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl }: Chosen,
+  now: Instant,
+): VisiblePayment => ({
   ...payment,
-  ...chosen,
+  ...{ methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl },
   status: 'processing',
   cause: 'claim',
   version: payment.version + 1,

@@ -46,6 +46,7 @@ const ask = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcom
     method: payment.methodRef,
     customerId: payment.providerCustomerId,
     returnUrl: payment.returnUrl,
+    ...(payment.offSession && { offSession: true }),
   });
 
 const REPLACE_TRIES = 5;

@@ -7,7 +7,7 @@ import { recordAnswer } from './answer.ts';
 import { type Chosen, claimed } from './changes.ts';
 import { charge } from './charge.ts';
 import type { MoneyDeps } from './deps.ts';
-import { isVisible, type VisiblePayment } from './payment.ts';
+import { isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
 import { savedMethod } from './references.ts';
 import { saveMethodOf } from './save-method.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
@@ -28,6 +28,7 @@ export const confirmPayment = async (
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
+  requireOwn(payment);
   const provider = await deps.providers.forPayments(payment.providerId);
   const chosen = chosenFor(payment, request);
   const claim = await claimAttempt(deps, store, payment, { ...chosen, needed: !provider.can.capturesOnApproval });
@@ -43,6 +44,15 @@ export const confirmPayment = async (
   }
   await keepMethod(deps, answer.payment);
   return { data: confirmationView(answer.payment), status: outcome.kind === 'unknown' ? 202 : 200 };
+};
+
+/** @throws DomainError INVALID_STATE for what a subscription collects, unless it has been paid already. */
+const requireOwn = (payment: VisiblePayment): void => {
+  if (!isOfSubscription(payment) || payment.status === 'succeeded') return;
+  throw new DomainError('INVALID_STATE', {
+    message: 'It is collected by its subscription: change the payment method there',
+    details: { subscription_id: payment.subscriptionId },
+  });
 };
 
 /** The payment is made whatever comes of this; its appointment saves the method where it cannot be saved now. */

@@ -63,8 +63,9 @@ export const requireProvider = (path: string, expected: ProviderSlot, given: Pro
 export const priceOf = (
   body: GivenPrices & { readonly currency?: string | undefined },
   product: Product | undefined,
+  leastTotal = 1,
 ): Prices & { readonly currency: string } => {
-  if (!product) return { ...derivePrices(body), currency: currencyCode(body.currency ?? '') };
+  if (!product) return { ...derivePrices(body, leastTotal), currency: currencyCode(body.currency ?? '') };
   if (!product.is_active) throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: product.id } });
   const prices = {
     subtotalCents: product.subtotal_cents,
@@ -81,7 +82,7 @@ export const priceOf = (
   if (body.currency && body.currency.toUpperCase() !== product.currency) {
     throw new DomainError('PRICING_MISMATCH', { message: `The product is priced in ${product.currency}` });
   }
-  if (prices.totalCents < 1) throw new DomainError('AMOUNT_TOO_SMALL');
+  if (prices.totalCents < leastTotal) throw new DomainError('AMOUNT_TOO_SMALL');
   return { ...prices, currency: product.currency };
 };
 

@@ -15,7 +15,7 @@ import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts'
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
-import { type Draft, isVisible, type VisiblePayment, withDraft } from './payment.ts';
+import { type Draft, isOfSubscription, isVisible, type VisiblePayment, withDraft } from './payment.ts';
 import { priceOf, requireProvider, savedMethod } from './references.ts';
 import type { UpdateIntentBody } from './requests.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
@@ -60,6 +60,9 @@ const isGuestOf = (
 
 const requireUpdatable = (payment: VisiblePayment): void => {
   if (payment.draft) throw new DomainError('VERSION_CONFLICT');
+  if (isOfSubscription(payment)) {
+    throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { subscription_id: payment.subscriptionId } });
+  }
   if (payment.status !== 'created' && payment.status !== 'requires_payment_method') {
     throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { status: payment.status } });
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent, type ProviderMethod } from './provider.ts';
+import { invoiceNews, subscriptionNews } from './subscription-news.ts';
 
 /**
  * The interface's own event payload, `{id, type, provider, data: {object}, created}`, which every webhook route takes
@@ -59,9 +60,14 @@ export const readContractEvent = (body: unknown): ProviderEvent | undefined => {
         name: object.name ?? undefined,
         phone: object.phone ?? undefined,
       },
+      ...(SUBSCRIPTION_EVENT.test(type) && { subscription: subscriptionNews(object) }),
+      ...(type.startsWith('invoice.') && { invoice: invoiceNews(object) }),
     },
   };
 };
+
+/** Stripe's own names of these events have a word before them. */
+const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
 
 /** What the service keeps of a method in these words. */
 export const methodFacts = (method: {

@@ -37,6 +37,17 @@ export interface ProviderSubscription {
   readonly latestInvoice: ProviderInvoice | undefined;
 }
 
+type Told<T> = { readonly [Field in keyof T]: T[Field] | undefined };
+
+/** What an event says of a subscription: undefined is what it leaves out. */
+export type SubscriptionNews = Pick<ProviderSubscription, 'subscriptionId'> &
+  Told<Omit<ProviderSubscription, 'subscriptionId' | 'latestInvoice'>>;
+
+/** What an event says of an invoice: undefined is what it leaves out. */
+export type InvoiceNews = Pick<ProviderInvoice, 'invoiceId'> &
+  Told<Omit<ProviderInvoice, 'invoiceId'>> &
+  Pick<ProviderSubscription, 'ourSubscriptionId'>;
+
 export interface CreateNativeSubscription extends CallOptions {
   readonly ourSubscriptionId: string;
   readonly customerId: string;

@@ -1,7 +1,7 @@
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderSlot } from '../settings.ts';
 import type { CallOptions } from './call-options.ts';
-import type { NativeSubscriptions } from './native-subscriptions.ts';
+import type { InvoiceNews, NativeSubscriptions, SubscriptionNews } from './native-subscriptions.ts';
 
 /**
  * The port to a payment provider. What a provider cannot do is said by `can`, as data; no method answers "not
@@ -219,6 +219,10 @@ export interface ProviderEvent {
     readonly method: Omit<ProviderMethod, 'methodId' | 'customerId'> | undefined;
     /** Of customer events. */
     readonly customer: CustomerDetails | undefined;
+    /** Of subscription events. */
+    readonly subscription?: SubscriptionNews | undefined;
+    /** Of invoice events. */
+    readonly invoice?: InvoiceNews | undefined;
   };
 }
 

@@ -7,24 +7,18 @@ import {
   type OwnerIds,
   type RecordEventResult,
 } from '../customers/apply-event.ts';
-import type { Log } from '../observability/logger.ts';
 import { applyMethodEvent, isMethodEvent } from '../payment-methods/apply-event.ts';
 import { type Applied, applyPaymentEvent, isPaymentEvent, type PaymentEventType } from '../payments/apply-event.ts';
 import { saveMethodOf } from '../payments/save-method.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
-import type { Providers } from '../providers/registry.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
+import type { BillingDeps } from '../subscriptions/deps.ts';
 import { providerEventKey } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
 import { type LogEntry, logItem } from '../webhooks/log.ts';
 import { type StoredEvent, storedEventOf } from '../webhooks/provider-event.ts';
 import type { Handled, Receive } from './consumer.ts';
 
-export interface ApplyEventDeps {
-  readonly table: Table;
-  readonly providers: Providers;
-  readonly log: Log;
-  readonly now: () => number;
+export interface ApplyEventDeps extends BillingDeps {
   readonly newId: (kind: IdKind) => string;
   readonly deleteHistory: boolean;
 }

@@ -20,10 +20,16 @@ export interface StreamTrigger extends TriggerBase {
   readonly batchSize: number;
 }
 
+type BusValues = readonly (string | { readonly prefix: string })[];
+interface BusFields {
+  readonly [name: string]: BusValues | BusFields;
+}
+
 /** An EventBridge pattern: exact values or {prefix}. */
 export interface BusPattern {
   readonly source?: readonly string[];
-  readonly 'detail-type'?: readonly (string | { readonly prefix: string })[];
+  readonly 'detail-type'?: BusValues;
+  readonly detail?: BusFields;
 }
 
 /** Takes messages from a queue, which bus rules may feed; a failed message comes back, then goes to the DLQ. */

@@ -29,6 +29,8 @@ beforeAll(async () => {
   const admin = { session: world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '' };
   await service.put('/admin/projects/project-1', { name: 'P', slug: 'p' }, admin);
   await service.put('/admin/tiers/gold', { name: 'Gold', slug: 'gold', entity_type: 'user' }, admin);
+  const plan = { name: 'Gold', total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
+  await service.put('/admin/products/gold-plan', { ...plan, metadata: { membership_type_id: 'gold' } }, admin);
   const invite = { project_id: 'project-1', inviter_name: 'Ina', role: 'editor', email: 'new@example.com' };
   await service.put('/admin/invites/invite-1', { ...invite, expires_at: '2100-01-01T00:00:00.000Z' }, admin);
 });

@@ -4,12 +4,14 @@ import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
 import { productBody } from '../builders/reference.ts';
+import { subscriptionBody } from '../builders/subscription.ts';
 import { createIntent, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
 /** Whatever else a body holds, only what its caller may set is stored: here and at the provider. */
-const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
+const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...OWN_BILLING } });
 
 const CANARY = 'canary-5f2a';
 
@@ -42,6 +44,18 @@ const as = async (user: User, method: string, path: string, body: ParsedJson = {
 });
 const someone = () => signIn(service);
 const admin = () => signIn(service, { is_admin: true });
+
+const ofSubscription = async (
+  method: string,
+  path: string,
+  body: ParsedJson = {},
+  after?: 'cancel' | 'pause',
+): Promise<Write> => {
+  const who = await subscriber(service);
+  const { id } = await subscribe(service, who);
+  if (after) await command(service, who, id, after);
+  return as(who.user, method, `/subscriptions/${id}${path}`, body);
+};
 
 /** One successful request a route that takes a body. */
 const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
@@ -127,6 +141,16 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     const [entry] = (await service.get('/webhooks/logs?event_type=payment.created', boss.options)).body;
     return as(boss, 'POST', `/webhooks/logs/${entry.id}/replay`);
   },
+  'subscriptions.create': async () => {
+    const { user, names } = await subscriber(service);
+    return as(user, 'POST', '/subscriptions', subscriptionBody(names));
+  },
+  'subscriptions.update': () => ofSubscription('PATCH', '', { metadata: { seat: '1' } }),
+  'subscriptions.link-address': () => ofSubscription('PATCH', '/billing-address', { billing_address_id: null }),
+  'subscriptions.cancel': () => ofSubscription('POST', '/cancel', { cancel_at_period_end: true }),
+  'subscriptions.reactivate': () => ofSubscription('POST', '/reactivate', {}, 'cancel'),
+  'subscriptions.pause': () => ofSubscription('POST', '/pause'),
+  'subscriptions.resume': () => ofSubscription('POST', '/resume', {}, 'pause'),
   'admin.put-record': async () => as(await admin(), 'PUT', '/admin/products/assigned', productBody()),
   'admin.clear-cache': async () => as(await admin(), 'POST', '/admin/cache/clear', { cache_type: 'all' }),
 };

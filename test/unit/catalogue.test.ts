@@ -25,6 +25,7 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'secrets:guest-tokens': true,
   'queue:send:apply-provider-event': true,
   'secrets:webhooks': true,
+  'queue:send:follow-payment': true,
   'queue:send:run-due': true,
   'queue:send:webhook-dispatch': true,
   'queue:send:webhook-delivery': true,

@@ -154,11 +154,15 @@ const capture = async (call: Call, input: ConfirmIntent): Promise<Outcome<Order>
   if (method === undefined) return send(undefined, key);
   const asWallet = await send({ paypal: { vault_id: method } }, key);
   if (asWallet.kind !== 'refused' || asWallet.reason !== 'MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE') return asWallet;
-  return send({ card: { vault_id: method, stored_credential: CARD_ON_FILE } }, `${key}:card`);
+  return send({ card: { vault_id: method, stored_credential: cardOnFile(input) } }, `${key}:card`);
 };
 
 /** No payer is there to give a security code. */
-const CARD_ON_FILE = { payment_initiator: 'MERCHANT', payment_type: 'UNSCHEDULED', usage: 'SUBSEQUENT' };
+const cardOnFile = ({ offSession }: ConfirmIntent) => ({
+  payment_initiator: 'MERCHANT',
+  payment_type: offSession ? 'RECURRING' : 'UNSCHEDULED',
+  usage: 'SUBSEQUENT',
+});
 
 const updateOrder = async (
   call: Call,

@@ -62,6 +62,7 @@ export const squarePayments = (account: SquareAccount) => {
           reference_id: input.paymentId,
           autocomplete: true,
           ...(customerId && { customer_id: customerId }),
+          ...(input.offSession && { customer_details: { customer_initiated: false } }),
         },
         answer: paymentAnswer,
       });

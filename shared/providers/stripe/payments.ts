@@ -37,7 +37,11 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
         call(() =>
           stripe.paymentIntents.confirm(
             intentId,
-            { ...methodOf(input.method), ...(input.returnUrl && { return_url: input.returnUrl }) },
+            {
+              ...methodOf(input.method),
+              ...(input.returnUrl && { return_url: input.returnUrl }),
+              ...(input.offSession && { off_session: true }),
+            },
             { idempotencyKey: key },
           ),
         );

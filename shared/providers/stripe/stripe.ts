@@ -7,6 +7,7 @@ import { readStripeEvent } from './events.ts';
 import { stripeMethods } from './methods.ts';
 import { stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
+import { stripeSubscriptions } from './subscriptions.ts';
 
 /** Stripe, by its own SDK. SDK retries are off: a repeat is ours to decide, under the same key. */
 const LIVE_BASE = 'https://api.stripe.com';
@@ -33,13 +34,15 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     telemetry: false,
   });
   const call = stripeCalls(options);
+  const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
-    can: { ...CAN, subscriptions: settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native' },
+    can: { ...CAN, subscriptions: bills },
     acceptsWebhooks: settings.WEBHOOK_SECRET !== '',
     ...stripePayments(stripe, call),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
+    ...(bills === 'native' && { subscriptions: stripeSubscriptions(stripe, call) }),
     verifyWebhook: async (request) => verify(request, settings.WEBHOOK_SECRET),
     readEvent: readStripeEvent,
   };

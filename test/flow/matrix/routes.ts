@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { derivedId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
 import { deliveryItem } from '../../../shared/webhooks/delivery.ts';
 import { logItem } from '../../../shared/webhooks/log.ts';
@@ -9,9 +10,11 @@ import {
   type Column,
   CREATE,
   CREATE_ALONE,
+  CREATE_FROM_OWN,
   LEAVE,
   LIST,
   LIST_BY_TOKEN,
+  LIST_OF_ENTITY,
   LOG_READ,
   LOG_REPLAY,
   type MatrixTable,
@@ -94,6 +97,89 @@ const onRecord = (
     ...(body !== undefined && { body }),
   }),
 });
+
+/** Customer and method of a maker, at a provider whose subscriptions the service bills. */
+const payerOf = async (service: TestHost, { options, fields }: Maker): Promise<Record<string, string>> => {
+  const provider_id = 'provider_c';
+  const token = { provider_payment_method_token: 'cnon:card-nonce-ok' };
+  const customer = await service.post('/customers', { provider_id, email: 'payer@example.com', ...fields }, options);
+  const method = await service.post('/payment-methods', { provider_id, ...token, ...fields }, options);
+  expect([customer.status, method.status]).toEqual([201, 201]);
+  return { provider_id, customer_id: customer.body.id, payment_method_id: method.body.id };
+};
+
+const payers = new Map<string, Promise<Record<string, string>>>();
+const payerFor = (service: TestHost, maker: Maker): Promise<Record<string, string>> => {
+  const key = JSON.stringify(maker);
+  const known = payers.get(key) ?? payerOf(service, maker);
+  payers.set(key, known);
+  return known;
+};
+
+/** What costs nothing is active at once. */
+const FREE = { total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
+
+const subscribe = async (service: TestHost, maker: Maker, body: Record<string, unknown>) => {
+  const names = await payerFor(service, maker);
+  const made = await service.post('/subscriptions', { ...body, ...names, ...maker.fields }, maker.options);
+  expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201, body: { status: 'active' } });
+  return made.body;
+};
+
+const sharedSubscriptions = new Map<string, Promise<Record<string, string>>>();
+
+/** One to be read by all, or one of its own for a request that may change it; brought to where the request finds it. */
+const onSubscription = (
+  table: MatrixTable,
+  success: number,
+  [path, body]: readonly [(id: string) => string, unknown?],
+  { product, before = [] }: { readonly product?: string; readonly before?: readonly string[] } = {},
+): MatrixRoute => ({
+  table,
+  success,
+  changes: body !== undefined,
+  ask: async (service, world, { caller, column, fresh }) => {
+    const maker = world.makerOf(caller, column);
+    const make = async () => {
+      const made = await subscribe(service, maker, product === undefined ? FREE : { product_id: product });
+      for (const step of fresh ? before : []) {
+        expect((await service.post(`/subscriptions/${made.id}/${step}`, {}, maker.options)).status).toBe(200);
+      }
+      return made;
+    };
+    const key = `${product} ${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
+    const made = fresh ? make() : (sharedSubscriptions.get(key) ?? make());
+    if (!fresh) sharedSubscriptions.set(key, made);
+    return { path: path((await made)['id'] ?? ''), ...(body !== undefined && { body }) };
+  },
+});
+
+/** The caller's own customer and method, where it can have any. */
+const ownMaker = (world: World, caller: CallerName, column: Column): Maker => {
+  if (column === 'organization' || column === 'another organization') return world.makerOf(caller, column);
+  const { headers = {} } = world.callers[caller].carriers[0] ?? {};
+  const canOwn = headers['x-guest-token'] !== undefined || world.userIdOf(caller) !== world.userIdOf('anonymous');
+  return canOwn ? { options: { headers }, fields: {} } : world.makerOf(caller, 'own');
+};
+
+const subscribing: MatrixRoute = {
+  table: CREATE_FROM_OWN,
+  success: 201,
+  changes: true,
+  ask: async (service, world, cell) => {
+    const { body } = await creating('', CREATE, FREE).ask(service, world, cell);
+    const names = await payerFor(service, ownMaker(world, cell.caller, cell.column));
+    return { path: '/subscriptions', body: Object.assign({}, body, names) };
+  },
+};
+
+const GOLD_PLAN = 'gold-plan';
+
+const entityIn = (world: World, column: Column): Record<string, string> => {
+  if (column === "another's") return { entity_type: 'user', entity_id: world.userIdOf('anonymous') };
+  const { organization_id: id } = organizationIn(world, column);
+  return id === undefined ? {} : { entity_type: 'organization', entity_id: id };
+};
 
 const organizationIn = (world: World, column: Column): Record<string, string> => {
   if (column === 'organization') return { organization_id: world.organizationId };
@@ -390,6 +476,23 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     id((it) => `/addresses/${it}/set-default`),
     {},
   ),
+  'subscriptions.create': subscribing,
+  'subscriptions.get': onSubscription(READ, 200, [(it) => `/subscriptions/${it}`]),
+  'subscriptions.list': listing('/subscriptions', LIST),
+  'subscriptions.list-guest': always(PUBLIC, 200, false, { path: '/subscriptions/guest/gina@example.com' }),
+  'subscriptions.update': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}`, { metadata: { a: 'b' } }]),
+  'subscriptions.link-address': onSubscription(WRITE, 200, [
+    (it) => `/subscriptions/${it}/billing-address`,
+    { billing_address_id: null },
+  ]),
+  'subscriptions.cancel': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
+  'subscriptions.reactivate': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/reactivate`, {}], {
+    before: ['cancel'],
+  }),
+  'subscriptions.pause': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/pause`, {}]),
+  'subscriptions.resume': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/resume`, {}], {
+    before: ['pause'],
+  }),
   'organizations.create': always(SIGNED_IN, 201, true, { path: '/organizations', body: { name: 'New' } }),
   'organizations.list': always(SIGNED_IN, 200, false, { path: '/organizations' }),
   'organizations.get': inOrganization(
@@ -446,6 +549,15 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
   'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
   'admin.delete-record': deletingTier,
+  'memberships.get': onSubscription(READ, 200, [(it) => `/memberships/${derivedId('membership', it, 'gold')}`], {
+    product: GOLD_PLAN,
+  }),
+  'memberships.list': {
+    table: LIST_OF_ENTITY,
+    success: 200,
+    changes: false,
+    ask: async (_, world, { column }) => ({ path: '/memberships', query: entityIn(world, column) }),
+  },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),

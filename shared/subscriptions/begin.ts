@@ -1,0 +1,43 @@
+import { DomainError } from '../core/errors.ts';
+import { attemptCharge } from './charge.ts';
+import type { BillingDeps } from './deps.ts';
+import { startedNow } from './periods.ts';
+import { subscriptionStore } from './store.ts';
+import type { Subscription } from './subscription.ts';
+import { isUnclear } from './transitions.ts';
+
+/** @throws DomainError PAYMENT_IN_PROGRESS while an earlier charge is not clear yet, or PAYMENT_METHOD_REQUIRED. */
+export const requireChargeable = (
+  { charge, paymentMethodId, totalCents }: Subscription,
+  { needsMethod }: { readonly needsMethod: boolean },
+): void => {
+  if (isUnclear(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+};
+
+/**
+ * Starts a new period now, and charges it while its payer waits.
+ * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then everything is as it was.
+ */
+export const begin = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  cause: 'reactivate' | 'resume',
+): Promise<Subscription> => {
+  const store = subscriptionStore(deps.table);
+  const begun = await store.commit(subscription, startedNow(subscription, cause, deps.now()));
+  if (!begun.ok) throw new DomainError('VERSION_CONFLICT');
+  if (!begun.subscription.charge) return begun.subscription;
+  const {
+    subscription: next,
+    declined,
+    error,
+  } = await attemptCharge(deps, store, begun.subscription, {
+    attended: true,
+  });
+  if (error) throw error;
+  if (declined && next.status === subscription.status) {
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: declined } });
+  }
+  return next;
+};
