@@ -9,7 +9,7 @@ import type { Plugin } from 'esbuild';
 export const leftOut: Plugin = {
   name: 'left-out',
   setup: (build) => {
-    for (const trim of [credentialChain, eventStreams, unusedResources, unusedPackages]) trim.setup(build);
+    for (const trim of [credentialChain, eventStreams, unusedResources, unusedPackages, xmlBuilder]) trim.setup(build);
   },
 };
 
@@ -83,5 +83,14 @@ const unusedPackages: Plugin = {
       const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
       return { ...resolved, sideEffects: false };
     });
+  },
+};
+
+/** Braintree's SDK reads XML and writes JSON; its parser brings a writer along. */
+const xmlBuilder: Plugin = {
+  name: 'xml-builder',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^xmlbuilder$/ }, ({ path }) => ({ path, namespace: 'xml-builder' }));
+    onLoad({ filter: /.*/, namespace: 'xml-builder' }, () => ({ contents: 'module.exports = {};' }));
   },
 };

@@ -118,7 +118,11 @@ describe('every queue', () => {
 });
 
 describe('the rules of the bus', () => {
-  const sample = (source: string, type: string) => ({ source, 'detail-type': type, detail: { id: 'x' } });
+  const sample = (source: string, type: string) => ({
+    source,
+    'detail-type': type,
+    detail: { id: 'x', payload: { data: { subscription_id: 'subs_1' } } },
+  });
   const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
   const raw = ['provider_a:payment_intent.succeeded', 'provider_b:PAYMENT.CAPTURE.COMPLETED'].map((type) =>
     sample('payments.providers', type),
