@@ -45,7 +45,7 @@ const LARGEST_PARTS = 3;
 
 const print = (bundles: readonly Bundle[]): void => {
   say(
-    `Bundles in KB (1,000 bytes), at most ${LARGEST_BYTES / 1_000} with the largest adapter that is loaded beside them\n`,
+    `Bundles in KB (1,024 bytes), at most ${LARGEST_BYTES / 1_024} with the largest adapter that is loaded beside them\n`,
   );
   sheet(
     ['function', 'KB', 'adapters', '', 'largest parts'],
@@ -62,4 +62,4 @@ const print = (bundles: readonly Bundle[]): void => {
   );
 };
 
-const kilobytes = (bytes: number): string => (bytes / 1_000).toFixed(1);
+const kilobytes = (bytes: number): string => (bytes / 1_024).toFixed(1);

@@ -3,11 +3,13 @@ import { benchBundles } from './bundles.ts';
 import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLogGrowth } from './growth-logs.ts';
+import { benchImports } from './imports.ts';
 import { say } from './sheet.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 /**
- * `npm run bench`: budgets of endpoints. `-- growth`: lists as they grow. `-- bundles`: sizes of functions. `-- webhooks`: how
+ * `npm run bench`: budgets of endpoints. `-- growth`: lists as they grow. `-- bundles`: sizes of functions. `-- imports`: what
+ * an adapter adds to a cold start. `-- webhooks`: how
  * many a second, and what one slow target does to the others.
  */
 const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
@@ -17,6 +19,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
     return (await benchLogGrowth()) && lists;
   },
   bundles: benchBundles,
+  imports: benchImports,
   webhooks: benchWebhooks,
 };
 
