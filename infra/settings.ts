@@ -40,6 +40,8 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'ALLOW_RAW_CARDS',
   'ALLOW_QUERY_SESSION',
   'RATE_LIMITS',
+  'DUNNING_DAYS',
+  'DUNNING_FINAL_ACTION',
   'CUSTOMER_DELETE_HISTORY',
   ...ofSlots([
     '',

@@ -1,7 +1,7 @@
 import type { RecordEventResult } from '../customers/apply-event.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
+import { adopt } from './adopt.ts';
 import type { BillingDeps } from './deps.ts';
-import { adopt } from './native.ts';
 import { nativeOf } from './native-port.ts';
 import type { SubscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
