@@ -5,7 +5,7 @@ import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../payments/endpoints.ts';
+import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });

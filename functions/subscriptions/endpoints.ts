@@ -4,7 +4,8 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/reference-records.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { emailSchema, idSchema } from '../../shared/http/fields.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { projectNamed } from '../../shared/payments/references.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/create.ts';
@@ -18,7 +19,6 @@ import {
   updateSubscriptionBody,
 } from '../../shared/subscriptions/requests.ts';
 import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
-import { guestCreateLimits, guestListLimits } from '../payments/endpoints.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -240,7 +240,7 @@ export const listGuest = endpoint({
   path: '/subscriptions/guest/{email}',
   summary: "List a guest's subscriptions by e-mail",
   auth: 'public',
-  params: z.object({ email: emailSchema }),
+  params: byEmail,
   query: guestListQuery,
   body: null,
   response: z.array(guestSubscriptionSchema),

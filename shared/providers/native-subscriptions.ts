@@ -65,6 +65,8 @@ export interface CreateNativeSubscription extends CallOptions {
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
 export interface NativeSubscriptions {
+  /** False for an interval that it refuses (at Stripe: over three years): there the service bills. */
+  bills(interval: Pick<CreateNativeSubscription, 'unit' | 'count'>): boolean;
   /** `declined` where the first charge was: then nothing stands at the provider. */
   create(input: CreateNativeSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */

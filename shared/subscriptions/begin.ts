@@ -1,6 +1,8 @@
 import { DomainError } from '../core/errors.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
+import { claimedAtProvider, createAtProvider } from './native.ts';
+import { isNative } from './native-port.ts';
 import { startedNow } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
@@ -16,7 +18,7 @@ export const requireChargeable = (
 };
 
 /**
- * Starts a new period now, and charges it while its payer waits.
+ * Starts a new period now, and charges it while its payer waits; where the provider bills, it is made there once more.
  * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then everything is as it was.
  */
 export const begin = async (
@@ -25,19 +27,16 @@ export const begin = async (
   cause: 'reactivate' | 'resume',
 ): Promise<Subscription> => {
   const store = subscriptionStore(deps.table);
-  const begun = await store.commit(subscription, startedNow(subscription, cause, deps.now()));
+  const start = isNative(subscription) ? claimedAtProvider : startedNow;
+  const begun = await store.commit(subscription, start(subscription, cause, deps.now()));
   if (!begun.ok) throw new DomainError('VERSION_CONFLICT');
   if (!begun.subscription.charge) return begun.subscription;
-  const {
-    subscription: next,
-    declined,
-    error,
-  } = await attemptCharge(deps, store, begun.subscription, {
-    attended: true,
-  });
-  if (error) throw error;
-  if (declined && next.status === subscription.status) {
-    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: declined } });
+  const tried = isNative(subscription)
+    ? await createAtProvider(deps, store, begun.subscription)
+    : await attemptCharge(deps, store, begun.subscription, { attended: true });
+  if (tried.error) throw tried.error;
+  if (tried.declined && tried.subscription.status === subscription.status) {
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: tried.declined } });
   }
-  return next;
+  return tried.subscription;
 };

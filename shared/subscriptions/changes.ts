@@ -55,7 +55,7 @@ const NEXT_LOOK_MS = HOUR;
 const CLAIM_KEPT_MS = DAY;
 
 /** The payment of a period: its id follows from subscription and period, so that two runs cannot charge twice. */
-const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
+export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
   derivedId('payment', subscriptionId, start, String(generation));
 
 export interface BilledPeriod {

@@ -1,9 +1,10 @@
 import type { DomainError } from '../core/errors.ts';
 import type { DeclineCode } from '../core/outcome.ts';
-import { type Collected, collect, type WantedPayment } from '../payments/collect.ts';
+import { type Collected, collect } from '../payments/collect.ts';
 import { chargeDropped, chargeFailed } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { wantedIf } from './is-wanted.ts';
+import { periodPayment } from './period-payment.ts';
 import { settled } from './settle.ts';
 import type { SubscriptionStore } from './store.ts';
 import type { Charge, Subscription } from './subscription.ts';
@@ -27,7 +28,7 @@ export const attemptCharge = async (
   const { charge } = subscription;
   if (!charge || subscription.billingOwner !== 'service') throw new Error('nothing of ours is to be charged');
   const collected = await collect(deps, {
-    payment: paymentOf(subscription, charge, attended),
+    payment: { ...periodPayment(subscription, charge.paymentId), ...(!attended && { offSession: true }) },
     attempts: charge.attempts,
     onlyIf: [wantedIf(subscription.id, charge.paymentId)],
   });
@@ -45,21 +46,4 @@ const recorded = (deps: BillingDeps, current: Subscription, charge: Charge, coll
   if (isFirst(charge) && current.status !== 'past_due') return chargeDropped(current);
   if (collected.kind === 'not yet') return current;
   return chargeFailed(current, { code: 'processing_error', attempts: 0, spent: true }, deps.now(), deps.dunning);
-};
-
-/** The payment of the open charge. */
-const paymentOf = (subscription: Subscription, charge: Charge, attended: boolean): WantedPayment => {
-  const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
-  const { userId, userEmail, guestId, guestEmail, guestName, organizationId } = subscription;
-  const { customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId } = subscription;
-  const { description, concept, referenceCode, category, tags } = subscription;
-  return {
-    id: charge.paymentId,
-    subscriptionId: subscription.id,
-    ...{ subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId },
-    ...{ userId, userEmail, guestId, guestEmail, guestName, organizationId },
-    ...{ customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId },
-    ...{ description: description ?? concept, concept, referenceCode, category, tags },
-    ...(!attended && { offSession: true }),
-  };
 };

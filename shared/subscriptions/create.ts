@@ -16,6 +16,8 @@ import { requireSameOwner } from './belongings.ts';
 import { moved } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { SubscriptionDeps } from './deps.ts';
+import { claimedAtProvider, createAtProvider } from './native.ts';
+import { isNative } from './native-port.ts';
 import { startedNow } from './periods.ts';
 import { planOf } from './plan.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
@@ -52,8 +54,9 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   return answer(deps, request.caller, await finished(deps, store, taken), replayed);
 };
 
-/** With a trial, or a price of nothing, it runs at once; else its first period is to be charged. */
+/** With a trial, or a price of nothing, it runs at once; else its first period is to be charged, or asked of whoever bills. */
 const begun = (draft: Subscription, now: number): Subscription => {
+  if (isNative(draft)) return claimedAtProvider(draft, 'create', now);
   if (draft.trialEnd === undefined) return startedNow(draft, 'create', now);
   return moved(draft, { to: 'trialing', cause: 'open', reason: 'created', now });
 };
@@ -77,7 +80,9 @@ const finished = async (
   store: SubscriptionStore,
   creating: Subscription,
 ): Promise<VisibleSubscription> => {
-  const { subscription, error } = await attemptCharge(deps, store, creating, { attended: true });
+  const { subscription, error } = isNative(creating)
+    ? await createAtProvider(deps, store, creating)
+    : await attemptCharge(deps, store, creating, { attended: true });
   if (isVisible(subscription)) return subscription;
   if (subscription.status === 'declined') throw declined(subscription);
   if (error) await store.removeCreating(subscription);

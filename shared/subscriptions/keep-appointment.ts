@@ -2,10 +2,14 @@ import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE } from '../core/time.ts';
 import { collectedPayment, letGo } from '../payments/collect.ts';
 import { followAbandoned } from './abandon.ts';
+import { readProvider } from './adopt.ts';
 import { appointmentOf, dueStep, type Step } from './appointments.ts';
 import { attemptClaimed, canceledNow, chargeDropped, edited, retriesOver } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
+import { createAtProvider } from './native.ts';
+import { cancelAtProvider } from './native-commands.ts';
+import { isNative } from './native-port.ts';
 import { billedNext, missedPeriods } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
@@ -50,7 +54,7 @@ const OVERTAKEN = 'another came first';
 
 /** Each decides on what was read; where another commit comes first, that one has set the next appointment. */
 const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
-  look: (kept) => look(kept),
+  look: (kept) => (isNative(kept.subscription) ? lookAtProvider(kept) : look(kept)),
 
   'give up': (kept) => end(kept),
 
@@ -79,10 +83,11 @@ const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
     return (await store.commit(subscription, over)).ok ? over.status : OVERTAKEN;
   },
 
-  sync: async () => 'nothing due',
+  sync: async ({ deps, store, subscription }) => (await readProvider(deps, store, subscription)).status,
 };
 
 const end = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  if (isNative(subscription)) await cancelAtProvider(deps, subscription);
   const ended = await store.commit(subscription, canceledNow(subscription, deps.now()));
   if (!ended.ok) return OVERTAKEN;
   await followAbandoned(deps, store, ended.subscription);
@@ -119,6 +124,20 @@ const look = async (kept: Kept): Promise<string> => {
   }
   const next = settled(subscription, payment, deps.now(), deps.dunning);
   return (await store.commit(subscription, next)).ok ? next.status : OVERTAKEN;
+};
+
+/** The provider was asked to make it, and nobody knows whether it has: asked once more under the same key, it says so. */
+const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  const { charge, providerSubscriptionId } = subscription;
+  if (providerSubscriptionId !== undefined) return (await readProvider(deps, store, subscription)).status;
+  if (charge?.abandoned) {
+    // Should it be there after all, its events will tell, and it is canceled then.
+    const dropped = await store.commit(subscription, chargeDropped(subscription));
+    return dropped.ok ? 'let go' : OVERTAKEN;
+  }
+  const made = await createAtProvider(deps, store, subscription);
+  if (made.error && made.subscription.status === 'creating') await store.removeCreating(made.subscription);
+  return made.error?.code ?? made.subscription.status;
 };
 
 /** Whoever waited for this first charge was told that it came to nothing, and nobody has been charged: it never will be. */

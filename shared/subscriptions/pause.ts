@@ -6,6 +6,8 @@ import { followAbandoned } from './abandon.ts';
 import { begin, requireChargeable } from './begin.ts';
 import { pausedNow, resumedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
+import * as atProvider from './native-commands.ts';
+import { isNative } from './native-port.ts';
 import { subscriptionStore } from './store.ts';
 import type { Subscription, VisibleSubscription } from './subscription.ts';
 import { mayChange } from './transitions.ts';
@@ -17,6 +19,10 @@ export const pauseSubscription = async (
   { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const store = subscriptionStore(deps.table);
+  if (isNative(record) && record.status !== 'paused') {
+    requireState(record, mayChange(record.status, 'paused', 'pause'));
+    return { data: shown(await atProvider.changeAtProvider(deps, record, 'pause', atProvider.paused)) };
+  }
   const paused = await store.change(record, (current) => {
     if (current.status === 'paused') return current;
     requireState(current, mayChange(current.status, 'paused', 'pause'));
@@ -32,6 +38,9 @@ export const resumeSubscription = async (
 ): Promise<Reply> => {
   if (record.status === 'active') return { data: shown(record) };
   requireState(record, record.status === 'paused');
+  if (isNative(record)) {
+    return { data: shown(await atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)) };
+  }
   const isPaidFor = record.paidUntil !== undefined && instant(record.paidUntil) > deps.now();
   requireChargeable(record, { needsMethod: !isPaidFor });
   if (!isPaidFor) return { data: shown(await begin(deps, record, 'resume')) };

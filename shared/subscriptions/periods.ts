@@ -20,7 +20,7 @@ const periodOf = (schedule: Schedule, period: number): BilledPeriod => ({
 });
 
 /** The first period of a calendar that begins now. */
-const firstPeriod = ({ billingInterval, intervalMultiplier }: Calendar, now: Instant): BilledPeriod =>
+export const firstPeriod = ({ billingInterval, intervalMultiplier }: Calendar, now: Instant): BilledPeriod =>
   periodOf({ anchor: iso(now), billingInterval, intervalMultiplier }, 0);
 
 const scheduleOf = ({ anchor, billingInterval, intervalMultiplier }: Subscription): Schedule => ({

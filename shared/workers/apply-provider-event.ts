@@ -12,6 +12,7 @@ import { type Applied, applyPaymentEvent, isPaymentEvent, type PaymentEventType 
 import { saveMethodOf } from '../payments/save-method.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
+import { applySubscriptionEvent, isSubscriptionEvent } from '../subscriptions/apply-event.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
 import { providerEventKey } from '../table/keys.ts';
 import { type LogEntry, logItem } from '../webhooks/log.ts';
@@ -77,6 +78,7 @@ const act = async (deps: ApplyEventDeps, slot: StoredEvent['providerId'], event:
   if (isPaymentEvent(type)) return applyToPayment(deps, slot, event, type);
   if (isMethodEvent(type)) return applyMethodEvent(deps, slot, event, type);
   if (isCustomerEvent(type)) return applyCustomerEvent(deps, slot, event, type);
+  if (isSubscriptionEvent(type)) return applySubscriptionEvent(deps, slot, event, type);
   return { kind: 'not acted on', reason: event.type === undefined ? 'unknown event type' : 'no record concerned' };
 };
 

@@ -124,6 +124,11 @@ describe('the rules of the bus', () => {
     detail: { id: 'x', payload: { data: { subscription_id: 'subs_1' } } },
   });
   const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
+  const ofSubscription = (type: string, subscription_id: string | null) => ({
+    ...sample('payments', type),
+    detail: { payload: { data: { payment_id: 'pay_1', subscription_id } } },
+  });
+  const settled = ['payment.succeeded', 'payment.failed'];
   const raw = ['provider_a:payment_intent.succeeded', 'provider_b:PAYMENT.CAPTURE.COMPLETED'].map((type) =>
     sample('payments.providers', type),
   );
@@ -137,12 +142,22 @@ describe('the rules of the bus', () => {
     expect(canonical.filter((event) => matches(pattern, event))).toEqual([]);
   });
 
+  it('sends settled payments of subscriptions, and nothing else, to follow-payment', () => {
+    const pattern = patternFor('FollowPaymentQueue');
+    const theirs = settled.map((type) => ofSubscription(type, 'subs_1'));
+    expect(theirs.filter((event) => !matches(pattern, event))).toEqual([]);
+    const others = [...settled.map((type) => ofSubscription(type, null)), ofSubscription('payment.created', 'subs_1')];
+    expect([...others, ...canonical, ...raw].filter((event) => matches(pattern, event))).toEqual([]);
+  });
+
   it('has no rule that no event meets', () => {
     const rules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.EventPattern);
     expect(rules.length).toBe(queueTriggers.flatMap((trigger) => trigger.rules).length);
     for (const { logicalId, Properties } of rules) {
       expect(
-        [...canonical, ...raw].some((event) => matches(Properties.EventPattern, event)),
+        [...canonical, ...raw, ...settled.map((type) => ofSubscription(type, 'subs_1'))].some((event) =>
+          matches(Properties.EventPattern, event),
+        ),
         logicalId,
       ).toBe(true);
     }

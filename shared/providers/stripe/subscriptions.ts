@@ -17,6 +17,7 @@ import { reportedInvoice, reportedSubscription } from './subscription-report.ts'
 export const stripeSubscriptions = (stripe: Stripe, call: Call): NativeSubscriptions => {
   const billing = openBilling(stripe, call);
   return {
+    bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
     find: billing.find,
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
@@ -35,6 +36,14 @@ export const stripeSubscriptions = (stripe: Stripe, call: Call): NativeSubscript
         ({ id }) => ({ intentId: id }),
       ),
   };
+};
+
+/** Three years. */
+const MOST_AT_ONCE: Readonly<Record<CreateNativeSubscription['unit'], number>> = {
+  day: 1_095,
+  week: 156,
+  month: 36,
+  year: 3,
 };
 
 const WITH_INVOICE = { expand: ['latest_invoice.payments'] };
