@@ -54,6 +54,19 @@ const oneMore = (base: Budget, because?: string): Budget => ({
 });
 const MEMBERSHIP = 'as get: the membership, where it is not cached, is one BatchGet more';
 
+/** A subscription is over 1 KB: two units a write, and one where its list row changes. */
+const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
+const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
+const chargedNow = {
+  of: 'subscriptions.create',
+  requests: 8,
+  levels: 8,
+  writeUnits: 22,
+  dueUnits: 6,
+  because:
+    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation), the outcome',
+};
+
 export const BUDGETS = {
   'create intent': create,
   'create intent in a project': { ...create, writeUnits: 5 },
@@ -120,6 +133,46 @@ export const BUDGETS = {
     writeUnits: 'size of the item',
     dueUnits: 0,
   },
+  'create subscription': chargedNow,
+  'create subscription with a membership': { ...chargedNow, writeUnits: 31 },
+  'create subscription, on trial': {
+    ...subscription,
+    of: 'subscriptions.create',
+    writeUnits: 9,
+    dueUnits: 1,
+    because: 'what leads to it from its customer and its method is written with it, in one transaction',
+  },
+  'get subscription': { ...get, of: 'subscriptions.get' },
+  'list subscriptions': { of: 'subscriptions.list', requests: 2, levels: 2, ...nothingWritten },
+  'list subscriptions with methods': {
+    of: 'subscriptions.list',
+    requests: 3,
+    levels: 3,
+    ...nothingWritten,
+    because: 'as get: an include is one BatchGet more',
+  },
+  'change subscription, metadata': { ...subscription, of: 'subscriptions.update' },
+  'change subscription, method': { ...subscription, of: 'subscriptions.update', writeUnits: 10, because: LINKS },
+  'link address of subscription': { ...subscription, of: 'subscriptions.link-address' },
+  'cancel subscription at its end': { ...subscription, of: 'subscriptions.cancel' },
+  'cancel subscription now': {
+    ...subscription,
+    of: 'subscriptions.cancel',
+    writeUnits: 9,
+    dueUnits: 1,
+    because: LINKS,
+  },
+  'reactivate subscription': {
+    ...subscription,
+    of: 'subscriptions.reactivate',
+    writeUnits: 9,
+    dueUnits: 1,
+    because: LINKS,
+  },
+  'pause subscription': { ...subscription, of: 'subscriptions.pause', dueUnits: 1 },
+  'resume subscription': { ...subscription, of: 'subscriptions.resume', dueUnits: 1 },
+  'list memberships': { of: 'memberships.list', requests: 2, levels: 2, ...nothingWritten },
+  'get membership': { ...get, of: 'memberships.get' },
 } as const satisfies Readonly<Record<string, Budget>>;
 
 export type RowName = keyof typeof BUDGETS;

@@ -1,22 +1,23 @@
 import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
-import { type Key, memberKey, organizationKey, providerEventKey, referenceKey } from '../../shared/table/keys.ts';
+import { memberKey, organizationKey, providerEventKey, referenceKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import type { RowName } from './budgets.ts';
 import type { Ask, Json, Service } from './service.ts';
+import {
+  type Fields,
+  listOf,
+  next,
+  type Person,
+  type Prepared,
+  person,
+  post,
+  read,
+  type Scenario,
+  warmed,
+  withKey,
+} from './steps.ts';
+import { SUBSCRIPTION_SCENARIOS } from './subscriptions.ts';
 
-/** A row's request, with everything before it done. */
-export interface Prepared {
-  readonly ask: Ask;
-  readonly status: number;
-  /** Asked just before, unmeasured, so that the session is cached; by default the caller's list. */
-  readonly warm?: Ask;
-  /** What the request stores, where its size counts. */
-  readonly stores?: Key;
-}
-
-export type Scenario = (service: Service) => Promise<Prepared>;
-
-const DAY = 86_400;
 /** Longer than a membership is cached. */
 const UNCACHED = 301;
 const DECLINED = 'pm_card_visa_chargeDeclined';
@@ -31,33 +32,6 @@ const typical = (fields: Fields = {}): Fields => ({
   metadata: { order_id: '1042', source: 'web' },
   ...fields,
 });
-type Fields = Readonly<Record<string, unknown>>;
-
-interface Person {
-  readonly userId: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-let people = 0;
-
-const person = async (service: Service): Promise<Person> => {
-  people += 1;
-  const session = await service.control('/sessions', { email: `jane.doe.${people}@example.com`, expires_in: 30 * DAY });
-  return { userId: session.user_id, headers: { 'x-session-id': session.session_id } };
-};
-
-const post = (path: string, { headers }: Pick<Person, 'headers'>, body: unknown = {}): Ask => ({
-  method: 'POST',
-  path,
-  body,
-  headers,
-});
-const read = (path: string, { headers }: Pick<Person, 'headers'>): Ask => ({ method: 'GET', path, headers });
-const withKey = (ask: Ask, key: string): Ask => ({ ...ask, headers: { ...ask.headers, 'idempotency-key': key } });
-const listOf = (who: Pick<Person, 'headers'>): Ask => read('/payments?limit=1', who);
-
-/** The request, its caller's session cached. */
-const warmed = (who: Person, ask: Ask, status = 200): Prepared => ({ ask, status, warm: listOf(who) });
 
 const intent = (service: Service, who: Person, fields: Fields = {}): Promise<Json> =>
   service.must(post('/payments/intents', who, typical(fields)));
@@ -72,8 +46,7 @@ const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00
 
 /** As much of an organization with one member as decisions on access read. */
 const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
-  people += 1;
-  const id = `org_${String(people).padStart(24, '0')}`;
+  const id = `org_${String(next()).padStart(24, '0')}`;
   await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, ...TIMES });
   const key = memberKey(id, userId);
   const memberId = key.sk.slice(key.sk.indexOf('#') + 1);
@@ -82,8 +55,7 @@ const organizationOf = async (service: Service, { userId }: Person): Promise<str
 };
 
 const projectOf = async (service: Service, { userId }: Person): Promise<string> => {
-  people += 1;
-  const id = `proj_${String(people).padStart(24, '0')}`;
+  const id = `proj_${String(next()).padStart(24, '0')}`;
   const [created_at, updated_at] = [TIMES.createdAt, TIMES.updatedAt];
   await service.store(referenceKey('projects', id), {
     id,
@@ -109,8 +81,7 @@ interface Guest extends Pick<Person, 'headers'> {
 }
 
 const guest = async (service: Service): Promise<Guest> => {
-  people += 1;
-  const email = `gus.doe.${people}@example.com`;
+  const email = `gus.doe.${next()}@example.com`;
   const payment = await service.must(
     post('/payments/intents', { headers: {} }, guestIntentBody(typical(), { email, name: 'Gus Doe' })),
   );
@@ -214,6 +185,7 @@ const inbound =
   };
 
 export const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
+  ...SUBSCRIPTION_SCENARIOS,
   'create intent': createIntent(),
   'create intent in a project': createIntent(async (service, who) => ({ project_id: await projectOf(service, who) })),
   'create intent of an organization': createIntent(async (service, who) => ({
