@@ -1,13 +1,13 @@
-import { type Documents, referenceOf } from './ledger/documents.ts';
+import { type Charge, type Documents, referenceOf } from './ledger/documents.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
 /** What the providers hold to be true. `payment_id` is our own id, null where the provider was not told one. */
 export const ledgerView = (documents: Documents, paymentId?: string) => ({
-  charges: documents.charges.all(paymentId).map((charge) => ({
+  charges: chargesOf(documents, paymentId).map((charge) => ({
     provider: charge.provider,
     id: charge.id,
-    payment_id: referenceOf(charge),
+    payment_id: paymentId ?? referenceOf(charge) ?? labelOf(documents, charge),
     payment_intent: charge.paymentId,
     amount: charge.amount,
     currency: charge.currency,
@@ -44,4 +44,46 @@ export const ledgerView = (documents: Documents, paymentId?: string) => ({
     last_four: method.card.last4,
     created_at: iso(method.createdAt),
   })),
+  subscriptions: documents.subscriptions.all().map((subscription) => ({
+    provider: subscription.provider,
+    id: subscription.id,
+    subscription_id: subscription.metadata['subscription_id'] ?? null,
+    status: subscription.status,
+    customer: subscription.customerId,
+    payment_method: subscription.methodId,
+    amount: subscription.amount,
+    currency: subscription.currency,
+    current_period_start: iso(subscription.periodStart),
+    current_period_end: iso(subscription.periodEnd),
+    cancel_at_period_end: subscription.cancelAtPeriodEnd,
+    created_at: iso(subscription.createdAt),
+  })),
+  invoices: documents.invoices.all().map((invoice) => ({
+    provider: invoice.provider,
+    id: invoice.id,
+    subscription: invoice.subscriptionId,
+    payment_intent: invoice.paymentId,
+    amount: invoice.amount,
+    currency: invoice.currency,
+    status: invoice.status,
+    attempts: invoice.attempts,
+    period_start: iso(invoice.periodStart),
+    period_end: iso(invoice.periodEnd),
+    created_at: iso(invoice.createdAt),
+  })),
 });
+
+/** A payment that the provider made by itself is given our id later than its charges are made. */
+const chargesOf = (documents: Documents, paymentId: string | undefined): Charge[] =>
+  paymentId === undefined
+    ? documents.charges.all()
+    : documents.payments
+        .all(paymentId)
+        .flatMap(({ provider, id }) => documents.charges.list(provider, { holder: id, limit: MANY }).reverse());
+
+const MANY = 1_000;
+
+const labelOf = (documents: Documents, { provider, paymentId }: Charge): string | null => {
+  const payment = documents.payments.get(provider, paymentId);
+  return payment ? referenceOf(payment) : null;
+};

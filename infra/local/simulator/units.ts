@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/settings.ts';
 import type { Clock } from '../clock.ts';
 import { type Documents, openDocuments } from './ledger/documents.ts';
-import { settle } from './ledger/payments.ts';
-import type { Change, Unit, WorkKind } from './ledger/unit.ts';
+import { retryInvoice, settlePayment } from './ledger/invoices.ts';
+import { announceTrialEnd, billSubscription } from './ledger/subscriptions.ts';
+import { type Change, type Unit, WORK_KINDS, type WorkKind } from './ledger/unit.ts';
 import { MANNERS, type Outbox } from './outbox.ts';
 import type { Store } from './store.ts';
 import type { Cause, Vendor, VendorEvent } from './vendor.ts';
@@ -92,13 +93,18 @@ export const openUnits = ({ store, clock, outbox, vendorOf, served, siteOf }: Un
 
 export const lost = (slot: ProviderSlot, attempt: string): string => `lost:${slot}:${attempt}`;
 
-const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = { settle_payment: settle };
+const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = {
+  settle_payment: settlePayment,
+  bill_subscription: billSubscription,
+  announce_trial_end: announceTrialEnd,
+  retry_invoice: retryInvoice,
+};
 
 const dueAtRow = z.object({ dueAt: z.int().nullable() });
 const dueRow = z.object({
   seq: z.int(),
   slot: z.enum(PROVIDER_SLOTS),
-  kind: z.enum(['settle_payment']),
+  kind: z.enum(WORK_KINDS),
   subject: z.string(),
 });
 

@@ -50,6 +50,7 @@ const WITH_INVOICE = { expand: ['latest_invoice.payments'] };
 const WITH_INTENT = { expand: ['payments.data.payment.payment_intent'] };
 
 type Found = Outcome<ProviderSubscription>;
+type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
@@ -57,17 +58,25 @@ const openBilling = (stripe: Stripe, call: Call) => {
   const findInvoice = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), reportedInvoice);
 
-  const read = async (send: () => Promise<Stripe.Subscription>): Promise<Found> => {
-    const answered = await call(send, reportedSubscription);
-    const newest = answered.kind === 'done' ? answered.value.latestInvoice : undefined;
-    if (answered.kind !== 'done' || !newest || newest.status === 'succeeded') return answered;
-    const invoice = await findInvoice(newest.invoiceId);
-    if (invoice.kind === 'done') return { kind: 'done', value: { ...answered.value, latestInvoice: invoice.value } };
-    return afterwards(invoice);
-  };
-
   const find = (subscriptionId: string): Promise<Found> =>
     read(() => stripe.subscriptions.retrieve(subscriptionId, WITH_INVOICE));
+
+  const read = async (send: () => Promise<Answered>): Promise<Found> => {
+    const answered = await call(send, (subscription) => ({
+      // A client of the SDK's own names them in an object, the fetch client hands on the real ones.
+      isOld: new Headers(subscription.lastResponse.headers).get('idempotent-replayed') === 'true',
+      subscription: reportedSubscription(subscription),
+    }));
+    if (answered.kind !== 'done') return answered;
+    const { isOld, subscription } = answered.value;
+    // A key that was used before answers as it did then.
+    if (isOld) return afterwards(await find(subscription.subscriptionId));
+    const newest = subscription.latestInvoice;
+    if (!newest || newest.status === 'succeeded') return { kind: 'done', value: subscription };
+    const invoice = await findInvoice(newest.invoiceId);
+    if (invoice.kind !== 'done') return afterwards(invoice);
+    return { kind: 'done', value: { ...subscription, latestInvoice: invoice.value } };
+  };
 
   const update = (
     { subscriptionId, idempotencyKey }: OfSubscription,
@@ -79,8 +88,8 @@ const openBilling = (stripe: Stripe, call: Call) => {
 };
 
 /** A read that fails after a change was made: the change stands, so it is no refusal. */
-const afterwards = (failed: Exclude<Outcome<never>, { kind: 'done' }>): Outcome<never> =>
-  failed.kind === 'unknown' ? failed : { kind: 'unknown', reason: 'error' };
+const afterwards = <T>(read: Outcome<T>): Outcome<T> =>
+  read.kind === 'done' || read.kind === 'unknown' ? read : { kind: 'unknown', reason: 'error' };
 
 /** Stripe makes a price in passing, but no product. */
 const create = async ({ stripe, call, read }: Billing, input: CreateNativeSubscription): Promise<Found> => {
@@ -148,8 +157,7 @@ const changeMethod = async (
   );
   if (tried.kind === 'unknown') return tried;
   // Declined, or paid meanwhile: the method is changed either way, and the invoice says what became of it.
-  const after = await find(subscriptionId);
-  return after.kind === 'done' ? after : afterwards(after);
+  return afterwards(await find(subscriptionId));
 };
 
 const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>

@@ -42,5 +42,9 @@ const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
   refund: 'btre',
   setup: 'btse',
   event: 'btev',
+  product: 'btpr',
+  price: 'btpl',
+  subscription: 'btsu',
+  invoice: 'btin',
   request: 'btreq',
 };

@@ -28,7 +28,11 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
   /** Asks the customer always, or until it was once authenticated for later use. */
   z.object({ kind: z.literal('asks_customer'), until: z.enum(['never', 'set_up']) }),
   z.object({ kind: z.literal('settles_later'), outcome: z.enum(['succeeded', 'failed']) }),
-  z.object({ kind: z.literal('succeeds_then_declines'), times: z.int().positive() }),
+  z.object({
+    kind: z.literal('succeeds_then_declines'),
+    times: z.int().nonnegative(),
+    reason: z.enum(DECLINE_REASONS).default('generic_decline'),
+  }),
   /** The first attempt to charge it gets no answer; `committed` says whether it was carried out. */
   z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
 ]);
@@ -36,3 +40,21 @@ export type Behaviour = z.infer<typeof behaviourSchema>;
 
 export const succeeds: Behaviour = { kind: 'succeeds' };
 export const declines = (reason: DeclineReason): Behaviour => ({ kind: 'declines', reason, attaches: false });
+
+const THEN: ReadonlyMap<string, DeclineReason> = new Map(
+  Object.entries({
+    decline: 'generic_decline',
+    nsf: 'insufficient_funds',
+    expired: 'expired_card',
+    lost: 'lost_card',
+    stolen: 'stolen_card',
+    authentication: 'authentication_required',
+  } as const),
+);
+
+/** `ok-3-then-lost`: it can be stored, pays so many times, and is declined from then on. */
+export const laterDecline = (name: string): Behaviour | undefined => {
+  const [, times = '', end = ''] = /^ok-(\d{1,4})-then-([a-z]+)$/.exec(name) ?? [];
+  const reason = THEN.get(end);
+  return reason && { kind: 'succeeds_then_declines', times: Number(times), reason };
+};

@@ -1,23 +1,24 @@
 import * as z from 'zod';
-import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/settings.ts';
+import type { ProviderSlot } from '../../../../shared/settings.ts';
 import type { Store } from '../store.ts';
 import { behaviourSchema, DECLINE_REASONS } from './behaviours.ts';
+import {
+  type Invoice,
+  invoiceSchema,
+  type Price,
+  type Product,
+  priceSchema,
+  productSchema,
+  type Subscription,
+  subscriptionSchema,
+} from './billing-documents.ts';
+import { common } from './common.ts';
 
 /**
  * The ledger: what the providers hold to be true, in no vendor's words. `wire` keeps fields that only one vendor's
  * protocol knows. Times are epoch ms, currencies upper-case ISO codes, amounts minor units.
  */
-const metadata = z.record(z.string(), z.string());
-const wire = z.record(z.string(), z.unknown());
 const postal = z.record(z.string(), z.string().nullable()).nullable();
-
-const common = {
-  id: z.string(),
-  provider: z.enum(PROVIDER_SLOTS),
-  metadata,
-  wire,
-  createdAt: z.int(),
-};
 
 export const customerSchema = z.object({
   ...common,
@@ -169,6 +170,10 @@ export interface Documents {
   readonly refunds: Collection<Refund>;
   readonly setups: Collection<Setup>;
   readonly events: Collection<LedgerEvent>;
+  readonly products: Collection<Product>;
+  readonly prices: Collection<Price>;
+  readonly subscriptions: Collection<Subscription>;
+  readonly invoices: Collection<Invoice>;
 }
 
 /** Our own payment's id, which the adapters send along with whatever they create. */
@@ -183,6 +188,10 @@ export const openDocuments = (store: Store): Documents => ({
   refunds: collection(store, 'refund', refundSchema, (refund) => refund.paymentId),
   setups: collection(store, 'setup', setupSchema, (setup) => setup.customerId),
   events: collection(store, 'event', eventSchema, (event) => event.type),
+  products: collection(store, 'product', productSchema, () => null),
+  prices: collection(store, 'price', priceSchema, (price) => price.productId),
+  subscriptions: collection(store, 'subscription', subscriptionSchema, (subscription) => subscription.customerId),
+  invoices: collection(store, 'invoice', invoiceSchema, (invoice) => invoice.subscriptionId),
 });
 
 const bodyRow = z.object({ body: z.string() });

@@ -14,6 +14,8 @@ export interface Terms {
   readonly offSession: boolean;
   /** Names this attempt, so that a lost connection is lost once only; undefined: every time. */
   readonly attempt: string | undefined;
+  /** The provider's own doing: no caller's connection can be lost. */
+  readonly byItself?: boolean;
 }
 
 export interface Attempted {
@@ -36,10 +38,10 @@ export const attemptPayment = (unit: Unit, payment: Payment, method: Method, ter
       return begin(unit, started, method);
     case 'succeeds_then_declines':
       return unit.count(`charges:${purse(payment, method)}`) > behaviour.times
-        ? decline(unit, started, method, 'generic_decline')
+        ? decline(unit, started, method, behaviour.reason)
         : complete(unit, started, method);
     case 'loses_connection':
-      if (terms.attempt === undefined || !unit.lostBefore(terms.attempt)) {
+      if (!terms.byItself && (terms.attempt === undefined || !unit.lostBefore(terms.attempt))) {
         if (!behaviour.committed) throw new NeverArrived(terms.attempt);
         unit.loseAnswer(terms.attempt);
       }

@@ -1,4 +1,5 @@
 import type { ProviderSlot } from '../../../../shared/settings.ts';
+import type { Invoice, Subscription } from './billing-documents.ts';
 import type { Charge, Customer, Documents, Method, Payment, Refund, Setup } from './documents.ts';
 
 /** What happened in the ledger. Each vendor's protocol turns it into events of its own, or into none. */
@@ -10,7 +11,10 @@ export type Change =
   | { readonly kind: 'customer.updated'; readonly customer: Customer; readonly before: Customer }
   | { readonly kind: 'method.attached'; readonly method: Method }
   | { readonly kind: 'method.detached' | 'method.updated'; readonly method: Method; readonly before: Method }
-  | { readonly kind: SetupChange; readonly setup: Setup };
+  | { readonly kind: SetupChange; readonly setup: Setup }
+  | { readonly kind: SubscriptionChange; readonly subscription: Subscription }
+  | { readonly kind: 'subscription.updated'; readonly subscription: Subscription; readonly before: Subscription }
+  | { readonly kind: InvoiceChange; readonly invoice: Invoice };
 
 export type PaymentChange =
   | 'payment.created'
@@ -33,8 +37,29 @@ export type SetupChange =
   | 'setup.failed'
   | 'setup.canceled';
 
-export type IdKind = 'customer' | 'method' | 'payment' | 'charge' | 'refund' | 'setup' | 'event';
-export type WorkKind = 'settle_payment';
+export type SubscriptionChange =
+  | 'subscription.created'
+  | 'subscription.trial_will_end'
+  | 'subscription.paused'
+  | 'subscription.resumed'
+  | 'subscription.deleted';
+export type InvoiceChange = 'invoice.paid' | 'invoice.payment_failed' | 'invoice.voided';
+
+export type IdKind =
+  | 'customer'
+  | 'method'
+  | 'payment'
+  | 'charge'
+  | 'refund'
+  | 'setup'
+  | 'event'
+  | 'product'
+  | 'price'
+  | 'subscription'
+  | 'invoice';
+
+export const WORK_KINDS = ['settle_payment', 'bill_subscription', 'announce_trial_end', 'retry_invoice'] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or something that fell due. */
 export interface Unit {

@@ -71,6 +71,10 @@ const PREFIXES: Readonly<Record<Exclude<IdKind, 'event'> | 'request', string>> =
   charge: 'C',
   refund: 'R',
   setup: 'S',
+  product: 'PROD',
+  price: 'P',
+  subscription: 'I',
+  invoice: 'INV',
   request: 'f',
 };
 

@@ -1,4 +1,4 @@
-import { type Behaviour, type DeclineReason, declines, succeeds } from '../ledger/behaviours.ts';
+import { type Behaviour, type DeclineReason, declines, laterDecline, succeeds } from '../ledger/behaviours.ts';
 import type { Method } from '../ledger/documents.ts';
 import type { Unit } from '../ledger/unit.ts';
 
@@ -32,16 +32,20 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-PAYER-ACTION': wallet({ kind: 'asks_customer', until: 'never' }),
   'SIM-PENDING-OK': wallet({ kind: 'settles_later', outcome: 'succeeded' }),
   'SIM-PENDING-FAIL': wallet({ kind: 'settles_later', outcome: 'failed' }),
-  'SIM-OK-3-THEN-DECLINE': wallet({ kind: 'succeeds_then_declines', times: 3 }),
   'SIM-TIMEOUT-BEFORE': wallet({ kind: 'loses_connection', committed: false }),
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };
 
-const isTestValue = (value: string): boolean => Object.hasOwn(SOURCES, value);
+/** `SIM-OK-3-THEN-LOST` and its like beside those listed. */
+const sourceOf = (value: string): TestSource | undefined => {
+  if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
+  const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;
+  return later && (value.endsWith('-DECLINE') ? wallet(later) : card(later));
+};
 
 /** A new method that does what the test value says; undefined where it is none. */
 export const methodOfTestValue = (unit: Unit, value: string): Method | undefined => {
-  const found = isTestValue(value) ? SOURCES[value] : undefined;
+  const found = sourceOf(value);
   return found && newMethod(unit, value, found);
 };
 
@@ -50,7 +54,7 @@ export const newMethod = (unit: Unit, token: string, made: TestSource): Method =
 
 /** A test value read like the token of a saved method; nothing is kept of it. */
 export const tokenOfTestValue = (unit: Unit, value: string): Method | undefined => {
-  const found = isTestValue(value) ? SOURCES[value] : undefined;
+  const found = sourceOf(value);
   return found && drafted(unit, value, found);
 };
 

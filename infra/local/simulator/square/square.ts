@@ -116,6 +116,10 @@ const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
   refund: 'SQREF',
   setup: 'SQSET',
   event: 'SQEVT',
+  product: 'SQOBJ',
+  price: 'SQOBJ',
+  subscription: 'SQSUB',
+  invoice: 'SQINV',
   request: 'SQREQ',
 };
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Behaviour, declines, succeeds } from '../ledger/behaviours.ts';
+import { type Behaviour, declines, laterDecline, succeeds } from '../ledger/behaviours.ts';
 import type { Method } from '../ledger/documents.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { invalidRequest, notFound, spentToken } from './errors.ts';
 
 /**
  * Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and those of our own
- * (`…sim-timeout-after`, also as `pm_sim_timeout_after`): what they do, whatever they begin with.
+ * (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`): what they do, whatever they begin with.
  */
 const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
 
@@ -23,7 +23,6 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'sim-fail-on-charge': attachesAndFails,
   'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },
   'sim-processing-fail': { kind: 'settles_later', outcome: 'failed' },
-  'sim-ok-3-then-decline': { kind: 'succeeds_then_declines', times: 3 },
   'sim-timeout-before': { kind: 'loses_connection', committed: false },
   'sim-timeout-after': { kind: 'loses_connection', committed: true },
   'sim-do-not-honor': declines('do_not_honor'),
@@ -47,9 +46,8 @@ export const methodOfSource = (unit: Unit, source: string): Method => {
   const bank = source.startsWith('bnon:');
   const short = name.replace(/^(card-nonce|customer-card-id|bank-nonce)-/, '');
   if (short === 'already-used' || short === 'expired') throw spentToken(SPENT[short]);
-  const behaviour = Object.hasOwn(bank ? BANK_ACCOUNTS : CARDS, short)
-    ? (bank ? BANK_ACCOUNTS : CARDS)[short]
-    : undefined;
+  const known = bank ? BANK_ACCOUNTS : CARDS;
+  const behaviour = Object.hasOwn(known, short) ? known[short] : laterDecline(short.replace(/^sim-/, ''));
   if (!behaviour) throw notFound('Card nonce not found', 'source_id');
   return newMethod(unit, short, behaviour, bank);
 };

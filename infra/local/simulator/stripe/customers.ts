@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Customer } from '../ledger/documents.ts';
+import { endSubscription, isLive } from '../ledger/endings.ts';
 import { attachMethod, deleteCustomer } from '../ledger/methods.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { checkUsable, findCustomer, findMethod, mergeAddress } from './method-data.ts';
@@ -78,9 +79,14 @@ const update = ({ call, unit, id }: StripeRequest): Customer => {
   return customer;
 };
 
+/** Stripe cancels its subscriptions. */
 const remove = ({ call, unit, id }: StripeRequest): Customer => {
   readParameters(call, none);
-  return deleteCustomer(unit, findCustomer(unit, id, 'id'));
+  const customer = findCustomer(unit, id, 'id');
+  for (const subscription of unit.documents.subscriptions.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
+    if (isLive(subscription)) endSubscription(unit, subscription, 'cancellation_requested');
+  }
+  return deleteCustomer(unit, customer);
 };
 
 const list = (request: StripeRequest) => {

@@ -3,12 +3,24 @@ import type { Unit } from '../ledger/unit.ts';
 import { chargeView } from './charge-views.ts';
 import { invalidRequest } from './errors.ts';
 import { paymentView } from './intent-views.ts';
+import { invoicePaymentsView, invoiceView } from './invoice-views.ts';
+import { subscriptionView } from './subscription-views.ts';
 import { customerView, methodView, type StripeObject } from './views.ts';
 
 /** `expand[]=latest_charge.payment_intent`: puts objects in the place of their ids, up to four levels deep. */
 const MAX_DEPTH = 4;
 
-type Kind = 'payment_intent' | 'charge' | 'customer' | 'payment_method';
+type Kind =
+  | 'payment_intent'
+  | 'charge'
+  | 'customer'
+  | 'payment_method'
+  | 'subscription'
+  | 'invoice'
+  /** No object of its own: what it holds can be expanded. */
+  | 'invoice_payment.payment'
+  /** There only where it is asked for. */
+  | 'invoice.payments';
 
 const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   payment_intent: { customer: 'customer', latest_charge: 'charge', payment_method: 'payment_method' },
@@ -17,6 +29,10 @@ const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   payment_method: { customer: 'customer' },
   refund: { charge: 'charge', payment_intent: 'payment_intent' },
   customer: {},
+  subscription: { customer: 'customer', default_payment_method: 'payment_method', latest_invoice: 'invoice' },
+  invoice: { customer: 'customer', payments: 'invoice.payments' },
+  invoice_payment: { payment: 'invoice_payment.payment' },
+  'invoice_payment.payment': { payment_intent: 'payment_intent' },
 };
 
 const objectSchema = z.record(z.string(), z.unknown());
@@ -29,20 +45,27 @@ interface Expansion {
   readonly unit: Unit;
 }
 
-const expandPath = (object: StripeObject, keys: readonly string[], expansion: Expansion): StripeObject => {
+const expandPath = (
+  object: StripeObject,
+  keys: readonly string[],
+  expansion: Expansion,
+  within?: Kind,
+): StripeObject => {
   const [key = '', ...rest] = keys;
   if (keys.length === 0) return object;
   if (keys.length > MAX_DEPTH + 1) throw notExpandable(expansion.path);
-  const kind = String(object['object']);
+  const kind = within ?? String(object['object']);
   const value = object[key];
   if ((kind === 'list' || kind === 'search_result') && key === 'data' && Array.isArray(value) && rest.length > 0) {
     return { ...object, data: value.map((item) => expandPath(objectSchema.parse(item), rest, expansion)) };
   }
   const target = EXPANDABLE[kind]?.[key];
   if (target === undefined) throw notExpandable(expansion.path);
-  const inner = typeof value === 'string' ? load(target, value, expansion.unit) : value;
+  const id = target === 'invoice.payments' ? object['id'] : value;
+  const inner = typeof id === 'string' ? load(target, id, expansion.unit) : value;
   if (inner === null || inner === undefined) return object;
-  return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, expansion) };
+  const isPart = target === 'invoice_payment.payment';
+  return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, expansion, isPart ? target : undefined) };
 };
 
 const notExpandable = (path: string) =>
@@ -67,5 +90,19 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
       const payment = documents.payments.get(slot, id);
       return payment && paymentView(payment, unit);
     }
+    case 'subscription': {
+      const subscription = documents.subscriptions.get(slot, id);
+      return subscription && subscriptionView(subscription, unit);
+    }
+    case 'invoice': {
+      const invoice = documents.invoices.get(slot, id);
+      return invoice && invoiceView(invoice, unit);
+    }
+    case 'invoice.payments': {
+      const invoice = documents.invoices.get(slot, id);
+      return invoice && invoicePaymentsView(invoice);
+    }
+    case 'invoice_payment.payment':
+      return undefined;
   }
 };

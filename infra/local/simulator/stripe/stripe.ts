@@ -3,15 +3,18 @@ import type { ProviderSlot } from '../../../../shared/settings.ts';
 import type { IdKind, Unit } from '../ledger/unit.ts';
 import type { SlotOptions } from '../options.ts';
 import type { Answer, Call, Caller, Vendor } from '../vendor.ts';
+import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
 import { customerRoutes } from './customers.ts';
 import { errorAnswer, unauthorized } from './errors.ts';
 import { expanded } from './expand.ts';
+import { invoiceRoutes } from './invoices.ts';
 import { formOf } from './parameters.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
 import type { StripeRoute } from './request.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
+import { subscriptionRoutes } from './subscriptions.ts';
 import { API_VERSION, stripeWebhooks } from './webhooks.ts';
 
 /** Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
@@ -21,6 +24,9 @@ const ROUTES: readonly StripeRoute[] = [
   ...paymentMethodRoutes,
   ...setupIntentRoutes,
   ...chargeRoutes,
+  ...catalogRoutes,
+  ...subscriptionRoutes,
+  ...invoiceRoutes,
 ];
 
 const DAY_MS = 86_400_000;
@@ -167,6 +173,10 @@ const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
   refund: 're_3',
   setup: 'seti_1',
   event: 'evt_1',
+  product: 'prod_',
+  price: 'price_1',
+  subscription: 'sub_1',
+  invoice: 'in_1',
   request: 'req_',
 };
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Behaviour, declines, succeeds } from '../ledger/behaviours.ts';
+import { type Behaviour, declines, laterDecline, succeeds } from '../ledger/behaviours.ts';
 
 /** Stripe's test values and those of our own (`pm_sim_…`): which card they stand for, and what it does. */
 export interface TestCard {
@@ -52,7 +52,6 @@ const CARDS: readonly TestCard[] = [
   visa('threeDSecureRequired', '4000000000003063', asksAlways),
   visa('sim_processing_ok', OWN_NUMBER, { kind: 'settles_later', outcome: 'succeeded' }),
   visa('sim_processing_fail', OWN_NUMBER, { kind: 'settles_later', outcome: 'failed' }),
-  visa('sim_ok_3_then_decline', OWN_NUMBER, { kind: 'succeeds_then_declines', times: 3 }),
   visa('sim_timeout_before', OWN_NUMBER, { kind: 'loses_connection', committed: false }),
   visa('sim_timeout_after', OWN_NUMBER, { kind: 'loses_connection', committed: true }),
   visa('sim_do_not_honor', OWN_NUMBER, declines('do_not_honor')),
@@ -63,7 +62,7 @@ const BY_NUMBER = new Map(CARDS.filter((card) => card.number !== OWN_NUMBER).map
 
 /** `pm_card_visa`, `pm_card_visa_chargeDeclined`, `pm_sim_processing_ok` … */
 export const cardOfMethodId = (id: string): TestCard | undefined => {
-  if (id.startsWith('pm_sim_')) return BY_TOKEN.get(id.slice('pm_'.length));
+  if (id.startsWith('pm_sim_')) return cardNamed(id.slice('pm_'.length));
   return id.startsWith('pm_card_') ? cardNamed(id.slice('pm_card_'.length)) : undefined;
 };
 
@@ -77,7 +76,13 @@ export const cardOfNumber = (number: string): TestCard | undefined =>
   (passesLuhn(number) ? { ...visa('number', number, succeeds), brand: brandOf(number) } : undefined);
 
 const cardNamed = (name: string): TestCard | undefined =>
-  BY_TOKEN.get(name) ?? BY_TOKEN.get(name.startsWith('visa_') ? name.slice('visa_'.length) : name);
+  BY_TOKEN.get(name) ?? BY_TOKEN.get(name.startsWith('visa_') ? name.slice('visa_'.length) : name) ?? laterCard(name);
+
+/** `sim_ok_3_then_lost` and its like. */
+const laterCard = (name: string): TestCard | undefined => {
+  const later = name.startsWith('sim_') ? laterDecline(name.slice('sim_'.length).replaceAll('_', '-')) : undefined;
+  return later && visa(name, OWN_NUMBER, later);
+};
 
 const passesLuhn = (number: string): boolean => {
   if (!/^\d{12,19}$/.test(number)) return false;

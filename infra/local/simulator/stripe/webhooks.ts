@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
+import type { Charge, Payment } from '../ledger/documents.ts';
 import type { Change, Unit } from '../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../vendor.ts';
 import { chargeView, refundView } from './charge-views.ts';
 import { paymentView, setupView } from './intent-views.ts';
+import { invoiceView } from './invoice-views.ts';
+import { subscriptionView } from './subscription-views.ts';
 import { customerView, methodView, type StripeObject } from './views.ts';
 
 /** The version that stripe-node 23 speaks: Stripe sends events in the endpoint's own version, not the caller's. */
@@ -11,7 +14,8 @@ export const API_VERSION = '2026-10-28.endive';
 /** Past the 300 s that a receiver tolerates. */
 const STALE_MS = 600_000;
 
-const TYPES: Readonly<Record<Change['kind'], string>> = {
+/** Two events say that an invoice is paid, as at Stripe. */
+const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'payment.created': 'payment_intent.created',
   'payment.requires_action': 'payment_intent.requires_action',
   'payment.processing': 'payment_intent.processing',
@@ -36,6 +40,15 @@ const TYPES: Readonly<Record<Change['kind'], string>> = {
   'setup.succeeded': 'setup_intent.succeeded',
   'setup.failed': 'setup_intent.setup_failed',
   'setup.canceled': 'setup_intent.canceled',
+  'subscription.created': 'customer.subscription.created',
+  'subscription.updated': 'customer.subscription.updated',
+  'subscription.trial_will_end': 'customer.subscription.trial_will_end',
+  'subscription.paused': 'customer.subscription.paused',
+  'subscription.resumed': 'customer.subscription.resumed',
+  'subscription.deleted': 'customer.subscription.deleted',
+  'invoice.paid': ['invoice.paid', 'invoice.payment_succeeded'],
+  'invoice.payment_failed': 'invoice.payment_failed',
+  'invoice.voided': 'invoice.voided',
 };
 
 export const stripeWebhooks: VendorWebhooks = {
@@ -55,7 +68,7 @@ export const stripeWebhooks: VendorWebhooks = {
     request: { id: cause?.requestId ?? null, idempotency_key: cause?.idempotencyKey ?? null },
     type,
   }),
-  eventsOf: (change, unit) => [eventOf(change, unit)],
+  eventsOf: (change, unit) => eventsOf(change, unit),
 };
 
 const signatureOf = ({ raw, slot, at, kind }: Signing): Record<string, string> => {
@@ -73,26 +86,29 @@ interface Shown {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-const eventOf = (change: Change, unit: Unit): VendorEvent => {
+const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   const { view, before, subject, metadata } = shown(change, unit);
-  return {
-    type: TYPES[change.kind],
+  return [TYPES[change.kind]].flat().map((type) => ({
+    type,
     object: view,
     previous: before && differences(before, view),
     subject,
     manner: metadata['sim_webhooks'],
-  };
+  }));
 };
 
-/** Events of a payment and of its charges go one after the other. */
+/** Events of a payment and of its charges go one after the other; those of a subscription with all that it owes. */
+const lane = (document: Payment | Charge, paymentId: string): string =>
+  typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
+
 const shown = (change: Change, unit: Unit): Shown => {
   if ('payment' in change) {
     const { payment } = change;
-    return { view: paymentView(payment, unit), subject: payment.id, metadata: payment.metadata };
+    return { view: paymentView(payment, unit), subject: lane(payment, payment.id), metadata: payment.metadata };
   }
   if ('charge' in change) {
     const { charge } = change;
-    return { view: chargeView(charge, unit), subject: charge.paymentId, metadata: charge.metadata };
+    return { view: chargeView(charge, unit), subject: lane(charge, charge.paymentId), metadata: charge.metadata };
   }
   if ('refund' in change) {
     const { refund } = change;
@@ -106,6 +122,17 @@ const shown = (change: Change, unit: Unit): Shown => {
     const { method } = change;
     const before = 'before' in change ? { before: methodView(change.before) } : {};
     return { view: methodView(method), ...before, subject: method.id, metadata: method.metadata };
+  }
+  if ('subscription' in change) {
+    const { subscription } = change;
+    const before = 'before' in change ? { before: subscriptionView(change.before, unit) } : {};
+    const view = subscriptionView(subscription, unit);
+    return { view, ...before, subject: subscription.id, metadata: subscription.metadata };
+  }
+  if ('invoice' in change) {
+    const { invoice } = change;
+    const { metadata } = unit.documents.subscriptions.get(unit.slot, invoice.subscriptionId) ?? invoice;
+    return { view: invoiceView(invoice, unit), subject: invoice.subscriptionId, metadata };
   }
   const { customer } = change;
   const before = 'before' in change ? { before: customerView(change.before) } : {};

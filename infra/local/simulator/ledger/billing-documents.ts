@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import { common } from './common.ts';
+
+/** What a provider keeps that bills by itself. */
+const UNITS = ['day', 'week', 'month', 'year'] as const;
+
+export const productSchema = z.object({ ...common, name: z.string(), description: z.string().nullable() });
+export type Product = z.infer<typeof productSchema>;
+
+export const priceSchema = z.object({
+  ...common,
+  productId: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  unit: z.enum(UNITS),
+  count: z.int(),
+});
+export type Price = z.infer<typeof priceSchema>;
+
+export const subscriptionSchema = z.object({
+  ...common,
+  customerId: z.string(),
+  methodId: z.string().nullable(),
+  priceId: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  unit: z.enum(UNITS),
+  count: z.int(),
+  description: z.string().nullable(),
+  status: z.enum(['trialing', 'active', 'past_due', 'paused', 'canceled']),
+  /** Where period 0 starts. */
+  anchor: z.int(),
+  /** The current period, counted from the anchor; -1 in a trial. */
+  period: z.int(),
+  periodStart: z.int(),
+  periodEnd: z.int(),
+  trialStart: z.int().nullable(),
+  trialEnd: z.int().nullable(),
+  withoutMethod: z.enum(['create_invoice', 'pause', 'cancel']),
+  cancelAtPeriodEnd: z.boolean(),
+  canceledAt: z.int().nullable(),
+  endedAt: z.int().nullable(),
+  endReason: z.enum(['cancellation_requested', 'payment_failed']).nullable(),
+  /** What becomes of invoices while collection is paused. */
+  pausedCollection: z.enum(['void', 'keep_as_draft', 'mark_uncollectible']).nullable(),
+  latestInvoiceId: z.string().nullable(),
+});
+export type Subscription = z.infer<typeof subscriptionSchema>;
+
+export const invoiceSchema = z.object({
+  ...common,
+  subscriptionId: z.string(),
+  customerId: z.string(),
+  number: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
+  reason: z.enum(['subscription_create', 'subscription_cycle', 'subscription_update']),
+  /** The period that it pays for. */
+  periodStart: z.int(),
+  periodEnd: z.int(),
+  /** Where the period before began: the time whose use it bills. */
+  usedFrom: z.int(),
+  paymentId: z.string().nullable(),
+  /** By the provider itself; what its caller tries besides is not counted. */
+  attempts: z.int(),
+  firstFailedAt: z.int().nullable(),
+  nextAttemptAt: z.int().nullable(),
+  /** A method that was declined for good: it is not tried again. */
+  refusedMethodId: z.string().nullable(),
+  /** Whether the provider tries by itself. */
+  collects: z.boolean(),
+  paidAt: z.int().nullable(),
+  voidedAt: z.int().nullable(),
+});
+export type Invoice = z.infer<typeof invoiceSchema>;

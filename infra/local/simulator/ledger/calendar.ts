@@ -1,0 +1,14 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Subscription } from './billing-documents.ts';
+
+/**
+ * Where a period starts, counted from the anchor and never from the period before it: on the anchor's day, or the last of
+ * a shorter month; UTC, time of day kept.
+ */
+export const periodStart = (
+  { anchor, unit, count }: Pick<Subscription, 'anchor' | 'unit' | 'count'>,
+  period: number,
+): number =>
+  Temporal.Instant.fromEpochMilliseconds(anchor)
+    .toZonedDateTimeISO('UTC')
+    .add({ [`${unit}s`]: period * count }).epochMilliseconds;

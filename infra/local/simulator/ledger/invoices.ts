@@ -1,0 +1,163 @@
+import type { DeclineReason } from './behaviours.ts';
+import type { Invoice, Subscription } from './billing-documents.ts';
+import type { Method, Payment } from './documents.ts';
+import { changeSubscription, endSubscription } from './endings.ts';
+import { type Attempted, attemptPayment, settle } from './payments.ts';
+import type { Unit } from './unit.ts';
+
+/**
+ * What a subscription owes for one period, and how the provider collects it: at once, then 1, 3, 7 and 14 days after the
+ * first failure, then the subscription ends. An invoice has one payment, however often it is tried; a card that was
+ * declined for good is not tried again.
+ */
+const DAY_MS = 86_400_000;
+const RETRY_DAYS = [1, 3, 7, 14];
+const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card'];
+
+export interface Collecting {
+  /** Tried instead of the subscription's own. */
+  readonly method?: Method | undefined;
+  /** Names the call that asks for it; undefined: the provider tries by itself. */
+  readonly attempt: string | undefined;
+}
+
+export interface Collected {
+  readonly invoice: Invoice;
+  readonly declined?: Attempted['declined'];
+}
+
+/** The invoice is open, and no payment of it is under way. */
+export const collectInvoice = (unit: Unit, invoice: Invoice, { method, attempt }: Collecting): Collected => {
+  const subscription = subscriptionOf(unit, invoice);
+  const payment = paymentOf(unit, invoice, subscription);
+  const byItself = attempt === undefined;
+  const counts = byItself || invoice.attempts === 0;
+  const tried = unit.documents.invoices.put({
+    ...invoice,
+    paymentId: payment.id,
+    attempts: invoice.attempts + (counts ? 1 : 0),
+  });
+  const source = method ?? methodOf(unit, subscription);
+  if (!source) return { invoice: fail(unit, tried, { refused: undefined, byItself }) };
+  const { payment: after, declined } = attemptPayment(unit, payment, source, { offSession: true, attempt, byItself });
+  if (declined) return { invoice: fail(unit, tried, { refused: declined, byItself }), declined };
+  return { invoice: after.status === 'succeeded' ? pay(unit, tried) : tried };
+};
+
+/** When its time has come; by then it may be paid, or nobody's any more. */
+export const retryInvoice = (unit: Unit, invoiceId: string): void => {
+  const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
+  if (invoice?.status !== 'open' || !invoice.collects) return;
+  if (invoice.nextAttemptAt === null || invoice.nextAttemptAt > unit.at) return;
+  const subscription = subscriptionOf(unit, invoice);
+  const isRefused = invoice.refusedMethodId !== null && invoice.refusedMethodId === methodOf(unit, subscription)?.id;
+  if (!isRefused) collectInvoice(unit, invoice, { attempt: undefined });
+  else goOn(unit, unit.documents.invoices.put({ ...invoice, nextAttemptAt: nextRetry(invoice, unit.at) }));
+};
+
+/** What became of a payment that was processing, and of the invoice that it is for. */
+export const settlePayment = (unit: Unit, paymentId: string): void => {
+  settle(unit, paymentId);
+  const payment = unit.documents.payments.get(unit.slot, paymentId);
+  const invoiceId = payment?.wire['invoice'];
+  const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
+  if (!payment || invoice?.status !== 'open') return;
+  if (payment.status === 'succeeded') pay(unit, invoice);
+  if (payment.failure === null) return;
+  const { reason, methodId } = payment.failure;
+  const method = unit.documents.methods.get(unit.slot, methodId ?? '');
+  fail(unit, invoice, { refused: method && { reason, method }, byItself: true });
+};
+
+/** Whether the provider goes on to collect it by itself. */
+export const setCollection = (unit: Unit, invoice: Invoice, collects: boolean): Invoice => {
+  const changed = unit.documents.invoices.put({ ...invoice, collects });
+  if (collects && changed.nextAttemptAt !== null) {
+    unit.schedule(Math.max(changed.nextAttemptAt, unit.at), 'retry_invoice', changed.id);
+  }
+  return changed;
+};
+
+/** The one of its own, or its customer's default; undefined where that is gone. */
+export const methodOf = (unit: Unit, subscription: Subscription): Method | undefined => {
+  const customer = unit.documents.customers.get(unit.slot, subscription.customerId);
+  return [subscription.methodId, customer?.defaultMethodId ?? null]
+    .map((id) => unit.documents.methods.get(unit.slot, id ?? ''))
+    .find((method) => method?.customerId === subscription.customerId);
+};
+
+const subscriptionOf = (unit: Unit, { id, subscriptionId }: Invoice): Subscription => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
+  if (!subscription) throw new Error(`Invoice ${id} is of no subscription`);
+  return subscription;
+};
+
+/** It bears no id of ours until we have heard of it. */
+const paymentOf = (unit: Unit, invoice: Invoice, subscription: Subscription): Payment =>
+  unit.documents.payments.get(unit.slot, invoice.paymentId ?? '') ?? {
+    id: unit.newId('payment'),
+    provider: unit.slot,
+    metadata: {},
+    wire: { invoice: invoice.id, subscription: subscription.id },
+    createdAt: unit.at,
+    amount: invoice.amount,
+    currency: invoice.currency,
+    status: 'requires_payment_method',
+    captures: 'at_once',
+    description: invoice.reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+    customerId: invoice.customerId,
+    methodId: null,
+    saveMethod: null,
+    amountReceived: 0,
+    latestChargeId: null,
+    failure: null,
+    returnUrl: null,
+    canceledAt: null,
+    cancellationReason: null,
+  };
+
+export const pay = (unit: Unit, invoice: Invoice): Invoice => {
+  const paid = unit.documents.invoices.put({ ...invoice, status: 'paid', paidAt: unit.at, nextAttemptAt: null });
+  unit.announce({ kind: 'invoice.paid', invoice: paid });
+  const subscription = subscriptionOf(unit, paid);
+  const isSettled = subscription.latestInvoiceId === paid.id && subscription.status === 'past_due';
+  if (isSettled) changeSubscription(unit, subscription, { status: 'active' });
+  return paid;
+};
+
+interface Failing {
+  /** undefined: there was no method to try. */
+  readonly refused: { readonly reason: DeclineReason; readonly method: Method } | undefined;
+  readonly byItself: boolean;
+}
+
+/** What a caller tries besides leaves the calendar of retries as it is. */
+const fail = (unit: Unit, invoice: Invoice, { refused, byItself }: Failing): Invoice => {
+  const begun = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
+  const planned = byItself || invoice.firstFailedAt === null;
+  const failed = unit.documents.invoices.put({
+    ...begun,
+    nextAttemptAt: planned ? nextRetry(begun, unit.at) : invoice.nextAttemptAt,
+    refusedMethodId: refused && FOR_GOOD.includes(refused.reason) ? refused.method.id : null,
+  });
+  unit.announce({ kind: 'invoice.payment_failed', invoice: failed });
+  const subscription = subscriptionOf(unit, failed);
+  const isBehind = subscription.latestInvoiceId === failed.id && subscription.status === 'active';
+  if (isBehind) changeSubscription(unit, subscription, { status: 'past_due' });
+  return planned ? goOn(unit, failed) : failed;
+};
+
+/** To the next retry; without one the subscription is over. */
+const goOn = (unit: Unit, invoice: Invoice): Invoice => {
+  if (invoice.nextAttemptAt === null) {
+    endSubscription(unit, subscriptionOf(unit, invoice), 'payment_failed');
+    return unit.documents.invoices.get(unit.slot, invoice.id) ?? invoice;
+  }
+  unit.schedule(invoice.nextAttemptAt, 'retry_invoice', invoice.id);
+  return invoice;
+};
+
+const nextRetry = ({ firstFailedAt }: Invoice, at: number): number | null =>
+  firstFailedAt === null
+    ? null
+    : (RETRY_DAYS.map((days) => firstFailedAt + days * DAY_MS).find((retry) => retry > at) ?? null);

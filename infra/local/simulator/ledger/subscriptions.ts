@@ -1,0 +1,170 @@
+import type { Invoice, Subscription } from './billing-documents.ts';
+import { periodStart } from './calendar.ts';
+import { endSubscription } from './endings.ts';
+import { type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
+import type { Unit } from './unit.ts';
+
+/**
+ * Subscriptions that a provider bills by itself: each period is billed at its start, on a calendar counted from the
+ * anchor. Unlike at Stripe, where an invoice stays a draft for an hour, it is collected at that moment.
+ */
+const TRIAL_NOTICE_MS = 3 * 86_400_000;
+
+/** Whole seconds: providers know no finer time. */
+const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
+
+export type NewSubscription = Omit<
+  Subscription,
+  'status' | 'anchor' | 'period' | 'periodStart' | 'periodEnd' | 'trialStart' | 'latestInvoiceId'
+>;
+
+export interface Started {
+  readonly subscription: Subscription;
+  readonly declined?: Collected['declined'];
+}
+
+/** Charged at once, or after its trial. Where the charge is declined, the caller is to roll it back. */
+export const startSubscription = (unit: Unit, wanted: NewSubscription, collecting: Collecting): Started => {
+  const from = wholeSecond(unit.at);
+  const { trialEnd } = wanted;
+  const anchor = trialEnd ?? from;
+  const drafted: Subscription = {
+    ...wanted,
+    status: trialEnd === null ? 'active' : 'trialing',
+    anchor,
+    period: trialEnd === null ? 0 : -1,
+    periodStart: from,
+    periodEnd: trialEnd ?? periodStart({ ...wanted, anchor }, 1),
+    trialStart: trialEnd === null ? null : from,
+    latestInvoiceId: null,
+  };
+  const { subscription, invoice } = issue(unit, drafted, { reason: 'subscription_create', usedFrom: from });
+  unit.announce({ kind: 'subscription.created', subscription });
+  unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
+  if (trialEnd !== null) {
+    unit.schedule(Math.max(trialEnd - TRIAL_NOTICE_MS, unit.at), 'announce_trial_end', subscription.id);
+  }
+  const { declined } = collectIssued(unit, invoice, collecting);
+  return { subscription: current(unit, subscription), ...(declined && { declined }) };
+};
+
+/** At the end of its period; by then it may be over, or begun anew. */
+export const billSubscription = (unit: Unit, subscriptionId: string): void => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
+  if (!subscription || !BILLED.includes(subscription.status) || subscription.periodEnd > unit.at) return;
+  if (subscription.cancelAtPeriodEnd) {
+    endSubscription(unit, subscription, 'cancellation_requested');
+    return;
+  }
+  if (subscription.status === 'trialing' && !methodOf(unit, subscription)) {
+    if (subscription.withoutMethod === 'cancel') {
+      endSubscription(unit, subscription, 'payment_failed');
+      return;
+    }
+    if (subscription.withoutMethod === 'pause') {
+      const paused = unit.documents.subscriptions.put({ ...subscription, status: 'paused' });
+      unit.announce({ kind: 'subscription.paused', subscription: paused });
+      return;
+    }
+  }
+  renew(unit, subscription);
+};
+
+const BILLED: readonly Subscription['status'][] = ['trialing', 'active', 'past_due'];
+
+const renew = (unit: Unit, before: Subscription): void => {
+  const period = before.period + 1;
+  const isForgiven = before.pausedCollection !== null && before.status === 'past_due';
+  const next: Subscription = {
+    ...before,
+    status: before.status === 'trialing' || isForgiven ? 'active' : before.status,
+    period,
+    periodStart: before.periodEnd,
+    periodEnd: periodStart(before, period + 1),
+  };
+  const { subscription, invoice } = issue(unit, next, { reason: 'subscription_cycle', usedFrom: before.periodStart });
+  unit.announce({ kind: 'subscription.updated', subscription, before });
+  unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
+  collectIssued(unit, invoice, { attempt: undefined });
+};
+
+/** One that was paused for want of a method begins anew, and is charged at once. */
+export const resumeSubscription = (unit: Unit, before: Subscription, collecting: Collecting): Started => {
+  const anchor = wholeSecond(unit.at);
+  const next: Subscription = {
+    ...before,
+    status: 'active',
+    anchor,
+    period: 0,
+    periodStart: anchor,
+    periodEnd: periodStart({ ...before, anchor }, 1),
+  };
+  const { subscription, invoice } = issue(unit, next, { reason: 'subscription_update', usedFrom: before.periodStart });
+  unit.announce({ kind: 'subscription.resumed', subscription });
+  unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
+  const { declined } = collectIssued(unit, invoice, collecting);
+  return { subscription: current(unit, subscription), ...(declined && { declined }) };
+};
+
+export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
+  if (subscription?.status === 'trialing') unit.announce({ kind: 'subscription.trial_will_end', subscription });
+};
+
+const current = (unit: Unit, { id }: Subscription): Subscription => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, id);
+  if (!subscription) throw new Error(`Subscription ${id} is gone`);
+  return subscription;
+};
+
+interface Issuing {
+  readonly reason: Invoice['reason'];
+  readonly usedFrom: number;
+}
+
+/** The invoice of the subscription's current period, and the subscription that names it. */
+const issue = (
+  unit: Unit,
+  subscription: Subscription,
+  { reason, usedFrom }: Issuing,
+): { readonly subscription: Subscription; readonly invoice: Invoice } => {
+  const { customerId } = subscription;
+  const amount = subscription.status === 'trialing' ? 0 : subscription.amount;
+  const invoice = unit.documents.invoices.put({
+    id: unit.newId('invoice'),
+    provider: unit.slot,
+    metadata: {},
+    wire: {},
+    createdAt: unit.at,
+    subscriptionId: subscription.id,
+    customerId,
+    number: numberOf(unit, customerId),
+    amount,
+    currency: subscription.currency,
+    status: subscription.pausedCollection === null ? 'open' : HELD[subscription.pausedCollection],
+    reason,
+    periodStart: subscription.periodStart,
+    periodEnd: subscription.periodEnd,
+    usedFrom,
+    paymentId: null,
+    attempts: 0,
+    firstFailedAt: null,
+    nextAttemptAt: null,
+    refusedMethodId: null,
+    collects: true,
+    paidAt: null,
+    voidedAt: subscription.pausedCollection === 'void' ? unit.at : null,
+  });
+  return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, latestInvoiceId: invoice.id }) };
+};
+
+const HELD = { void: 'void', keep_as_draft: 'draft', mark_uncollectible: 'uncollectible' } as const;
+
+const numberOf = (unit: Unit, customerId: string): string =>
+  `${customerId.slice(-8).toUpperCase()}-${String(unit.count(`invoices:${customerId}`)).padStart(4, '0')}`;
+
+const collectIssued = (unit: Unit, invoice: Invoice, collecting: Collecting): Collected => {
+  if (invoice.status === 'void') unit.announce({ kind: 'invoice.voided', invoice });
+  if (invoice.status !== 'open') return { invoice };
+  return invoice.amount === 0 ? { invoice: pay(unit, invoice) } : collectInvoice(unit, invoice, collecting);
+};

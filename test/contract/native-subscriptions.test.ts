@@ -1,0 +1,463 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import type { NativeSubscriptions, ProviderSubscription } from '../../shared/providers/native-subscriptions.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
+import { STRIPE } from './provider-subjects.ts';
+
+/** What an adapter owes the port to native subscriptions: each operation, and each outcome of it. */
+const DAY_MS = 86_400_000;
+const DAY = 86_400;
+const AMOUNT = 2_500;
+
+let rig: ProviderRig;
+let names = 0;
+beforeEach(async () => {
+  rig = await openRig(STRIPE);
+});
+afterEach(() => rig.close());
+
+const native = (provider: PaymentProvider = rig.provider): NativeSubscriptions => {
+  if (!provider.subscriptions) throw new Error('it bills no subscriptions');
+  return provider.subscriptions;
+};
+
+const doneValue = <T>(outcome: Outcome<T>): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  throw new Error(`not done: ${JSON.stringify(outcome)}`);
+};
+
+const now = (): number => Math.floor(rig.clock.now() / 1_000);
+const name = (): string => {
+  names += 1;
+  return String(names).padStart(24, '0');
+};
+
+interface Payer {
+  readonly customerId: string;
+  readonly methodId: string;
+}
+
+const attach = async (customerId: string, token: string): Promise<string> =>
+  doneValue(await rig.provider.attachMethod({ token, customerId, idempotencyKey: `${name()}:attach` })).methodId;
+
+const payer = async (token: string): Promise<Payer> => {
+  const ourCustomerId = `cust_${name()}`;
+  const { customerId } = doneValue(
+    await rig.provider.createCustomer({
+      email: 'ana@example.com',
+      name: 'Ana Silva',
+      phone: undefined,
+      ourCustomerId,
+      idempotencyKey: `${ourCustomerId}:create`,
+    }),
+  );
+  return { customerId, methodId: await attach(customerId, token) };
+};
+
+type Wanted = Parameters<NativeSubscriptions['create']>[0];
+
+const wanted = (of: Payer, more: Partial<Wanted> = {}): Wanted => {
+  const ourSubscriptionId = `sub_${name()}`;
+  return {
+    ourSubscriptionId,
+    ...of,
+    amountCents: AMOUNT,
+    currency: 'USD',
+    unit: 'month',
+    count: 1,
+    trialEnd: undefined,
+    description: 'Gold membership',
+    idempotencyKey: `${ourSubscriptionId}:create`,
+    ...more,
+  };
+};
+
+const created = async (token = 'pm_card_visa', more: Partial<Wanted> = {}) => {
+  const of = await payer(token);
+  const input = wanted(of, more);
+  return { ...of, input, subscription: doneValue(await native().create(input)) };
+};
+
+interface Ledger {
+  readonly charges: readonly { readonly id: string; readonly status: string; readonly payment_id: string | null }[];
+  readonly subscriptions: readonly { readonly id: string; readonly status: string }[];
+  readonly invoices: readonly { readonly id: string; readonly status: string; readonly attempts: number }[];
+}
+const ledger = () => rig.control<Ledger>('GET', '/ledger');
+const paid = async (): Promise<number> =>
+  (await ledger()).charges.filter(({ status }) => status === 'succeeded').length;
+const find = async (id: string): Promise<ProviderSubscription> => doneValue(await native().find(id));
+
+const FAULTS = [
+  ['timeout_before', 'timeout'],
+  ['timeout_after', 'timeout'],
+  ['reset', 'unreachable'],
+  ['error_500', 'error'],
+  ['rate_limit', 'error'],
+  ['malformed', 'error'],
+] as const;
+
+/** One call under a fault, by an adapter that gives up soon where nothing else ends it. */
+const struck = async <T>(action: string, path: string, call: (by: NativeSubscriptions) => Promise<T>): Promise<T> => {
+  await rig.control('POST', '/faults', { action, path, times: 1 });
+  return call(native(action.startsWith('timeout') ? rig.impatient : rig.provider));
+};
+
+describe('an adapter', () => {
+  it('bills by itself unless its setting says that the service does', () => {
+    const other = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'service' });
+    expect([other?.can.subscriptions, other?.subscriptions]).toEqual(['service', undefined]);
+    const same = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'native' });
+    expect([same?.can.subscriptions, typeof same?.subscriptions]).toEqual(['native', 'object']);
+  });
+
+  it.each([
+    ['day', 1_095],
+    ['week', 156],
+    ['month', 36],
+    ['year', 3],
+  ] as const)('says that it bills by the %s up to %i, which is what the provider takes', async (unit, most) => {
+    expect(native().bills({ unit, count: most })).toBe(true);
+    expect(native().bills({ unit, count: most + 1 })).toBe(false);
+    const of = await payer('pm_card_visa');
+    expect(await native().create(wanted(of, { unit, count: most }))).toMatchObject({ kind: 'done' });
+    expect(await native().create(wanted(of, { unit, count: most + 1 }))).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('a subscription', () => {
+  it('is charged as it is created, and read as it was answered', async () => {
+    const { input, methodId, subscription } = await created();
+    expect(subscription).toEqual({
+      subscriptionId: expect.stringMatching(/^sub_/),
+      ourSubscriptionId: input.ourSubscriptionId,
+      status: 'active',
+      currentPeriodStart: now(),
+      currentPeriodEnd: now() + 31 * DAY,
+      trialEnd: undefined,
+      cancelAtPeriodEnd: false,
+      methodId,
+      latestInvoice: {
+        invoiceId: expect.stringMatching(/^in_/),
+        intentId: expect.stringMatching(/^pi_/),
+        subscriptionId: subscription.subscriptionId,
+        status: 'succeeded',
+        amountCents: AMOUNT,
+        currency: 'USD',
+        periodStart: now(),
+        periodEnd: now() + 31 * DAY,
+        attempts: 1,
+        failureCode: undefined,
+      },
+    });
+    expect(await find(subscription.subscriptionId)).toEqual(subscription);
+    expect(doneValue(await native().findInvoice(subscription.latestInvoice?.invoiceId ?? ''))).toEqual(
+      subscription.latestInvoice,
+    );
+    expect(await paid()).toBe(1);
+  });
+
+  it('is one, however often it is created under its key', async () => {
+    const { input, subscription } = await created();
+    expect(doneValue(await native().create(input))).toEqual(subscription);
+    expect((await ledger()).subscriptions).toHaveLength(1);
+    expect(await paid()).toBe(1);
+  });
+
+  it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
+    const input = wanted(await payer('pm_card_visa'));
+    for (const path of ['/v1/products', '/v1/subscriptions']) {
+      expect(await struck(action, path, (by) => by.create(input))).toEqual({ kind: 'unknown', reason });
+    }
+    const { subscriptionId } = doneValue(await native().create(input));
+    expect((await ledger()).subscriptions).toMatchObject([{ id: subscriptionId, status: 'active' }]);
+    expect(await paid()).toBe(1);
+  });
+
+  it.each([
+    ['pm_card_chargeCustomerFail', 'do_not_honor'],
+    ['pm_sim_ok_0_then_nsf', 'insufficient_funds'],
+    ['pm_sim_ok_0_then_lost', 'lost_card'],
+    ['pm_card_authenticationRequired', 'authentication_required'],
+  ] as const)('with %s is declined, and nothing stands', async (token, code) => {
+    const input = wanted(await payer(token));
+    const declined = await native().create(input);
+    expect(declined).toMatchObject({ kind: 'declined', code });
+    expect(await native().create(input)).toEqual(declined);
+    const { subscriptions, invoices } = await ledger();
+    expect([subscriptions, invoices, await paid()]).toEqual([[], [], 0]);
+  });
+
+  it('is refused for a customer or a method that is not there, and for another customer’s method', async () => {
+    const of = await payer('pm_card_visa');
+    const other = await payer('pm_card_visa');
+    for (const input of [
+      wanted({ ...of, customerId: 'cus_absent' }),
+      wanted({ ...of, methodId: 'pm_absent' }),
+      wanted({ ...of, methodId: other.methodId }),
+    ]) {
+      expect(await native().create(input)).toMatchObject({ kind: 'refused' });
+    }
+  });
+
+  it('of nothing is active and charges nothing', async () => {
+    const { subscription } = await created('pm_card_visa', { amountCents: 0 });
+    expect(subscription).toMatchObject({ status: 'active', latestInvoice: undefined });
+    await rig.clock.advance(40 * DAY_MS);
+    expect(await find(subscription.subscriptionId)).toMatchObject({ status: 'active', latestInvoice: undefined });
+    expect((await ledger()).charges).toEqual([]);
+  });
+
+  it('in a trial is charged when that is over', async () => {
+    const trialEnd = now() + 10 * DAY;
+    const { subscription } = await created('pm_card_visa', { trialEnd });
+    const period = { currentPeriodStart: now(), currentPeriodEnd: trialEnd };
+    expect(subscription).toMatchObject({ status: 'trialing', trialEnd, latestInvoice: undefined, ...period });
+    await rig.clock.advance(10 * DAY_MS - 1);
+    expect(await paid()).toBe(0);
+    await rig.clock.advance(1);
+    expect(await find(subscription.subscriptionId)).toMatchObject({
+      status: 'active',
+      currentPeriodStart: trialEnd,
+      latestInvoice: { status: 'succeeded', periodStart: trialEnd },
+    });
+    expect(await paid()).toBe(1);
+  });
+
+  it('whose trial ends without a method is paused, and goes on with another one', async () => {
+    const { subscription, customerId, methodId } = await created('pm_card_visa', { trialEnd: now() + 10 * DAY });
+    const { subscriptionId } = subscription;
+    await rig.provider.detachMethod(methodId);
+    await rig.clock.advance(11 * DAY_MS);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
+    const next = await attach(customerId, 'pm_card_visa');
+    await native().changeMethod({ subscriptionId, methodId: next, idempotencyKey: 'change' });
+    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume' }));
+    expect(resumed).toMatchObject({
+      status: 'active',
+      currentPeriodStart: now(),
+      latestInvoice: { status: 'succeeded' },
+    });
+    expect(await paid()).toBe(1);
+  });
+
+  it('that is processing is active, and its invoice is', async () => {
+    const { subscription } = await created('pm_sim_processing_ok');
+    expect(subscription).toMatchObject({ status: 'active', latestInvoice: { status: 'processing', attempts: 1 } });
+    await rig.clock.advance(60_000);
+    expect(await find(subscription.subscriptionId)).toMatchObject({ latestInvoice: { status: 'succeeded' } });
+  });
+
+  it('that is not there is refused, whatever is wanted of it, but its end is done', async () => {
+    const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
+    const by = native();
+    for (const call of [
+      by.find('sub_absent'),
+      by.findInvoice('in_absent'),
+      by.changeMethod({ ...absent, methodId: 'pm_card_visa' }),
+      by.scheduleCancel({ ...absent, cancel: true }),
+      by.pause(absent),
+      by.resume(absent),
+      by.labelPayment({ intentId: 'pi_absent', paymentId: 'pay_1', idempotencyKey: 'k' }),
+    ]) {
+      expect(await call).toMatchObject({ kind: 'refused', reason: 'resource_missing' });
+    }
+    expect(await by.cancel(absent)).toEqual({ kind: 'done', value: { subscriptionId: 'sub_absent' } });
+  });
+
+  it.each(FAULTS)('whose reading meets %s is unknown', async (action, reason) => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    const read = await struck(action, '/v1/subscriptions', (by) => by.find(subscriptionId));
+    expect(read).toEqual({ kind: 'unknown', reason });
+  });
+});
+
+describe('the end of a subscription', () => {
+  it('is scheduled and taken back', async () => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    for (const cancel of [true, true, false]) {
+      const changed = await native().scheduleCancel({ subscriptionId, cancel, idempotencyKey: name() });
+      expect(doneValue(changed)).toEqual({ ...subscription, cancelAtPeriodEnd: cancel });
+    }
+    await rig.clock.advance(31 * DAY_MS);
+    expect(await paid()).toBe(2);
+  });
+
+  it('comes with the period where it is scheduled, and nothing is charged any more', async () => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    await native().scheduleCancel({ subscriptionId, cancel: true, idempotencyKey: 'k' });
+    await rig.clock.advance(31 * DAY_MS - 1);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'active' });
+    await rig.clock.advance(100 * DAY_MS);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'canceled' });
+    expect(await paid()).toBe(1);
+  });
+
+  it.each(FAULTS)('at once, which meets %s, is unknown, and done once it is sent again', async (action, reason) => {
+    const { subscription } = await created();
+    const end = { subscriptionId: subscription.subscriptionId, idempotencyKey: 'k' };
+    expect(await struck(action, '/v1/subscriptions', (by) => by.cancel(end))).toEqual({ kind: 'unknown', reason });
+    for (const _ of [1, 2]) {
+      expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId } });
+    }
+    await rig.clock.advance(100 * DAY_MS);
+    expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });
+    expect(await paid()).toBe(1);
+    expect(await native().scheduleCancel({ ...end, cancel: true, idempotencyKey: 'k2' })).toMatchObject({
+      kind: 'refused',
+    });
+  });
+
+  it('leaves what is unpaid to nobody', async () => {
+    const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
+    const { subscriptionId } = subscription;
+    await rig.clock.advance(31 * DAY_MS);
+    await native().cancel({ subscriptionId, idempotencyKey: 'k' });
+    await attach(customerId, 'pm_card_visa');
+    const { charges } = await ledger();
+    await rig.clock.advance(30 * DAY_MS);
+    expect((await ledger()).charges).toEqual(charges);
+  });
+});
+
+describe('a renewal', () => {
+  it('is charged once a period, under an intent that bears our id once it is labelled', async () => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    await rig.clock.advance(31 * DAY_MS);
+    const { latestInvoice, ...renewed } = await find(subscriptionId);
+    expect(renewed).toMatchObject({ status: 'active', currentPeriodStart: subscription.currentPeriodEnd });
+    expect(latestInvoice).toMatchObject({ status: 'succeeded', periodStart: subscription.currentPeriodEnd });
+    expect((await ledger()).charges.map(({ payment_id: ours }) => ours)).toEqual([null, null]);
+    const label = { intentId: latestInvoice?.intentId ?? '', paymentId: 'pay_1', idempotencyKey: 'pay_1:label' };
+    for (const _ of [1, 2]) expect(doneValue(await native().labelPayment(label))).toEqual({ intentId: label.intentId });
+    expect((await ledger()).charges.map(({ payment_id: ours }) => ours)).toEqual([null, 'pay_1']);
+    const { charges } = await rig.control<Ledger>('GET', '/ledger?payment_id=pay_1');
+    expect(charges).toMatchObject([{ payment_id: 'pay_1', status: 'succeeded' }]);
+    const known = { intentId: label.intentId, attemptRef: undefined, method: undefined, status: 'processing' } as const;
+    expect(doneValue(await rig.provider.findPayment(known))).toMatchObject({
+      status: 'succeeded',
+      ourPaymentId: 'pay_1',
+    });
+  });
+
+  it('that is declined leaves it past due, and says why', async () => {
+    const { subscription } = await created('pm_sim_ok_1_then_nsf');
+    await rig.clock.advance(31 * DAY_MS);
+    const found = await find(subscription.subscriptionId);
+    expect(found).toMatchObject({
+      status: 'past_due',
+      currentPeriodStart: subscription.currentPeriodEnd,
+      latestInvoice: { status: 'failed', attempts: 1, failureCode: 'insufficient_funds', amountCents: AMOUNT },
+    });
+    await rig.clock.advance(DAY_MS);
+    expect((await find(subscription.subscriptionId)).latestInvoice).toMatchObject({
+      invoiceId: found.latestInvoice?.invoiceId,
+      intentId: found.latestInvoice?.intentId,
+      attempts: 2,
+    });
+  });
+});
+
+const pastDue = async (token = 'pm_sim_ok_1_then_nsf') => {
+  const made = await created(token);
+  await rig.clock.advance(31 * DAY_MS);
+  return { ...made, subscriptionId: made.subscription.subscriptionId };
+};
+
+describe('another method', () => {
+  it('is used from the next charge on', async () => {
+    const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
+    const { subscriptionId } = subscription;
+    const methodId = await attach(customerId, 'pm_card_visa');
+    const changed = await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' });
+    expect(doneValue(changed)).toEqual({ ...subscription, methodId });
+    expect(await paid()).toBe(1);
+    await rig.clock.advance(31 * DAY_MS);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
+  });
+
+  it('pays at once what is open, and once', async () => {
+    const { subscriptionId, customerId } = await pastDue();
+    const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+    for (const _ of [1, 2]) {
+      expect(doneValue(await native().changeMethod(change))).toMatchObject({
+        status: 'active',
+        methodId: change.methodId,
+        latestInvoice: { status: 'succeeded' },
+      });
+    }
+    expect(await paid()).toBe(2);
+    await rig.clock.advance(20 * DAY_MS);
+    expect(await paid()).toBe(2);
+  });
+
+  it('that is declined as well stays, and the retries keep their days', async () => {
+    const { subscriptionId, customerId } = await pastDue();
+    const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
+    await rig.clock.advance(DAY_MS / 2);
+    expect(doneValue(await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' }))).toMatchObject({
+      status: 'past_due',
+      methodId,
+      latestInvoice: { status: 'failed', failureCode: 'expired_card', attempts: 1 },
+    });
+    await rig.clock.advance(DAY_MS / 2);
+    expect((await find(subscriptionId)).latestInvoice).toMatchObject({ attempts: 2 });
+  });
+
+  it.each(FAULTS)(
+    'whose charge meets %s is unknown, and charged once when it is sent again',
+    async (action, reason) => {
+      const { subscriptionId, customerId } = await pastDue();
+      const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+      expect(await struck(action, '/pay', (by) => by.changeMethod(change))).toEqual({ kind: 'unknown', reason });
+      expect(doneValue(await native().changeMethod(change))).toMatchObject({ status: 'active' });
+      expect(await paid()).toBe(2);
+    },
+  );
+
+  it('that is not the customer’s is refused', async () => {
+    const { subscriptionId } = await pastDue();
+    const { methodId } = await payer('pm_card_visa');
+    const changed = await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' });
+    expect(changed).toMatchObject({ kind: 'refused' });
+    expect(await paid()).toBe(1);
+  });
+});
+
+describe('a pause', () => {
+  it('charges nothing until it is over, and nothing for its time', async () => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    const paused = doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }));
+    expect(paused).toEqual({ ...subscription, status: 'paused' });
+    await rig.clock.advance(70 * DAY_MS);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'paused', latestInvoice: undefined });
+    expect(await paid()).toBe(1);
+    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r' }));
+    expect(resumed).toMatchObject({ status: 'active', currentPeriodEnd: now() + 20 * DAY });
+    expect(await paid()).toBe(1);
+    await rig.clock.advance(20 * DAY_MS);
+    expect(await paid()).toBe(2);
+  });
+
+  it('leaves what is open alone, and its method, until it is over', async () => {
+    const { subscriptionId, customerId } = await pastDue();
+    expect(doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }))).toMatchObject({
+      status: 'paused',
+    });
+    const { charges } = await ledger();
+    const methodId = await attach(customerId, 'pm_card_visa');
+    await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
+    await rig.clock.advance(10 * DAY_MS);
+    expect((await ledger()).charges).toEqual(charges);
+    await native().resume({ subscriptionId, idempotencyKey: 'r' });
+    await rig.clock.advance(1);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
+    expect(await paid()).toBe(2);
+  });
+});
