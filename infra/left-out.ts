@@ -9,7 +9,8 @@ import type { Plugin } from 'esbuild';
 export const leftOut: Plugin = {
   name: 'left-out',
   setup: (build) => {
-    for (const trim of [credentialChain, eventStreams, endpointCache, xmlWriter, unusedResources]) trim.setup(build);
+    for (const trim of [credentialChain, eventStreams, endpointCache, unusedResources, unusedPackages, xmlBuilder])
+      trim.setup(build);
   },
 };
 
@@ -50,15 +51,6 @@ const endpointCache: Plugin = {
   },
 };
 
-/** Braintree's SDK reads XML and writes JSON: what its parser's package brings to write XML is never called. */
-const xmlWriter: Plugin = {
-  name: 'xml-writer',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^xmlbuilder$/ }, ({ path }) => ({ path, namespace: 'xml-writer' }));
-    onLoad({ filter: /.*/, namespace: 'xml-writer' }, () => ({ contents: 'module.exports = {};' }));
-  },
-};
-
 /**
  * Stripe's SDK has a class a resource; those that the adapter never names keep their class without its methods. What it
  * names is read off its own source, so that nothing has to be remembered.
@@ -90,4 +82,25 @@ const resourcesNamed = async (): Promise<ReadonlySet<string>> => {
     [...source.matchAll(/\bstripe\s*\.(\w+)\s*\./g)].map(([, name]) => name ?? ''),
   );
   return new Set(names.map((name) => name.slice(0, 1).toUpperCase() + name.slice(1)));
+};
+
+/** Packages that do nothing when they are loaded and do not say so: a function that calls none of them holds none. */
+const unusedPackages: Plugin = {
+  name: 'unused-packages',
+  setup: (build) => {
+    build.onResolve({ filter: /^(ipaddr\.js|standardwebhooks)$/ }, async ({ path, resolveDir, kind, pluginData }) => {
+      if (pluginData === unusedPackages) return undefined;
+      const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
+      return { ...resolved, sideEffects: false };
+    });
+  },
+};
+
+/** Braintree's SDK reads XML and writes JSON; its parser brings a writer along. */
+const xmlBuilder: Plugin = {
+  name: 'xml-builder',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^xmlbuilder$/ }, ({ path }) => ({ path, namespace: 'xml-builder' }));
+    onLoad({ filter: /.*/, namespace: 'xml-builder' }, () => ({ contents: 'module.exports = {};' }));
+  },
 };

@@ -21,6 +21,7 @@ export interface LogFields {
   readonly reason?: string;
   readonly count?: number;
   readonly attempt?: number;
+  readonly target?: string;
   readonly error_name?: string;
   readonly error_stack?: string;
 }
@@ -31,6 +32,9 @@ export type LogMessage =
   | 'provider called'
   | 'provider event applied'
   | 'provider event refused'
+  | 'webhook dispatched'
+  | 'webhook delivered'
+  | 'webhook dropped'
   | 'payment anomaly'
   | 'method not saved yet'
   | 'subscription anomaly'

@@ -4,8 +4,8 @@ import type { ApiRequest } from '../http/request.ts';
 import { done } from '../providers/done.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
 import { handOver } from '../subscriptions/hand-over.ts';
-import { removeAlias } from '../table/alias.ts';
-import { promoteNewest } from '../table/defaults.ts';
+import { aliasRemoval } from '../table/alias.ts';
+import { succession } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import { slotOf } from './defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
@@ -29,13 +29,16 @@ export const removeMethod = async (
   method: PaymentMethod,
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
-  await handOver(deps, method, { isGone: !atProvider });
+  const [moved] = await Promise.all([
+    succession(deps.table, slotOf(method), method.id),
+    handOver(deps, method, { isGone: !atProvider }),
+  ]);
   if (atProvider) {
     const provider = await deps.providers.having(method.providerId, 'methods');
     done(await provider.detachMethod(method.providerMethodId), 'id');
   }
-  // The default moves on first: a stop in between leaves no pointer to nowhere.
-  await promoteNewest(deps.table, slotOf(method), method.id);
-  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method);
-  await removeAlias(deps.table, method.providerId, method.providerMethodId);
+  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const alias = aliasRemoval(method.providerId, method.providerMethodId);
+  // Where another default was set meanwhile, there is none to pass on.
+  if (!(await store.remove(method, [alias, ...moved]))) await store.remove(method, [alias]);
 };

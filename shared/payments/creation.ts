@@ -1,6 +1,8 @@
 import { assertNever, DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
 import { unclear } from '../providers/done.ts';
 import type { CreateIntent, PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import type { TransactionStep } from '../table/table.ts';
@@ -9,8 +11,12 @@ import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
 
-/** The intent's key at the provider: the same for every try to create it. */
-export const creationKey = (paymentId: string): string => `${paymentId}:create`;
+/**
+ * The intent's key at the provider: the same for every try to create this very intent. A request that was refused may be
+ * followed by a corrected one under the same Idempotency-Key, which is another.
+ */
+export const creationKey = (payment: Payment): string =>
+  `${payment.id}:create:${fingerprint(canonicalJson(intentOf(payment))).slice(0, 12)}`;
 
 /** How a creation comes into sight: as created, unless the caller has more to say in the same write. */
 export interface Publication {
@@ -32,7 +38,7 @@ export const finishCreation = async (
   payment: Payment,
   publication = AS_CREATED,
 ): Promise<VisiblePayment> => {
-  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment.id) });
+  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment) });
   if (outcome.kind === 'done') return publish(store, payment, outcome.value, { ...publication, now: deps.now() });
   return refuse(store, payment, outcome);
 };

@@ -48,6 +48,11 @@ export const providerEventKey = (providerId: string, eventId: string): Key => ({
   pk: `EVT#${providerId}#${eventId}`,
   sk: 'EVT',
 });
+/** An event on its way to one target. */
+export const deliveryKey = (messageId: string, target: string): Key => ({
+  pk: `DLV#${messageId}#${target}`,
+  sk: 'DLV',
+});
 export const logKey = (id: string): Key => single('LOG', id);
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
 /** A member's id follows from organization and user: one membership each. */

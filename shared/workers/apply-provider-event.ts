@@ -17,7 +17,7 @@ import type { BillingDeps } from '../subscriptions/deps.ts';
 import { providerEventKey } from '../table/keys.ts';
 import { type LogEntry, logItem } from '../webhooks/log.ts';
 import { type StoredEvent, storedEventOf } from '../webhooks/provider-event.ts';
-import type { Handled } from './consumer.ts';
+import type { Handled, Receive } from './consumer.ts';
 
 export interface ApplyEventDeps extends BillingDeps {
   readonly newId: (kind: IdKind) => string;
@@ -33,7 +33,7 @@ const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 export const applyProviderEvent = async (
   deps: ApplyEventDeps,
   message: unknown,
-  receiveCount: number,
+  receive: Receive,
 ): Promise<Handled> => {
   const { provider_id: slot, event_id: eventId } = messageSchema.parse(message).detail;
   const item = await deps.table.get(providerEventKey(slot, eventId));
@@ -44,7 +44,7 @@ export const applyProviderEvent = async (
   if (!event) throw new Error('a stored event can no longer be read');
   const applied = await act(deps, slot, event);
   if (applied.kind === 'early') {
-    const seconds = EARLY_RETRY_SECONDS[receiveCount - 1];
+    const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { comeBackInSeconds: seconds };
   }
   await deps.table.put(logItem(entryOf(deps, stored, body, applied)));

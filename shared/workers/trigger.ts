@@ -1,4 +1,6 @@
 import type { QueueName, Right } from '../core/rights.ts';
+import { SECOND } from '../core/time.ts';
+import type { Settings } from '../settings.ts';
 
 interface TriggerBase {
   /** `workers.run-due` is the entry functions/workers/run-due.ts, export `handler`. */
@@ -48,3 +50,20 @@ export interface ScheduleTrigger extends TriggerBase {
 }
 
 export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
+
+export type OperatedSettings = Pick<Settings, 'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT'>;
+
+/** What an attempt needs beside the target's own time. */
+const AROUND_A_POST_SECONDS = 10;
+
+/** The triggers as the operator's settings have them: how often a webhook is tried, and how long a try may take. */
+export const asOperated = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
+  triggers.map((trigger) =>
+    trigger.kind === 'queue' && trigger.queue === 'webhook-delivery'
+      ? {
+          ...trigger,
+          maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
+          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND) + AROUND_A_POST_SECONDS,
+        }
+      : trigger,
+  );

@@ -1,22 +1,7 @@
-/**
- * What each endpoint may ask of DynamoDB while its caller waits, the provider's call apart: requests, sequential levels,
- * and write units of the table with its `owner` and `project` indexes. `dueUnits` are those of the `due` index: an
- * appointment that is set or dropped is one key written, one that is moved is two (the old key goes, the new one comes).
- * A row whose bounds the design does not name says where they come from.
- */
-export interface Budget {
-  /** Id of the function. */
-  readonly of: string;
-  readonly requests: number;
-  readonly levels: number;
-  readonly writeUnits: number | 'size of the item';
-  readonly dueUnits: number;
-  /** Rate windows that this caller's request is counted in: so many requests, exactly, in one level more. */
-  readonly windows?: number;
-  /** The answer is kept under its Idempotency-Key: two requests, exactly, in two levels more. */
-  readonly keepsAnswer?: true;
-  readonly because?: string;
-}
+import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
+import { RECORD_BUDGETS } from './record-budgets.ts';
+import { SUBSCRIPTION_BUDGETS } from './subscription-budgets.ts';
+import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
 /** Set for the first look at a creation (1), moved to the end of the confirmation period (2). */
 const DUE_OF_CREATE = 3;
@@ -46,28 +31,8 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 const list = { of: 'payments.list', requests: 3, levels: 2, ...nothingWritten };
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
-const oneMore = (base: Budget, because?: string): Budget => ({
-  ...base,
-  requests: base.requests + 1,
-  levels: base.levels + 1,
-  ...(because !== undefined && { because }),
-});
-const MEMBERSHIP = 'as get: the membership, where it is not cached, is one BatchGet more';
-
-/** A subscription is over 1 KB: two units a write, and one where its list row changes. */
-const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
-const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
-const chargedNow = {
-  of: 'subscriptions.create',
-  requests: 8,
-  levels: 8,
-  writeUnits: 22,
-  dueUnits: 6,
-  because:
-    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation), the outcome',
-};
-
-export const BUDGETS = {
+/** The bounds of payments, as the design names them. */
+const PAYMENT_BUDGETS = {
   'create intent': create,
   'create intent in a project': { ...create, writeUnits: 5 },
   'create intent of an organization': create,
@@ -133,46 +98,15 @@ export const BUDGETS = {
     writeUnits: 'size of the item',
     dueUnits: 0,
   },
-  'create subscription': chargedNow,
-  'create subscription with a membership': { ...chargedNow, writeUnits: 31 },
-  'create subscription, on trial': {
-    ...subscription,
-    of: 'subscriptions.create',
-    writeUnits: 9,
-    dueUnits: 1,
-    because: 'what leads to it from its customer and its method is written with it, in one transaction',
-  },
-  'get subscription': { ...get, of: 'subscriptions.get' },
-  'list subscriptions': { of: 'subscriptions.list', requests: 2, levels: 2, ...nothingWritten },
-  'list subscriptions with methods': {
-    of: 'subscriptions.list',
-    requests: 3,
-    levels: 3,
-    ...nothingWritten,
-    because: 'as get: an include is one BatchGet more',
-  },
-  'change subscription, metadata': { ...subscription, of: 'subscriptions.update' },
-  'change subscription, method': { ...subscription, of: 'subscriptions.update', writeUnits: 10, because: LINKS },
-  'link address of subscription': { ...subscription, of: 'subscriptions.link-address' },
-  'cancel subscription at its end': { ...subscription, of: 'subscriptions.cancel' },
-  'cancel subscription now': {
-    ...subscription,
-    of: 'subscriptions.cancel',
-    writeUnits: 9,
-    dueUnits: 1,
-    because: LINKS,
-  },
-  'reactivate subscription': {
-    ...subscription,
-    of: 'subscriptions.reactivate',
-    writeUnits: 9,
-    dueUnits: 1,
-    because: LINKS,
-  },
-  'pause subscription': { ...subscription, of: 'subscriptions.pause', dueUnits: 1 },
-  'resume subscription': { ...subscription, of: 'subscriptions.resume', dueUnits: 1 },
-  'list memberships': { of: 'memberships.list', requests: 2, levels: 2, ...nothingWritten },
-  'get membership': { ...get, of: 'memberships.get' },
+} as const satisfies Readonly<Record<string, Budget>>;
+
+export type PaymentRow = keyof typeof PAYMENT_BUDGETS;
+
+export const BUDGETS = {
+  ...PAYMENT_BUDGETS,
+  ...RECORD_BUDGETS,
+  ...SUBSCRIPTION_BUDGETS,
+  ...WEBHOOK_BUDGETS,
 } as const satisfies Readonly<Record<string, Budget>>;
 
 export type RowName = keyof typeof BUDGETS;

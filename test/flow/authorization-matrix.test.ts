@@ -66,7 +66,7 @@ const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 };
 
-const WITHOUT_MEANING = /^(RATE|LOG|IDEM|COUNT)#/;
+const WITHOUT_MEANING = /^(RATE|LOG|DLV|IDEM|COUNT)#/;
 const tableNow = async (): Promise<string[]> =>
   (await itemsOf(service)).filter(({ pk }) => !WITHOUT_MEANING.test(String(pk))).map(canonicalJson);
 

@@ -86,6 +86,20 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
   });
 });
 
+describe('the queue of outbound webhooks', () => {
+  it('tries as often, and each try takes as long, as the operator says', () => {
+    const told = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
+    const { Timeout, Environment } = told.functionOf('workers.deliver-webhook').Properties;
+    expect(Timeout).toBe(55);
+    expect(Environment.Variables).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: '45000' });
+    const queue = only(
+      told.ofType('AWS::SQS::Queue').filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
+    );
+    expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(7);
+    expect(queue.Properties.VisibilityTimeout).toBe(6 * 55);
+  });
+});
+
 describe('every queue', () => {
   it.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
     '%s is encrypted, speaks TLS only, and is a consumed queue or one of dead letters',
@@ -104,7 +118,11 @@ describe('every queue', () => {
 });
 
 describe('the rules of the bus', () => {
-  const sample = (source: string, type: string) => ({ source, 'detail-type': type, detail: { id: 'x' } });
+  const sample = (source: string, type: string) => ({
+    source,
+    'detail-type': type,
+    detail: { id: 'x', payload: { data: { subscription_id: 'subs_1' } } },
+  });
   const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
   const ofSubscription = (type: string, subscription_id: string | null) => ({
     ...sample('payments', type),

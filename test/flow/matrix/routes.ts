@@ -1,5 +1,9 @@
 import { expect } from 'vitest';
 import { derivedId } from '../../../shared/core/ids.ts';
+import { iso } from '../../../shared/core/time.ts';
+import { deliveryItem } from '../../../shared/webhooks/delivery.ts';
+import { logItem } from '../../../shared/webhooks/log.ts';
+import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
 import {
   type CallerName,
@@ -11,6 +15,8 @@ import {
   LIST,
   LIST_BY_TOKEN,
   LIST_OF_ENTITY,
+  LOG_READ,
+  LOG_REPLAY,
   type MatrixTable,
   ORGANIZATION_READ,
   OWNER_ONLY,
@@ -281,6 +287,47 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   return { email, role: 'member' };
 };
 
+/** Entries about what was sent, one a column and, where it is the caller's own, a caller; each can be sent again. */
+const logEntries = new Map<string, Promise<string>>();
+const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => Asked): MatrixRoute => ({
+  table,
+  success: 200,
+  changes,
+  ask: async (service, world, { caller, column }) => {
+    const key = column === 'own' ? `own ${world.userIdOf(caller)}` : column;
+    const known = logEntries.get(key) ?? storeLogEntry(service, world, caller, column);
+    logEntries.set(key, known);
+    return asked(await known);
+  },
+});
+
+const storeLogEntry = async (service: TestHost, world: World, caller: CallerName, column: Column): Promise<string> => {
+  const owner = {
+    own: { userId: world.userIdOf(caller) },
+    "another's": { userId: world.userIdOf('anonymous') },
+    organization: { organizationId: world.organizationId },
+    'another organization': { organizationId: world.anotherOrganizationId },
+    guest: {},
+  }[column];
+  const id = `msg_${column} ${caller}`;
+  const event = { provider: 'provider_a', target: 'WEBHOOK_1', ...owner };
+  const entry = logItem({
+    ...event,
+    eventType: 'payment.created',
+    eventId: id,
+    status: 'success',
+    direction: 'outbound',
+    attempt: 1,
+    payload: {},
+    response: {},
+    createdAt: iso(service.now()),
+  });
+  const delivery = { ...event, id, event: 'payment.created', content: { body: '{}' } };
+  await changeTable(service, { put: entry });
+  await changeTable(service, { put: deliveryItem(delivery, service.now()) });
+  return String(entry['id']);
+};
+
 const intent = { total_cents: 500, currency: 'USD' };
 const method = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
 const address = { country: 'US', is_partial: true, type: 'billing' };
@@ -513,6 +560,16 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
+  'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
+  'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),
+  'webhooks.replay-log': ofLogEntry(LOG_REPLAY, true, (entry) => ({
+    path: `/webhooks/logs/${entry}/replay`,
+    body: {},
+  })),
+  'webhooks.send-test': always(PLATFORM_ADMIN, 200, true, {
+    path: '/webhooks/test',
+    body: { event: 'payment.succeeded' },
+  }),
   'webhooks.provider-a': always(SIGNATURE, 200, true, { path: '/webhooks/provider_a', body: {} }),
   'webhooks.provider-b': always(SIGNATURE, 200, true, { path: '/webhooks/provider_b', body: {} }),
   'webhooks.provider-c': always(SIGNATURE, 200, true, { path: '/webhooks/provider_c', body: {} }),

@@ -290,6 +290,40 @@ owner of another organization | 403 | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
+/** Log entries, by sessions without an organization: each sees its own, platform admins all. */
+export const LOG_READ = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | ok  | 404 | 404 | 404 | 404
+member                        | ok  | 404 | 404 | 404 | 404
+billing                       | ok  | 404 | 404 | 404 | 404
+admin                         | ok  | 404 | 404 | 404 | 404
+owner                         | ok  | 404 | 404 | 404 | 404
+owner of another organization | ok  | 404 | 404 | 404 | 404
+platform admin                | ok  | ok  | ok  | ok  | ok
+`);
+
+/** Sending again what such an entry tells of: no user does it to one's own. */
+export const LOG_REPLAY = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | 403 | 404 | 404 | 404 | 404
+member                        | 403 | 404 | 404 | 404 | 404
+billing                       | 403 | 404 | 404 | 404 | 404
+admin                         | 403 | 404 | 404 | 404 | 404
+owner                         | 403 | 404 | 404 | 404 | 404
+owner of another organization | 403 | 404 | 404 | 404 | 404
+platform admin                | ok  | ok  | ok  | ok  | ok
+`);
+
 const everybody = (cell: string): MatrixTable =>
   tableOf(CALLERS.map((caller) => `${caller} | ${cell} | - | - | - | -`).join('\n'));
 

@@ -1,7 +1,8 @@
 import { derivedId } from '../../shared/core/ids.ts';
 import { referenceKey } from '../../shared/table/keys.ts';
+import { type Fields, type Person, type Prepared, person, post, read, type Scenario, warmed } from './people.ts';
 import type { Ask, Json, Service } from './service.ts';
-import { type Fields, type Person, type Prepared, person, post, read, type Scenario, warmed } from './steps.ts';
+import type { SubscriptionRow } from './subscription-budgets.ts';
 
 /** Subscriptions at a provider that bills none by itself, so that the service's own billing is what is counted. */
 const PROVIDER = { provider_id: 'provider_c' };
@@ -99,4 +100,4 @@ export const SUBSCRIPTION_SCENARIOS = {
   'resume subscription': onSubscription(command('resume'), [['pause', {}]]),
   'list memberships': onMember(() => '/memberships'),
   'get membership': onMember((id) => `/memberships/${derivedId('membership', id, 'gold')}`),
-} as const satisfies Readonly<Record<string, Scenario>>;
+} as const satisfies Readonly<Record<SubscriptionRow, Scenario>>;
