@@ -9,8 +9,8 @@ import type { Plugin } from 'esbuild';
 export const leftOut: Plugin = {
   name: 'left-out',
   setup: (build) => {
-    for (const trim of [credentialChain, eventStreams, endpointCache, unusedResources, unusedPackages, xmlBuilder])
-      trim.setup(build);
+    const trims = [credentialChain, eventStreams, endpointCache, xmlWriter, unusedResources, unusedPackages];
+    for (const trim of trims) trim.setup(build);
   },
 };
 
@@ -48,6 +48,15 @@ const endpointCache: Plugin = {
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^@aws-sdk\/endpoint-cache$/ }, ({ path }) => ({ path, namespace: 'endpoint-cache' }));
     onLoad({ filter: /.*/, namespace: 'endpoint-cache' }, () => ({ contents: 'export class EndpointCache {}' }));
+  },
+};
+
+/** Braintree's SDK reads XML and writes JSON: what its parser's package brings to write XML is never called. */
+const xmlWriter: Plugin = {
+  name: 'xml-writer',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^xmlbuilder$/ }, ({ path }) => ({ path, namespace: 'xml-writer' }));
+    onLoad({ filter: /.*/, namespace: 'xml-writer' }, () => ({ contents: 'module.exports = {};' }));
   },
 };
 
@@ -93,14 +102,5 @@ const unusedPackages: Plugin = {
       const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
       return { ...resolved, sideEffects: false };
     });
-  },
-};
-
-/** Braintree's SDK reads XML and writes JSON; its parser brings a writer along. */
-const xmlBuilder: Plugin = {
-  name: 'xml-builder',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^xmlbuilder$/ }, ({ path }) => ({ path, namespace: 'xml-builder' }));
-    onLoad({ filter: /.*/, namespace: 'xml-builder' }, () => ({ contents: 'module.exports = {};' }));
   },
 };
