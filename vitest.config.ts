@@ -2,7 +2,14 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1_000;
 
-const project = (name: string, testTimeout: number, more: { isolate?: boolean; globalSetup?: string } = {}) => ({
+interface More {
+  readonly include?: string[];
+  readonly isolate?: boolean;
+  readonly globalSetup?: string;
+  readonly provide?: { readonly scale: number };
+}
+
+const project = (name: string, testTimeout: number, more: More = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: 2 * testTimeout, ...more },
 });
@@ -16,7 +23,9 @@ export default defineConfig({
     restoreMocks: true,
     projects: [
       project('unit', 10 * SECOND_MS),
-      project('flow', 30 * SECOND_MS),
+      project('flow', 30 * SECOND_MS, { provide: { scale: 1 } }),
+      // What flow tests do with a part of the load: no part of `npm test`.
+      project('long', 600 * SECOND_MS, { include: ['test/flow/**/*-scale.test.ts'], provide: { scale: 10 } }),
       project('contract', 30 * SECOND_MS),
       // Loading the CDK takes longer than the tests: its files share their processes.
       project('infra', 30 * SECOND_MS, { isolate: false, globalSetup: 'test/infra/temporary.ts' }),

@@ -9,6 +9,7 @@ import { organizationEndpoints } from './organizations/endpoints.ts';
 import { methodEndpoints } from './payment-methods/endpoints.ts';
 import { paymentEndpoints } from './payments/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
+import { subscriptionEndpoints } from './subscriptions/endpoints.ts';
 import { webhookEndpoints } from './webhooks/endpoints.ts';
 import { triggers as workerTriggers } from './workers/triggers.ts';
 
@@ -18,6 +19,7 @@ export const endpoints: readonly Endpoint[] = [
   ...methodEndpoints,
   ...customerEndpoints,
   ...addressEndpoints,
+  ...subscriptionEndpoints,
   ...organizationEndpoints,
   ...membershipEndpoints,
   ...projectEndpoints,

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
-import { type Environment, parseSettings, SettingsError } from '../shared/settings.ts';
+import { type Environment, SettingsError } from '../shared/settings.ts';
+import { checkedSettings, isTargetVariable } from '../shared/webhooks/targets.ts';
+import type { OperatedSettings } from '../shared/workers/trigger.ts';
 
 /** What an operator says of a deployment: the service's own settings, and those of the deployment alone. */
 export type Stage = 'dev' | 'staging' | 'prod';
@@ -17,6 +19,10 @@ export interface DeploymentSettings {
   readonly publicBaseUrl: string;
   /** What every function is told; no secret is among it. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What triggers depend on. */
+  readonly operated: OperatedSettings;
+  /** Where outbound webhooks go: no function's environment and no template holds it, but one secret. */
+  readonly webhookVariables: Readonly<Record<string, string>>;
   /** Secrets that were given and are not deployed: they belong in Secrets Manager. */
   readonly secretsLeftOut: readonly string[];
 }
@@ -41,6 +47,12 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'ALLOW_QUERY_SESSION',
   'RATE_LIMITS',
   'CUSTOMER_DELETE_HISTORY',
+  'DUNNING_DAYS',
+  'DUNNING_FINAL_ACTION',
+  'EXTERNAL_WEBHOOK_MAX_RETRIES',
+  'EXTERNAL_WEBHOOK_RETRY_DELAY',
+  'EXTERNAL_WEBHOOK_TIMEOUT',
+  'EXTERNAL_WEBHOOK_ALLOW_PRIVATE',
   ...ofSlots([
     '',
     'BASE_URL',
@@ -65,8 +77,11 @@ export const STACK_SETTINGS: readonly string[] = [
   'TABLE_NAME',
   'EVENT_BUS_NAME',
   'GUEST_TOKEN_SECRET_ARN',
+  'WEBHOOKS_SECRET_ARN',
   ...ofSlots(['SECRET_ARN']),
 ];
+
+export const webhookSecretName = (stage: Stage): string => `payments/${stage}/webhooks`;
 
 const deploymentSchema = z.object({
   STAGE: z.enum(['dev', 'staging', 'prod'], 'dev, staging or prod is wanted').default('dev'),
@@ -82,6 +97,10 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
   const deployment = deploymentSchema.safeParse(env);
   const mistakes = (deployment.error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
   const service = parseService(env, mistakes);
+  const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
+  if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
+    mistakes.push('WEBHOOK_<n>_…: all of them must fit one secret of 64 KB');
+  }
   if (!deployment.success || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
   return {
     stage: deployment.data.STAGE,
@@ -89,19 +108,22 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     customDomain: deployment.data.CUSTOM_DOMAIN,
     allowedOrigins: service.ALLOWED_ORIGINS,
     publicBaseUrl: service.PUBLIC_BASE_URL,
-    environment: Object.fromEntries(
-      PLAIN_SETTINGS.flatMap((name) => {
-        const value = new Map(Object.entries(env)).get(name);
-        return value === undefined || value === '' ? [] : [[name, value]];
-      }),
-    ),
+    operated: service,
+    environment: valuesOf(env, PLAIN_SETTINGS),
+    webhookVariables,
     secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
   };
 };
 
+/** What Secrets Manager holds in one. */
+const SECRET_BYTES = 65_536;
+
+const valuesOf = (env: Environment, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+
 const parseService = (env: Environment, mistakes: string[]) => {
   try {
-    return parseSettings(env);
+    return checkedSettings(env);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     mistakes.push(...error.mistakes.filter((mistake) => !mistake.startsWith('STAGE:')));

@@ -16,6 +16,8 @@ import { jsonLog } from './observability/logger.ts';
 import { openProviders } from './providers/registry.ts';
 import { type Environment, type ProviderSlot, parseSettings, type SlotSettings } from './settings.ts';
 import { openTable } from './table/table.ts';
+import { openPost } from './webhooks/post.ts';
+import { parseTargets, type Target } from './webhooks/targets.ts';
 import { openQueues } from './workers/queues.ts';
 
 /**
@@ -73,12 +75,12 @@ const SECRET_CACHE_MS = 5 * MINUTE;
 const secrets = perHost(() => {
   const manager = new SecretsManagerClient({});
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
-  return async (arn: string): Promise<string> => {
+  return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
     const known = cache.get(arn);
     if (known && known.until > now()) return known.text;
     const { SecretString } = await manager.send(new GetSecretValueCommand({ SecretId: arn }));
     const text = SecretString ?? '';
-    cache.set(arn, { text, until: now() + SECRET_CACHE_MS });
+    cache.set(arn, { text, until: now() + keptMs });
     return text;
   };
 });
@@ -121,6 +123,27 @@ const providers = perHost(() => {
   });
 });
 
+const TARGETS_CACHE_MS = MINUTE;
+const webhookTargets = perHost(() => {
+  let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
+  return async (): Promise<readonly Target[]> => {
+    const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
+    const text = arn === '' ? '' : await secrets()(arn, TARGETS_CACHE_MS);
+    if (known?.text !== text || known === undefined) {
+      const env = arn === '' ? host.env : secretFields.parse(JSON.parse(text || '{}'));
+      known = { text, targets: parseTargets(env, allowPrivate) };
+    }
+    return known.targets;
+  };
+});
+
+const post = perHost(() =>
+  openPost({
+    timeoutMs: settings().EXTERNAL_WEBHOOK_TIMEOUT,
+    allowPrivate: settings().EXTERNAL_WEBHOOK_ALLOW_PRIVATE,
+  }),
+);
+
 const identity = perHost(() =>
   identityClient({
     url: settings().IDENTITY_URL,
@@ -156,8 +179,10 @@ export const webDeps = perHost(() => ({
   newId,
 })) satisfies () => WebDeps;
 
+const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
+
 /** What use cases that call a provider take beside. */
-export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers() }));
+export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
@@ -166,8 +191,35 @@ export const workerDeps = perHost(() => ({
   table: table(),
   queues: queues(),
   providers: providers(),
+  dunning: dunning(),
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   log: log(),
   now,
   newId,
 }));
+
+export const dispatchDeps = perHost(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
+export const deliverDeps = perHost(() => ({
+  table: table(),
+  queues: queues(),
+  targets: webhookTargets(),
+  post: post(),
+  retryPlan: {
+    retries: settings().EXTERNAL_WEBHOOK_MAX_RETRIES,
+    delayMs: settings().EXTERNAL_WEBHOOK_RETRY_DELAY,
+  },
+  log: log(),
+  now,
+}));
+
+/** A test is told at once: its targets have as long as the gateway waits, less what is the service's own. */
+const TEST_TIMEOUT_MS = 20_000;
+export const sendTestDeps = perHost(() => {
+  const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
+  return {
+    ...webDeps(),
+    targets: webhookTargets(),
+    post: openPost({ timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS), allowPrivate }),
+  };
+});
+export const replayDeps = perHost(() => ({ ...webDeps(), queues: queues() }));

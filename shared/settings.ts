@@ -4,13 +4,14 @@ import * as z from 'zod';
  * Every setting of the service, parsed once by this schema: by a function at its cold start, by the CDK app at
  * deployment and by the local host at its start. An empty secret closes what needs it.
  */
-const text = z.string().trim().default('');
-const flag = (fallback: boolean) =>
+/** Kinds of settings; an empty variable counts as one that is not there. */
+export const text = z.string().trim().default('');
+export const flag = (fallback: boolean) =>
   z
     .enum(['true', 'false', ''])
     .default('')
     .transform((value) => (value === '' ? fallback : value === 'true'));
-const list = z
+export const list = z
   .string()
   .default('')
   .transform((value) =>
@@ -19,8 +20,18 @@ const list = z
       .map((part) => part.trim())
       .filter(Boolean),
   );
-const integer = (fallback: number, min: number, max: number) =>
+export const integer = (fallback: number, min: number, max: number) =>
   z.preprocess((value) => (value === '' || value === undefined ? fallback : Number(value)), z.int().min(min).max(max));
+const MAX_DAYS = 365;
+/** Ascending whole days, separated by commas. */
+const days = (fallback: readonly number[]) =>
+  list
+    .transform((parts) => (parts.length === 0 ? [...fallback] : parts.map(Number)))
+    .pipe(
+      z
+        .array(z.int().min(1).max(MAX_DAYS))
+        .refine((each) => each.every((day, index) => index === 0 || day > (each[index - 1] ?? 0)), 'must ascend'),
+    );
 const link = z.union([z.literal(''), z.url()]).default('');
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
@@ -71,7 +82,18 @@ const schema = z.object({
     .enum(['on', 'off', ''])
     .default('')
     .transform((value) => value !== 'off'),
+  DUNNING_DAYS: days([1, 3, 7, 14]),
+  DUNNING_FINAL_ACTION: z
+    .enum(['cancel', 'pause', ''])
+    .default('')
+    .transform((value) => value || 'cancel'),
   CUSTOMER_DELETE_HISTORY: flag(false),
+  EXTERNAL_WEBHOOK_MAX_RETRIES: integer(3, 0, 999),
+  /** Milliseconds before the first retry; each following delay is twice as long. */
+  EXTERNAL_WEBHOOK_RETRY_DELAY: integer(5_000, 0, 43_000_000),
+  EXTERNAL_WEBHOOK_TIMEOUT: integer(10_000, 100, 60_000),
+  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: flag(false),
+  WEBHOOKS_SECRET_ARN: text,
   TABLE_NAME: z.string().default('payments'),
   EVENT_BUS_NAME: z.string().default('payments'),
 });
@@ -117,6 +139,7 @@ export const parseSettings = (env: Environment): Settings => {
     return parsed.data;
   });
   if (base.data?.STAGE === 'prod' && !base.data.RATE_LIMITS) mistakes.push('RATE_LIMITS: must be on in prod');
+  if (base.data) mistakes.push(...retryMistakes(base.data));
   const [a, b, c, d] = slots;
   if (mistakes.length > 0 || !base.data || !a || !b || !c || !d) throw new SettingsError(mistakes);
   const queueUrls = Object.fromEntries(
@@ -125,4 +148,15 @@ export const parseSettings = (env: Environment): Settings => {
       .map(([name, value]) => [name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-'), value ?? '']),
   );
   return { ...base.data, slots: { provider_a: a, provider_b: b, provider_c: c, provider_d: d }, queueUrls };
+};
+
+/** SQS hides a message for 12 hours at most; a little of that is the attempt's own. */
+const LONGEST_DELAY_MS = 43_000_000;
+
+const retryMistakes = (settings: z.infer<typeof schema>): readonly string[] => {
+  const { EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs, EXTERNAL_WEBHOOK_MAX_RETRIES: retries } = settings;
+  if (delayMs * 2 ** (retries - 1) <= LONGEST_DELAY_MS) return [];
+  return [
+    'EXTERNAL_WEBHOOK_RETRY_DELAY: doubled at each of EXTERNAL_WEBHOOK_MAX_RETRIES it exceeds the 12 hours of SQS',
+  ];
 };

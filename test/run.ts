@@ -116,7 +116,7 @@ const runTests = async (): Promise<Count> => {
 
 const vitest = (...args: readonly string[]): Promise<number> =>
   new Promise((done, fail) => {
-    const child = spawn(execPath, ['node_modules/.bin/vitest', 'run', ...args], {
+    const child = spawn(execPath, ['node_modules/.bin/vitest', 'run', '--project=!long', ...args], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     child.on('error', fail);

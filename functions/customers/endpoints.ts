@@ -5,7 +5,7 @@ import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../payments/endpoints.ts';
+import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -118,7 +118,7 @@ export const remove = endpoint({
   response: null,
   status: 204,
   form: 'bare',
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PROVIDER_TIMEOUT'],
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:write', 'secrets:providers'],
   timeoutSeconds: 29,
   memoryMb: 256,

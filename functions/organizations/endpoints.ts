@@ -120,7 +120,10 @@ export const remove = endpoint({
   params: byId,
   body: null,
   response: z.undefined(),
-  errors: OWNER_ERRORS,
+  errors: [...OWNER_ERRORS, 'PROVIDER_ERROR'],
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 29,
+  memoryMb: 256,
 });
 
 export const listMembers = endpoint({

@@ -4,6 +4,7 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
+import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import {
@@ -12,7 +13,6 @@ import {
   listMethodsQuery,
   updateMethodBody,
 } from '../../shared/payment-methods/requests.ts';
-import { guestCreateLimits } from '../payments/endpoints.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -161,7 +161,7 @@ export const remove = endpoint({
   response: null,
   status: 204,
   form: 'bare',
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PROVIDER_TIMEOUT'],
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:write', 'secrets:providers'],
   timeoutSeconds: 20,
   memoryMb: 256,

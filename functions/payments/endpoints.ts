@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
-import { emailSchema, idSchema } from '../../shared/http/fields.ts';
+import { type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
 import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
 import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
@@ -33,18 +33,6 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'PROVIDER_ERROR',
   'PROVIDER_TIMEOUT',
   'RATE_LIMITED',
-];
-
-const freshGuest = (caller: Caller) => (caller.kind === 'guest' ? caller : undefined);
-
-export const guestCreateLimits: readonly RateLimit[] = [
-  {
-    name: 'guest-create-ip',
-    max: 10,
-    windowSeconds: MINUTE,
-    by: ({ caller, sourceIp }) => freshGuest(caller) && sourceIp,
-  },
-  { name: 'guest-create-email', max: 5, windowSeconds: MINUTE, by: ({ caller }) => freshGuest(caller)?.email },
 ];
 
 const create = {
@@ -218,13 +206,6 @@ export const list = endpoint({
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
 });
-
-const byEmail = z.object({ email: emailSchema });
-
-const guestListLimits = (name: string): readonly RateLimit[] => [
-  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp },
-  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
-];
 
 export const listGuest = endpoint({
   id: 'payments.list-guest',

@@ -1,7 +1,13 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { offsetQuery } from '../../shared/http/paging.ts';
+import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import { LOG_STATUSES } from '../../shared/webhooks/log.ts';
+import { logView } from '../../shared/webhooks/log-view.ts';
 
 const none = z.object({});
+const logId = z.object({ id: idSchema });
 
 const inbound = (slot: 'a' | 'b' | 'c') =>
   endpoint({
@@ -31,4 +37,108 @@ export const providerA = inbound('a');
 export const providerB = inbound('b');
 export const providerC = inbound('c');
 
-export const webhookEndpoints = [providerA, providerB, providerC];
+export const listWebhookLogs = endpoint({
+  id: 'webhooks.list-logs',
+  method: 'GET',
+  path: '/webhooks/logs',
+  summary: 'List what came in and what was sent, newest first',
+  auth: 'session',
+  params: none,
+  query: z.object({
+    ...offsetQuery,
+    provider: z.enum(PROVIDER_SLOTS).optional(),
+    event_type: z.string().min(1).max(200).optional(),
+    status: z.enum(LOG_STATUSES).optional(),
+  }),
+  body: null,
+  response: z.array(logView),
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'ORGANIZATION_ACCESS_DENIED', 'RESOURCE_NOT_FOUND'],
+  uses: ['table:read'],
+});
+
+export const getWebhookLog = endpoint({
+  id: 'webhooks.get-log',
+  method: 'GET',
+  path: '/webhooks/logs/{id}',
+  summary: 'Show one log entry with its payload and response',
+  auth: 'session',
+  params: logId,
+  query: none,
+  body: null,
+  response: logView,
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND'],
+  uses: ['table:read'],
+});
+
+const sent = z.object({ event_id: z.string(), event: z.string() });
+const senderErrors = ['VALIDATION_ERROR', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'] as const;
+
+export const sendWebhookTest = endpoint({
+  id: 'webhooks.send-test',
+  method: 'POST',
+  path: '/webhooks/test',
+  summary: 'Send a test event to every target that wants it',
+  auth: 'session',
+  params: none,
+  query: none,
+  body: z.object({
+    event: z.string().min(1).max(200),
+    test_data: z.record(z.string(), z.json()).default({}),
+  }),
+  response: sent.extend({
+    targets: z.array(
+      z.object({
+        node: z.string(),
+        host: z.string(),
+        matched: z.boolean(),
+        status: z.enum(['success', 'failed', 'skipped']),
+        http_status: z.int().optional(),
+      }),
+    ),
+  }),
+  status: 200,
+  form: 'envelope',
+  errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
+  idempotent: 'stored',
+  limits: [
+    {
+      name: 'webhook-test',
+      max: 10,
+      windowSeconds: 60,
+      by: ({ caller }) => (caller.kind === 'session' ? caller.userId : undefined),
+    },
+  ],
+  uses: ['table:read', 'table:write', 'secrets:webhooks'],
+  timeoutSeconds: 29,
+});
+
+export const replayWebhookLog = endpoint({
+  id: 'webhooks.replay-log',
+  method: 'POST',
+  path: '/webhooks/logs/{id}/replay',
+  summary: 'Send the event of a log entry to its target again',
+  auth: 'session',
+  params: logId,
+  query: none,
+  body: none,
+  response: sent.extend({ target: z.string(), status: z.literal('queued') }),
+  status: 200,
+  form: 'envelope',
+  errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE'],
+  idempotent: 'stored',
+  uses: ['table:read', 'table:write', 'queue:send:webhook-delivery'],
+});
+
+export const webhookEndpoints = [
+  providerA,
+  providerB,
+  providerC,
+  listWebhookLogs,
+  getWebhookLog,
+  sendWebhookTest,
+  replayWebhookLog,
+];

@@ -1,7 +1,7 @@
 import type { Trigger } from '../../shared/workers/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
-const RECORDS = ['PAY', 'CUS', 'EVT'];
+const RECORDS = ['PAY', 'CUS', 'SUB', 'MBR', 'EVT'];
 
 export const triggers = [
   {
@@ -42,6 +42,30 @@ export const triggers = [
     impact: 'Payments settled at the provider are not shown as settled here.',
   },
   {
+    id: 'workers.follow-payment',
+    kind: 'queue',
+    summary: 'Takes a subscription along with its payment',
+    queue: 'follow-payment',
+    rules: [
+      {
+        name: 'subscription-payments',
+        pattern: {
+          source: ['payments'],
+          'detail-type': ['payment.succeeded', 'payment.failed'],
+          detail: { payload: { data: { subscription_id: [{ prefix: 'subs_' }] } } },
+        },
+      },
+    ],
+    batchSize: 1,
+    maxConcurrency: 10,
+    visibilitySeconds: 180,
+    maxReceives: 5,
+    uses: ['table:read', 'table:write', 'secrets:providers'],
+    timeoutSeconds: 30,
+    memoryMb: 256,
+    impact: 'Subscriptions hear late, by their own appointments, that they were paid or not.',
+  },
+  {
     id: 'workers.sweep-due',
     kind: 'schedule',
     summary: 'Queues every record whose appointment has come',
@@ -49,7 +73,7 @@ export const triggers = [
     uses: ['table:read', 'table:write', 'queue:send:run-due'],
     timeoutSeconds: 55,
     memoryMb: 256,
-    impact: 'Unclear payments are not looked up and secrets outlive their day.',
+    impact: 'Subscriptions are not billed, unclear payments are not looked up, secrets outlive their day.',
   },
   {
     id: 'workers.run-due',
@@ -64,6 +88,37 @@ export const triggers = [
     uses: ['table:read', 'table:write', 'secrets:providers'],
     timeoutSeconds: 30,
     memoryMb: 256,
-    impact: 'Unclear payments are not looked up and secrets outlive their day.',
+    impact: 'Subscriptions are not billed, unclear payments are not looked up, secrets outlive their day.',
+  },
+  {
+    id: 'workers.dispatch-webhooks',
+    kind: 'queue',
+    summary: 'Makes one delivery of an event for every target that wants it',
+    queue: 'webhook-dispatch',
+    rules: [{ name: 'events-out', pattern: { source: ['payments', 'payments.providers'] } }],
+    batchSize: 10,
+    maxConcurrency: 20,
+    visibilitySeconds: 180,
+    maxReceives: 10,
+    uses: ['secrets:webhooks', 'queue:send:webhook-delivery'],
+    timeoutSeconds: 30,
+    memoryMb: 256,
+    impact: 'Events are not sent to the targets of outbound webhooks.',
+  },
+  {
+    id: 'workers.deliver-webhook',
+    kind: 'queue',
+    summary: 'Sends one event to one target, signed, and logs the attempt',
+    queue: 'webhook-delivery',
+    rules: [],
+    batchSize: 1,
+    maxConcurrency: 100,
+    visibilitySeconds: 180,
+    // By the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT: each host puts the operator's in their place.
+    maxReceives: 4,
+    uses: ['table:read', 'table:write', 'secrets:webhooks'],
+    timeoutSeconds: 20,
+    memoryMb: 256,
+    impact: 'Targets of outbound webhooks have missed events; redrive the queue once they answer again.',
   },
 ] as const satisfies readonly Trigger[];

@@ -12,6 +12,8 @@ export interface KeptResources {
   readonly bus: EventBus;
   readonly providerSecrets: Readonly<Record<ProviderSlot, Secret>>;
   readonly guestTokenSecret: Secret;
+  /** Where outbound webhooks go, and what they are signed with. */
+  readonly webhookSecret: Secret;
   readonly alarms: Topic;
 }
 

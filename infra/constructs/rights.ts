@@ -26,6 +26,8 @@ export const statementOf = (right: Right, context: ServiceContext): PolicyStatem
       );
     case 'secrets:guest-tokens':
       return allow(['secretsmanager:GetSecretValue'], [context.guestTokenSecret.secretArn]);
+    case 'secrets:webhooks':
+      return allow(['secretsmanager:GetSecretValue'], [context.webhookSecret.secretArn]);
     default:
       return allow(['sqs:SendMessage'], [queueOf(right, context).queueArn]);
   }
@@ -45,6 +47,8 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
       );
     case 'secrets:guest-tokens':
       return { GUEST_TOKEN_SECRET_ARN: context.guestTokenSecret.secretArn };
+    case 'secrets:webhooks':
+      return { WEBHOOKS_SECRET_ARN: context.webhookSecret.secretArn };
     default:
       return queueEnvironment(queueNameOf(right), queueOf(right, context).queueUrl);
   }

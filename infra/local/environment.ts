@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { parseSettings, type Settings, SettingsError } from '../../shared/settings.ts';
+import { type Settings, SettingsError } from '../../shared/settings.ts';
+import { checkedSettings } from '../../shared/webhooks/targets.ts';
 
 /** The settings of the local host, and the environment in which it lets the functions run. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -127,6 +128,7 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
     PROVIDER_D_MERCHANT_ID: 'local',
     PROVIDER_D_PUBLIC_KEY: LOCAL_SECRETS.PROVIDER_D_PUBLIC_KEY,
     PROVIDER_D_PRIVATE_KEY: LOCAL_SECRETS.PROVIDER_D_PRIVATE_KEY,
+    EXTERNAL_WEBHOOKS_ENABLED: 'true',
     EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...(!namesWebhooks(operator) && defaultWebhook(baseUrl)),
   };
@@ -134,7 +136,6 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
 
 /** The outbound node that is there when the operator names none. */
 const defaultWebhook = (baseUrl: string): Record<string, string> => ({
-  EXTERNAL_WEBHOOKS_ENABLED: 'true',
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: `${baseUrl}/_local/sink/default`,
   WEBHOOK_1_EVENTS: 'all',
@@ -155,7 +156,7 @@ const ofTheOperator = (env: Env): Record<string, string> => {
 
 /** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
 export const checkSettings = (operator: Env, basePath: string): Settings =>
-  parseSettings(
+  checkedSettings(
     functionEnvironment(operator, {
       baseUrl: 'http://127.0.0.1:0',
       basePath,

@@ -1,4 +1,5 @@
 import { parseSettings } from '../../shared/settings.ts';
+import { asOperated } from '../../shared/workers/trigger.ts';
 import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import type { Envelope } from './bus.ts';
 import type { Clock } from './clock.ts';
@@ -69,9 +70,10 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
 const start = async (options: HostOptions, onClose: (step: () => unknown) => void): Promise<Omit<Host, 'stop'>> => {
   const operator = operatorEnvironment(options.env);
   const { basePath, dynamoEndpoint } = readHostSettings(operator);
-  checkSettings(operator, basePath);
+  const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
-  const catalogue = options.catalogue ?? (await serviceCatalogue());
+  const declared = options.catalogue ?? (await serviceCatalogue());
+  const catalogue = { ...declared, triggers: asOperated(declared.triggers, checked) };
   const place = openPlace(options.dataDir, onClose);
   const listener = await listen(options.port ?? 0);
   onClose(listener.close);

@@ -18,6 +18,7 @@ const messageSchema = z.object({
   first_received_at: z.number().nullable(),
   visible_at: z.number(),
   receives: z.number(),
+  held: z.number(),
 });
 export type Message = z.infer<typeof messageSchema>;
 
@@ -48,7 +49,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS messages_by_time ON messages (queue, held, visible_at);
   CREATE INDEX IF NOT EXISTS messages_by_group ON messages (queue, grp, turn);`;
 
-const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives';
+const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held';
 
 /** Its turn: messages of one group stand in line, groups (and messages of none) stand side by side. */
 const TURN = `SELECT max(
@@ -82,35 +83,44 @@ export const openQueueStore = (state: State) => {
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] =>
       state.together(() => {
-        const taken: Message[] = [];
-        for (const message of sql.ready.all(queue, how.now, how.max)) {
-          if (how.deadLetter && message.receives >= how.deadLetter.maxReceives) {
-            sql.move(how.deadLetter.queue, how.now, message.seq);
-            continue;
+        const busy = JSON.stringify(how.busyGroups ?? []);
+        for (;;) {
+          const ready = sql.ready.all(queue, how.now, busy, how.max);
+          const fit = ready.filter(({ receives }) => !how.deadLetter || receives < how.deadLetter.maxReceives);
+          for (const { seq } of ready.filter((message) => !fit.includes(message))) {
+            sql.move(how.deadLetter?.queue ?? queue, how.now, seq);
           }
-          sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, message.seq);
-          taken.push({
-            ...message,
-            receives: message.receives + 1,
-            first_received_at: message.first_received_at ?? how.now,
-          });
+          for (const { seq } of fit) sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, seq);
+          if (fit.length > 0 || ready.length === 0) {
+            return fit.map((message) => ({
+              ...message,
+              receives: message.receives + 1,
+              first_received_at: message.first_received_at ?? how.now,
+            }));
+          }
         }
-        return taken;
       }),
     find: (id: string): Message | undefined => sql.find.first(id),
     setVisible: (id: string, at: number): boolean => sql.setVisible(at, id) > 0,
-    release: (id: string): void => void sql.release(id),
+    /** @returns when it is visible. */
+    release: (id: string): number => {
+      sql.release(id);
+      return sql.find.first(id)?.visible_at ?? 0;
+    },
     remove: (id: string): boolean => sql.remove(id) > 0,
     /** Moves all visible messages, as new ones. @returns how many. */
     moveAll: (from: string, to: string, now: number): number =>
       state.together(() => {
-        const messages = sql.ready.all(from, now, -1);
+        const messages = sql.ready.all(from, now, '[]', -1);
         for (const message of messages) {
           sql.move(to, now, message.seq);
           sql.renew(randomUUID(), now, message.seq);
         }
         return messages.length;
       }),
+    /** Of what is not visible now, the first to be. */
+    nextVisibleAfter: (queue: string, now: number): number | undefined =>
+      sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
     nextVisibleAt: (queue: string): number | undefined => sql.nextVisible.first(queue)?.at ?? undefined,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
@@ -127,6 +137,8 @@ export interface TakeOptions {
   readonly visibilityMs: number;
   readonly held: boolean;
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
+  /** Groups whose messages wait. */
+  readonly busyGroups?: readonly string[];
 }
 
 const prepare = (state: State) => ({
@@ -135,7 +147,8 @@ const prepare = (state: State) => ({
     'INSERT INTO messages (id, queue, body, attributes, grp, sent_at, visible_at, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   ),
   ready: state.read(
-    `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND held = 0 AND visible_at <= ? ORDER BY turn, seq LIMIT ?`,
+    `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND held = 0 AND visible_at <= ?
+       AND grp NOT IN (SELECT value FROM json_each(?)) ORDER BY turn, seq LIMIT ?`,
     messageSchema,
   ),
   receive: state.write(
@@ -152,6 +165,10 @@ const prepare = (state: State) => ({
   renew: state.write('UPDATE messages SET id = ?, sent_at = ? WHERE seq = ?'),
   nextVisible: state.read(
     'SELECT min(visible_at) AS at FROM messages WHERE queue = ? AND held = 0',
+    z.object({ at: z.number().nullable() }),
+  ),
+  nextVisibleAfter: state.read(
+    'SELECT min(visible_at) AS at FROM messages WHERE queue = ? AND held = 0 AND visible_at > ?',
     z.object({ at: z.number().nullable() }),
   ),
   count: state.read(

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { QueueTrigger } from '../../shared/workers/trigger.ts';
 import type { Clock, TimedWork } from './clock.ts';
 import { ACCOUNT, REGION } from './environment.ts';
+import { watchEmptiness, watchGroups } from './fair-turns.ts';
 import type { Invoke } from './invoke.ts';
 import type { Message, NewMessage, QueueCounts, QueueStore } from './queue-store.ts';
 
@@ -26,6 +27,8 @@ export interface Queues extends TimedWork {
   receive(queue: Queue, max: number, visibilityMs: number): readonly Message[];
   /** Moves the messages of a dead-letter queue to `destination`, by default back to where they come from. */
   redrive(deadLetterQueue: string, destination?: string): number;
+  /** Something of this queue has become visible. */
+  look(queue: string): void;
   counts(): Readonly<Record<string, QueueCounts>>;
   start(): void;
   /** Takes no further message and waits for the handlers that run. */
@@ -60,12 +63,13 @@ export const createQueues = (options: QueuesOptions): Queues => {
   };
   store.releaseAll(clock.now());
 
+  const look = (queue: string): void => byQueue.get(queue)?.look();
   const redrive = (deadLetterQueue: string, destination?: string): number => {
     const source = all.find((queue) => queue.deadLetter?.queue === deadLetterQueue);
     const target = destination ?? source?.name;
     if (!target) return 0;
     const moved = store.moveAll(deadLetterQueue, target, clock.now());
-    byQueue.get(target)?.pump();
+    look(target);
     clock.wake();
     return moved;
   };
@@ -76,13 +80,14 @@ export const createQueues = (options: QueuesOptions): Queues => {
     find: (name) => byName.get(name),
     send: (queue, messages) => {
       const ids = store.addAll(queue, messages, clock.now());
-      byQueue.get(queue)?.pump();
+      byQueue.get(queue)?.arrived(messages);
       clock.wake();
       return ids;
     },
     receive: ({ name, deadLetter }, max, visibilityMs) =>
       store.take(name, { now: clock.now(), max, visibilityMs, held: false, deadLetter }),
     redrive,
+    look,
     counts: () => Object.fromEntries(all.map(({ name }) => [name, store.count(name, clock.now())])),
     nextDueAt: () => {
       const dues = pollers.map((poller) => store.nextVisibleAt(poller.queue)).filter((due) => due !== undefined);
@@ -116,6 +121,8 @@ const queueWithDeadLetter = (trigger: QueueTrigger): readonly Queue[] => {
 /** Invokes the handler of one queue, never more often at once than its maximum concurrency. */
 const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue, trigger: QueueTrigger) => {
   const running = new Set<Promise<void>>();
+  const groups = watchGroups();
+  const emptiness = watchEmptiness();
   let open = false;
 
   const work = async (messages: readonly Message[]): Promise<void> => {
@@ -123,9 +130,9 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
       log(`${trigger.id} failed, its messages come back: ${describe(error)}`);
       return new Set(messages.map((message) => message.id));
     });
-    for (const { id } of messages) {
-      if (failed.has(id)) store.release(id);
-      else store.remove(id);
+    for (const { id, grp } of messages) {
+      if (!failed.has(id)) store.remove(id);
+      else emptiness.arrived(grp, store.release(id), clock.now());
     }
   };
   const failedOf = async (messages: readonly Message[]): Promise<ReadonlySet<string>> => {
@@ -140,8 +147,11 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     while (open && running.size < trigger.maxConcurrency) {
       const messages = takeBatch();
       if (messages.length === 0) return;
+      const taken = messages.map(({ grp }) => grp);
+      groups.begin(taken);
       const run = work(messages).finally(() => {
         running.delete(run);
+        groups.end(taken);
         pump();
         clock.wake();
       });
@@ -149,18 +159,33 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     }
   };
   const takeBatch = (): readonly Message[] => {
-    const how = { max: trigger.batchSize, visibilityMs: queue.visibilityMs, held: true, deadLetter: queue.deadLetter };
-    for (;;) {
-      const now = clock.now();
-      const messages = store.take(queue.name, { ...how, now });
-      // Empty although something is visible: it all went to the dead-letter queue, so look again.
-      if (messages.length > 0 || (store.nextVisibleAt(queue.name) ?? Infinity) > now) return messages;
-    }
+    const now = clock.now();
+    const busyGroups = groups.busy(trigger.maxConcurrency - running.size);
+    if (emptiness.holds(busyGroups, now)) return [];
+    const messages = store.take(queue.name, {
+      now,
+      max: trigger.batchSize,
+      visibilityMs: queue.visibilityMs,
+      held: true,
+      deadLetter: queue.deadLetter,
+      busyGroups,
+    });
+    if (messages.length === 0) emptiness.found(busyGroups, store.nextVisibleAfter(queue.name, now) ?? Infinity);
+    return messages;
   };
 
   return {
     queue: queue.name,
     pump,
+    arrived: (messages: readonly NewMessage[]): void => {
+      const now = clock.now();
+      for (const { group = '', delayMs = 0 } of messages) emptiness.arrived(group, now + delayMs, now);
+      pump();
+    },
+    look: (): void => {
+      emptiness.forget();
+      pump();
+    },
     idle: () => running.size === 0,
     start: () => {
       open = true;

@@ -148,15 +148,18 @@ const received = (message: Message) => ({
 });
 
 /** Deletes and visibility changes, single and in batches. */
-const changing = ({ store, clock }: SqsOptions, queueOf: QueueOf): Operations => {
+const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Operations => {
   const remove = (handle: string): void => void store.remove(idOf(handle).id);
   const changeVisibility = (input: z.infer<typeof visibilitySchema>): void => {
     const seconds = inRange('VisibilityTimeout', input.VisibilityTimeout, MAX_VISIBILITY_SECONDS);
     const { id, receives } = idOf(input.ReceiptHandle);
-    if (store.find(id)?.receives !== receives) {
+    const message = store.find(id);
+    if (message?.receives !== receives) {
       throw new AwsError('com.amazonaws.sqs#MessageNotInflight', 'The message is not in flight.');
     }
     store.setVisible(id, clock.now() + seconds * 1_000);
+    // What a poller holds is seen to by it.
+    if (message.held === 0) queues.look(message.queue);
     clock.wake();
   };
   return {

@@ -16,7 +16,7 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
 import { TABLE } from '../../shared/table/schema.ts';
 import type { KeptResources } from '../constructs/context.ts';
 import { constructId } from '../constructs/service-function.ts';
-import type { DeploymentSettings } from '../settings.ts';
+import { type DeploymentSettings, type Stage, webhookSecretName } from '../settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** What outlives every function: the table, the bus, the secrets, and the topic of the alarms. */
@@ -37,6 +37,7 @@ export class DataStack extends ServiceStack {
         provider_d: this.#providerSecret('provider_d'),
       },
       guestTokenSecret: this.#guestTokenSecret(),
+      webhookSecret: this.#webhookSecret(stage),
       alarms,
     };
     for (const slot of PROVIDER_SLOTS) {
@@ -92,6 +93,21 @@ export class DataStack extends ServiceStack {
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
       reason: 'A rotation that dropped the old secret would void every guest token; the operator puts a new one first.',
+    });
+    return secret;
+  }
+
+  /** Empty at first; `npm run deploy` fills in what the operator's environment says. */
+  #webhookSecret(stage: Stage): Secret {
+    const secret = new Secret(this, 'WebhookSecret', {
+      secretName: webhookSecretName(stage),
+      description: 'Targets of outbound webhooks and what signs them: the variables WEBHOOK_<n>_… as a JSON object',
+      secretStringValue: SecretValue.unsafePlainText('{}'),
+      removalPolicy: this.removalPolicy,
+    });
+    Validations.of(secret).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason: 'It follows the operator’s environment; a signing secret rotates there, as a list, with its target.',
     });
     return secret;
   }

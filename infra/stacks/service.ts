@@ -1,7 +1,7 @@
 import { type App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import type { Trigger } from '../../shared/workers/trigger.ts';
+import { asOperated, type Trigger } from '../../shared/workers/trigger.ts';
 import type { DeploymentSettings } from '../settings.ts';
 import { ApiStack, byGroup, RoutesStack } from './api.ts';
 import { DataStack } from './data.ts';
@@ -30,7 +30,11 @@ export const addService = (app: App, { settings, codeDir, endpoints, triggers, d
     production: stage === 'prod',
     environment: { ...settings.environment, PUBLIC_BASE_URL: apiStack.baseUrl },
   };
-  const { queues } = new EventsStack(app, { stage, triggers, context: shared });
+  const { queues } = new EventsStack(app, {
+    stage,
+    triggers: asOperated(triggers, settings.operated),
+    context: shared,
+  });
   const context = { ...shared, queues };
   apiStack.answerTheRest(context, defaultId);
   const front = new FrontStack(app, { settings, api, endpoints });

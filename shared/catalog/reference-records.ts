@@ -12,7 +12,8 @@ const optionalId = id.nullish();
 export const cents = z.int().min(0).max(MAX_CENTS);
 const metadata = z.record(z.string(), z.json()).default({});
 
-const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
+export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
+export type BillingInterval = (typeof BILLING_INTERVALS)[number];
 
 export const productFields = {
   name: z.string().min(1).max(200),

@@ -16,6 +16,8 @@ export const ID_PREFIX = {
   order: 'ord',
   guest: 'gst',
   log: 'log',
+  /** An event on its way out. */
+  message: 'msg',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIX;

@@ -51,9 +51,9 @@ const mismatch = (path: string, expected: number, given: number): DomainError =>
 
 /**
  * Completes prices from those given. A missing subtotal or total is derived from the others; `amount_cents` is the total.
- * @throws DomainError PRICING_MISMATCH naming the expected total; AMOUNT_TOO_SMALL for a total under 1.
+ * @throws DomainError PRICING_MISMATCH naming the expected total; AMOUNT_TOO_SMALL for a total under the least.
  */
-export const derivePrices = (given: GivenPrices): Prices => {
+export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   const taxCents = given.tax_cents ?? 0;
   const discountCents = given.discount_cents ?? 0;
   const statedTotal = given.total_cents ?? given.amount_cents;
@@ -70,8 +70,10 @@ export const derivePrices = (given: GivenPrices): Prices => {
     throw mismatch('amount_cents', totalCents, given.amount_cents);
   }
   if (subtotalCents < 0) throw mismatch('discount_cents', taxCents + (statedTotal ?? 0), discountCents);
-  if (totalCents < 1) {
-    throw new DomainError('AMOUNT_TOO_SMALL', { message: `The total must be at least 1, not ${totalCents}` });
+  if (totalCents < leastTotal) {
+    throw new DomainError('AMOUNT_TOO_SMALL', {
+      message: `The total must be at least ${leastTotal}, not ${totalCents}`,
+    });
   }
   if (totalCents > MAX_CENTS || subtotalCents > MAX_CENTS) {
     throw new DomainError('VALIDATION_ERROR', {

@@ -1,5 +1,5 @@
 /** The queues of the service, by the name that rights, triggers and hosts share. */
-export type QueueName = 'apply-provider-event' | 'run-due';
+export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
 /** What a function may touch; each host grants exactly this. */
 export type Right =
@@ -8,4 +8,5 @@ export type Right =
   | 'events:put'
   | 'secrets:providers'
   | 'secrets:guest-tokens'
+  | 'secrets:webhooks'
   | `queue:send:${QueueName}`;

@@ -8,7 +8,7 @@ import { type RemoveCustomerDeps, removeCustomer } from './remove.ts';
 
 /** What became of a provider's event about a record that is no payment. */
 export type RecordEventResult =
-  | { readonly kind: 'applied' | 'ignored'; readonly reason: string; readonly owner: OwnerIds }
+  | { readonly kind: 'applied' | 'ignored' | 'quarantined'; readonly reason: string; readonly owner: OwnerIds }
   | { readonly kind: 'early' };
 
 export interface OwnerIds {

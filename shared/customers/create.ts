@@ -2,16 +2,19 @@ import type { Caller } from '../access/caller.ts';
 import type { GuestTokens } from '../access/guest-token.ts';
 import { projectRecord } from '../catalog/reference-records.ts';
 import { invalid } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { guestTokenFields } from '../http/guest-token-fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
 import { done } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { putAlias } from '../table/alias.ts';
+import { aliasStep } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
+import type { TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
 import type { ProviderRecordDeps } from './deps.ts';
 import { pointAtCustomer } from './owner-customer.ts';
@@ -34,7 +37,8 @@ export const createCustomer = async (
     kind: 'customer',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS },
-    build: (id) => buildCustomer(deps, provider, { ...draftOf(deps, request, owner), id }),
+    build: (id) => atProvider(provider, { ...draftOf(deps, request, owner), id }),
+    beside: (customer) => [customerAlias(customer)],
   });
   // Of the record: a guest's repeat under the same key comes as another guest.
   await pointAtCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
@@ -46,22 +50,20 @@ export const createCustomer = async (
 
 type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
 
-/** Makes the customer at the provider and its alias; the record itself is still to be stored. */
-export const buildCustomer = async (
-  deps: ProviderRecordDeps,
-  provider: PaymentProvider,
-  draft: CustomerDraft,
-): Promise<Customer> => {
+export const customerAlias = ({ id, providerId, providerCustomerId }: Customer): TransactionStep =>
+  aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
+
+/** Makes the customer at the provider; the record itself is still to be stored. */
+export const atProvider = async (provider: PaymentProvider, draft: CustomerDraft): Promise<Customer> => {
   const { email, name, phone, id } = draft;
   const outcome = await provider.createCustomer({
     ourCustomerId: id,
     email,
     name,
     phone,
-    idempotencyKey: `${id}:create`,
+    idempotencyKey: `${id}:create:${fingerprint(canonicalJson({ email, name, phone })).slice(0, 12)}`,
   });
   const { customerId } = done(outcome, 'provider_id');
-  await putAlias(deps.table, draft.providerId, customerId, { kind: 'CUS', id });
   return { ...draft, providerCustomerId: customerId };
 };
 

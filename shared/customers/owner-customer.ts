@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ownerKeyOf } from '../table/defaults.ts';
 import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../table/keys.ts';
 import { parseRecord } from '../table/record-store.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, Table, TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape } from './customer.ts';
 
 /** An owner's customer at a provider: what is meant where a request names none. */
@@ -16,32 +16,44 @@ export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefin
 
 /** The first customer of an owner at a provider is the one meant, until it is deleted. */
 export const pointAtCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
-  const { id: customerId, providerCustomerId, providerId } = customer;
-  await table.put({ ...customerPointerKey(owner, providerId), customerId, providerCustomerId }, [{ absent: true }]);
+  await table.put(pointerItem(owner, customer), [{ absent: true }]);
 };
 
-/** Where it was the one meant, the owner's oldest other customer at that provider is from here on, if there is one. */
-export const forgetCustomer = async (table: Table, owner: Owner, { id, providerId }: Customer): Promise<void> => {
-  let goneId = id;
-  for (let tries = 0; tries < FORGET_TRIES; tries += 1) {
-    const key = customerPointerKey(owner, providerId);
-    const pointer = ownerCustomerOf(await table.get(key));
-    if (pointer?.customerId !== goneId) return;
-    const heir = await oldestOf(table, owner, { providerId, except: goneId });
-    const guard = [{ equals: ['customerId', goneId] }] as const;
-    if (!heir) {
-      await table.remove(key, guard);
-      return;
-    }
-    const { id: customerId, providerCustomerId } = heir;
-    await table.update(key, { set: { customerId, providerCustomerId } }, guard);
-    // It may have been deleted meanwhile: then it is forgotten in turn.
-    if (await load(table, customerId)) return;
-    goneId = customerId;
+/** The same, as a step of the write that stores the customer. */
+export const pointerStep = (owner: Owner, customer: Customer): TransactionStep => ({
+  put: pointerItem(owner, customer),
+  if: [{ absent: true }],
+});
+
+const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, providerId }: Customer): Item => ({
+  ...customerPointerKey(owner, providerId),
+  customerId,
+  providerCustomerId,
+});
+
+/**
+ * Steps of the write that removes a customer: where it was the one meant, the owner's oldest other customer at that
+ * provider is from here on, if there is one. They hold only as long as nobody else has moved the pointer.
+ */
+export const inheritance = async (
+  table: Table,
+  owner: Owner,
+  { id, providerId }: Customer,
+): Promise<readonly TransactionStep[]> => {
+  const key = customerPointerKey(owner, providerId);
+  const pointer = ownerCustomerOf(await table.get(key));
+  if (pointer?.customerId !== id) {
+    return [{ check: key, if: [{ any: [{ absent: true }, { differs: ['customerId', id] }] }] }];
   }
+  const heir = await oldestOf(table, owner, { providerId, except: id });
+  const guard = [{ equals: ['customerId', id] }] as const;
+  if (!heir) return [{ delete: key, if: guard }];
+  const { id: customerId, providerCustomerId } = heir;
+  return [
+    { update: key, changes: { set: { customerId, providerCustomerId } }, if: guard },
+    { check: recordKey('CUS', customerId), if: [{ exists: true }, { lacks: 'tombstone' }] },
+  ];
 };
-
-const FORGET_TRIES = 5;
 
 const oldestOf = async (
   table: Table,

@@ -1,21 +1,27 @@
+import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { removeMethod } from '../payment-methods/remove.ts';
 import { erasePayment } from '../payments/erase.ts';
 import { done } from '../providers/done.ts';
-import { removeAlias } from '../table/alias.ts';
+import { cancelNow } from '../subscriptions/cancel.ts';
+import type { BillingDeps } from '../subscriptions/deps.ts';
+import { eraseSubscription } from '../subscriptions/erase.ts';
+import { subscriptionsUsing } from '../subscriptions/used-by.ts';
+import { aliasRemoval } from '../table/alias.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
+import type { TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
 import type { ProviderRecordDeps } from './deps.ts';
-import { forgetCustomer } from './owner-customer.ts';
+import { inheritance } from './owner-customer.ts';
 
-export interface RemoveCustomerDeps extends ProviderRecordDeps {
+export interface RemoveCustomerDeps extends ProviderRecordDeps, BillingDeps {
   readonly deleteHistory: boolean;
 }
 
-/** Deletes a customer with its payment methods; payments stay, unless the operator decided otherwise. */
+/** Deletes a customer with its payment methods; its history stays, unless the operator decided otherwise. */
 export const deleteCustomer = async (
   deps: RemoveCustomerDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
@@ -24,28 +30,61 @@ export const deleteCustomer = async (
   return { data: undefined };
 };
 
-/** Methods first, then the provider's customer, then ours: whatever stops it, the next call goes on. */
+/**
+ * Its subscriptions are canceled first, then methods go, then the provider's customer, then ours: whatever stops it, the
+ * next call goes on. @throws DomainError PAYMENT_METHOD_IN_USE where another's subscription uses one of its methods.
+ */
 export const removeCustomer = async (
   deps: RemoveCustomerDeps,
   customer: Customer,
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
   const owner = ownerOfRecord(customer);
+  const pointer = await withSubscriptionsCanceled(deps, owner, customer);
   if (owner) await removeMethods(deps, owner, customer, atProvider);
   if (atProvider) {
     const provider = await deps.providers.having(customer.providerId, 'customers');
     done(await provider.deleteCustomer(customer.providerCustomerId), 'id');
   }
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
-  if (owner) await forgetCustomer(deps.table, owner, customer);
-  await recordStore(deps.table, deps.now, customerShape).remove(customer);
-  // The removal of another may have passed the pointer on to this one meanwhile.
-  if (owner) await forgetCustomer(deps.table, owner, customer);
-  await removeAlias(deps.table, customer.providerId, customer.providerCustomerId);
+  await removeRecord(deps, owner, customer, pointer);
+};
+
+const REMOVE_TRIES = 5;
+
+/** The removal of another may pass the pointer on to this one meanwhile: then it is passed on again. */
+const removeRecord = async (
+  deps: ProviderRecordDeps,
+  owner: Owner | undefined,
+  customer: Customer,
+  passedOn: readonly TransactionStep[],
+): Promise<void> => {
+  const store = recordStore(deps.table, deps.now, customerShape);
+  const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
+  let pointer = passedOn;
+  for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
+    if (await store.remove(customer, [alias, ...pointer])) return;
+    pointer = owner ? await inheritance(deps.table, owner, customer) : [];
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+/** @returns who inherits, looked for in the meantime. */
+const withSubscriptionsCanceled = async (
+  deps: RemoveCustomerDeps,
+  owner: Owner | undefined,
+  customer: Customer,
+): Promise<readonly TransactionStep[]> => {
+  const [live, pointer] = await Promise.all([
+    subscriptionsUsing(deps.table, 'CUS', customer.id),
+    owner ? inheritance(deps.table, owner, customer) : [],
+  ]);
+  for (const subscription of live) await cancelNow(deps, subscription);
+  return pointer;
 };
 
 const removeMethods = async (
-  deps: ProviderRecordDeps,
+  deps: RemoveCustomerDeps,
   owner: Owner,
   customer: Customer,
   atProvider: boolean,
@@ -65,7 +104,7 @@ async function* methodsOf(deps: ProviderRecordDeps, owner: Owner, customer: Cust
 async function* ownedBy(
   deps: ProviderRecordDeps,
   owner: Owner,
-  kind: 'PM' | 'PAY',
+  kind: 'PM' | 'PAY' | 'SUB',
   customer: Customer,
 ): AsyncGenerator<{ readonly pk: string; readonly sk: string }> {
   let after: Readonly<Record<string, unknown>> | undefined;
@@ -84,5 +123,8 @@ async function* ownedBy(
 const removeHistory = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<void> => {
   for await (const { pk } of ownedBy(deps, owner, 'PAY', customer)) {
     await erasePayment(deps.table, pk.slice('PAY#'.length));
+  }
+  for await (const { pk } of ownedBy(deps, owner, 'SUB', customer)) {
+    await eraseSubscription(deps.table, pk.slice('SUB#'.length));
   }
 };

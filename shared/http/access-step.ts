@@ -35,6 +35,7 @@ export const withAccess = async (deps: AccessDeps, rule: AccessRule, request: Ap
   return {
     ...request,
     record: path?.record,
+    role: loaded.standing?.role,
     mayChange: path?.mayChange ?? false,
     owner,
     alongside: loaded.alongside,

@@ -47,6 +47,11 @@ export const tagsSchema = z
   })
   .nullish();
 
+/** A boolean of the query. */
+export const flag = z
+  .enum(['true', 'false', '1', '0', ''])
+  .transform((value) => value === 'true' || value === '1' || value === '');
+
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 export const guestDataSchema = z.object({

@@ -19,8 +19,8 @@ import { apiVersion } from './version.ts';
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
 /**
- * The only way from API Gateway to a use case: request id, who calls, what is asked, rate limits, idempotency, use case,
- * form, errors, headers, one summary line.
+ * The only way from API Gateway to a use case: request id, who calls, what is asked, idempotency, access, rate limits,
+ * use case, form, errors, headers, one summary line.
  */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
@@ -36,6 +36,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(limiting)
     .use(idempotency)
     .use(access)
+    .use(limitingOfRecords)
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
@@ -134,6 +135,7 @@ const parsing: Step = {
       caller: exchange.caller,
       ...asked,
       record: undefined,
+      role: undefined,
       mayChange: false,
       owner: undefined,
       named: () => undefined,
@@ -165,9 +167,20 @@ const withoutCardData = (json: unknown): unknown =>
     : json;
 
 const limiting: Step = {
-  before: async ({ event: { deps, spec, request } }) => {
-    if (deps.rateLimits && request && spec.limits.length > 0) await enforceLimits(deps, spec.limits, request);
+  before: async ({ event: exchange }) => {
+    if (!exchange.spec.access?.record) await limit(exchange);
   },
+};
+
+/** The windows of a record count who may act on it, and no repeats: nobody uses up another's. */
+const limitingOfRecords: Step = {
+  before: async ({ event: exchange }) => {
+    if (exchange.spec.access?.record && !exchange.kept) await limit(exchange);
+  },
+};
+
+const limit = async ({ deps, spec, request }: Exchange): Promise<void> => {
+  if (deps.rateLimits && request && spec.limits.length > 0) await enforceLimits(deps, spec.limits, request);
 };
 
 const access: Step = {

@@ -45,7 +45,7 @@ export const listOwned = (
     limit: page.limit,
   });
 
-export const offsetReply = (data: readonly unknown[], listed: Listed, page: OffsetPage): Reply => ({
+export const offsetReply = (data: readonly unknown[], listed: Omit<Listed, 'next'>, page: OffsetPage): Reply => ({
   data,
   ...(listed.hasMore && { next: { limit: String(page.limit), offset: String(page.offset + page.limit) } }),
   ...(listed.reachedEnd && { headers: { 'x-total-count': String(listed.seen) } }),

@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts';
+import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
@@ -12,6 +13,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly body: Body;
   /** The record of the path, where the endpoint declares one: read, and allowed to this caller. */
   readonly record: R;
+  /** The caller's role in the organization that the path names. */
+  readonly role: Role | undefined;
   /** Could the caller change that record too? */
   readonly mayChange: boolean;
   /** Whose list is meant, and whose a new record is, where the endpoint asks for it. */

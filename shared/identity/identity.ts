@@ -79,6 +79,8 @@ export const identityClient = (options: IdentityOptions) => {
   };
 
   const session = async (id: string): Promise<IdentitySession | undefined> => {
+    // In a path these name a folder, not a session.
+    if (id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
     return (
       found && {

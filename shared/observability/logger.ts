@@ -13,6 +13,7 @@ export interface LogFields {
   readonly duration_ms?: number;
   readonly caller?: 'session' | 'guest' | 'anonymous';
   readonly payment_id?: string;
+  readonly subscription_id?: string;
   readonly event_id?: string;
   readonly event_type?: string;
   readonly provider?: string;
@@ -20,6 +21,7 @@ export interface LogFields {
   readonly reason?: string;
   readonly count?: number;
   readonly attempt?: number;
+  readonly target?: string;
   readonly error_name?: string;
   readonly error_stack?: string;
 }
@@ -30,8 +32,14 @@ export type LogMessage =
   | 'provider called'
   | 'provider event applied'
   | 'provider event refused'
+  | 'webhook dispatched'
+  | 'webhook delivered'
+  | 'webhook dropped'
   | 'payment anomaly'
   | 'method not saved yet'
+  | 'subscription anomaly'
+  | 'periods let go'
+  | 'payment followed'
   | 'appointment kept'
   | 'appointments swept'
   | 'changes published'

@@ -9,8 +9,8 @@ const EMAIL = /([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** A secret within a text: Stripe's form of one, or a parameter of a link. */
 const SECRET_TEXT = /(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi;
-const REDACTED = '[redacted]';
-const MAX_TEXT = 1_000;
+export const REDACTED = '[redacted]';
+const MAX_TEXT = 2_048;
 /** Redacted first, cut then: a cut in the midst of an address would hide it from the pattern. */
 const MAX_READ = 256 * 1_024;
 /** The SDK takes an object of this name in an item for a class of its own. */

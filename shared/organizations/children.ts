@@ -6,6 +6,9 @@ import { customerRecord } from '../customers/customer.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../customers/remove.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { removeMethod } from '../payment-methods/remove.ts';
+import { cancelNow } from '../subscriptions/cancel.ts';
+import { eraseSubscription } from '../subscriptions/erase.ts';
+import { subscriptionRecord } from '../subscriptions/subscription.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
 import {
   type Key,
@@ -43,7 +46,7 @@ const itemsUnder = (partition: string, prefix?: string): Children => ({
 
 const records = <T>(
   owner: Owner,
-  kind: 'ADDR' | 'PM' | 'CUS',
+  kind: 'ADDR' | 'PM' | 'CUS' | 'SUB',
   { parse }: Pick<RecordKind<T>, 'parse'>,
   remove: (deps: RemovalDeps, record: T, key: Key) => Promise<unknown>,
 ): Children => ({
@@ -62,11 +65,15 @@ const records = <T>(
 
 const AT_PROVIDER = { atProvider: true } as const;
 
-/** In this order: who has access, what points at records, records, and customers after their methods. */
+/** In this order: who has access, what is still billed, what points at records, records, customers after their methods. */
 const childrenOf = (organizationId: string): readonly Children[] => {
   const owner: Owner = { kind: 'organization', organizationId };
   return [
     itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),
+    records(owner, 'SUB', subscriptionRecord, async (deps, subscription) => {
+      await cancelNow(deps, subscription);
+      await eraseSubscription(deps.table, subscription.id);
+    }),
     itemsUnder(ownerCustomerKey(ownerKeyOf(owner), '').pk),
     records(owner, 'ADDR', addressRecord, ({ table }, _, key) => table.remove(key)),
     records(owner, 'PM', paymentMethodRecord, (deps, method) => removeMethod(deps, method, AT_PROVIDER)),

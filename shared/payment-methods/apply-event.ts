@@ -1,13 +1,12 @@
 import { iso } from '../core/time.ts';
 import type { OwnerIds, RecordEventResult } from '../customers/apply-event.ts';
 import { isStale } from '../customers/customer.ts';
-import type { ProviderRecordDeps } from '../customers/deps.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import { findAlias } from '../table/alias.ts';
 import { recordStore } from '../table/record-store.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
-import { removeMethod } from './remove.ts';
+import { type RemoveMethodDeps, removeMethod } from './remove.ts';
 
 type MethodEventType = 'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated';
 
@@ -18,7 +17,7 @@ const COMMIT_TRIES = 5;
 
 /** updated refreshes brand, last four and expiry; detached removes the method; attached confirms it. */
 export const applyMethodEvent = async (
-  deps: Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'>,
+  deps: RemoveMethodDeps,
   slot: ProviderSlot,
   event: ProviderEvent,
   type: MethodEventType,

@@ -1,5 +1,6 @@
 import { addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ownerFieldsOf } from '../customers/create.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
@@ -10,7 +11,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { done } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { putAlias } from '../table/alias.ts';
+import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
@@ -37,7 +38,10 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS },
     build: (id) => attach(deps, provider, request, owner, id),
-    beside: (method) => (body.is_default ? [defaultStep(slotOf(method), method.id)] : []),
+    beside: (method) => [
+      aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
+      ...(body.is_default ? [defaultStep(slotOf(method), method.id)] : []),
+    ],
   });
   const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default;
   return {
@@ -71,10 +75,10 @@ const attach = async (
   const attached = await provider.attachMethod({
     token,
     customerId: customer.providerCustomerId,
-    idempotencyKey: `${id}:attach`,
+    // A token that was refused may be followed by another under the same Idempotency-Key.
+    idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
   });
   const method = done(attached, 'provider_payment_method_token');
-  await putAlias(deps.table, slot, method.methodId, { kind: 'PM', id });
   const at = iso(deps.now());
   return {
     id,

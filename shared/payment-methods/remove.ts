@@ -2,34 +2,43 @@ import type { ProviderRecordDeps } from '../customers/deps.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { done } from '../providers/done.ts';
-import { removeAlias } from '../table/alias.ts';
-import { promoteNewest } from '../table/defaults.ts';
+import type { BillingDeps } from '../subscriptions/deps.ts';
+import { handOver } from '../subscriptions/hand-over.ts';
+import { aliasRemoval } from '../table/alias.ts';
+import { succession } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import { slotOf } from './defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-type RemoveDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'>;
+export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
 
 export const deleteMethod = async (
-  deps: RemoveDeps,
+  deps: RemoveMethodDeps,
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
   return { data: undefined };
 };
 
-/** Detached at the provider first, then removed here; the newest remaining method takes over as default. */
+/**
+ * Subscriptions go on with another, then it is detached at the provider, then removed here; the newest remaining method
+ * takes over as default. @throws DomainError PAYMENT_METHOD_IN_USE
+ */
 export const removeMethod = async (
-  deps: RemoveDeps,
+  deps: RemoveMethodDeps,
   method: PaymentMethod,
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
+  const [moved] = await Promise.all([
+    succession(deps.table, slotOf(method), method.id),
+    handOver(deps, method, { isGone: !atProvider }),
+  ]);
   if (atProvider) {
     const provider = await deps.providers.having(method.providerId, 'methods');
     done(await provider.detachMethod(method.providerMethodId), 'id');
   }
-  // The default moves on first: a stop in between leaves no pointer to nowhere.
-  await promoteNewest(deps.table, slotOf(method), method.id);
-  await recordStore(deps.table, deps.now, paymentMethodShape).remove(method);
-  await removeAlias(deps.table, method.providerId, method.providerMethodId);
+  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const alias = aliasRemoval(method.providerId, method.providerMethodId);
+  // Where another default was set meanwhile, there is none to pass on.
+  if (!(await store.remove(method, [alias, ...moved]))) await store.remove(method, [alias]);
 };

@@ -6,7 +6,7 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import { knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { moveOn } from './move-on.ts';
-import type { ChangeCause, VisiblePayment } from './payment.ts';
+import { type ChangeCause, isOfSubscription, type VisiblePayment } from './payment.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { mayChange } from './transitions.ts';
 import { paymentView } from './view.ts';
@@ -19,6 +19,12 @@ export const cancelPayment = async (
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
   if (payment.status === 'canceled') return { data: paymentView(payment) };
+  if (isOfSubscription(payment)) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'It is collected by its subscription: cancel that',
+      details: { subscription_id: payment.subscriptionId },
+    });
+  }
   if (payment.status === 'processing' || payment.draft) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (!mayChange(payment.status, 'canceled', 'cancel')) {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });

@@ -94,14 +94,17 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
   busyUntil: undefined,
 });
 
+/** What an attempt is made with. */
+export type Chosen = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'offSession' | 'returnUrl'>;
+
 /** The claim of one attempt to charge: committed before the provider is called. */
 export const claimed = (
   payment: VisiblePayment,
-  method: Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>,
+  { methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl }: Chosen,
   now: Instant,
 ): VisiblePayment => ({
   ...payment,
-  ...method,
+  ...{ methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl },
   status: 'processing',
   cause: 'claim',
   version: payment.version + 1,

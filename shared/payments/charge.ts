@@ -24,24 +24,19 @@ export const charge = async (
   store: PaymentStore,
   provider: PaymentProvider,
   payment: VisiblePayment,
-  returnUrl = payment.returnUrl,
 ): Promise<Charged> => {
-  const outcome = await ask(provider, payment, returnUrl);
+  const outcome = await ask(provider, payment);
   if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT) return { payment, outcome };
-  const idempotencyKey = `${creationKey(payment.id)}:${payment.attempt}`;
+  const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
   const created = await provider.createIntent({ ...intentOf(payment), idempotencyKey });
   if (created.kind !== 'done') return { payment, outcome: created };
   const renewed = await replaceIntent(deps, store, payment, created.value);
   // Another has brought the attempt to an end meanwhile: nothing is charged.
   if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
-  return { payment: renewed, outcome: await ask(provider, renewed, returnUrl) };
+  return { payment: renewed, outcome: await ask(provider, renewed) };
 };
 
-const ask = (
-  provider: PaymentProvider,
-  payment: VisiblePayment,
-  returnUrl: string | undefined,
-): Promise<Outcome<ProviderPayment>> =>
+const ask = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcome<ProviderPayment>> =>
   provider.confirmIntent({
     idempotencyKey: attemptKey(payment),
     intentId: payment.providerIntentId ?? '',
@@ -50,7 +45,8 @@ const ask = (
     currency: payment.currency,
     method: payment.methodRef,
     customerId: payment.providerCustomerId,
-    returnUrl,
+    returnUrl: payment.returnUrl,
+    ...(payment.offSession && { offSession: true }),
   });
 
 const REPLACE_TRIES = 5;

@@ -4,10 +4,10 @@ import type { ApiRequest } from '../http/request.ts';
 import { errorFields } from '../observability/logger.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { recordAnswer } from './answer.ts';
-import { claimed } from './changes.ts';
+import { type Chosen, claimed } from './changes.ts';
 import { charge } from './charge.ts';
 import type { MoneyDeps } from './deps.ts';
-import { isVisible, type VisiblePayment } from './payment.ts';
+import { isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
 import { savedMethod } from './references.ts';
 import { saveMethodOf } from './save-method.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
@@ -28,12 +28,12 @@ export const confirmPayment = async (
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
+  requireOwn(payment);
   const provider = await deps.providers.forPayments(payment.providerId);
-  const method = methodFor(payment, request);
-  const claim = await claimAttempt(deps, store, payment, { ...method, needed: !provider.can.capturesOnApproval });
+  const chosen = chosenFor(payment, request);
+  const claim = await claimAttempt(deps, store, payment, { ...chosen, needed: !provider.can.capturesOnApproval });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const returnUrl = request.body.return_url ?? claim.payment.returnUrl;
-  const charged = await charge(deps, store, provider, claim.payment, returnUrl);
+  const charged = await charge(deps, store, provider, claim.payment);
   const { outcome } = charged;
   const answer = await recordAnswer(deps, store, provider, charged.payment, outcome);
   if (answer.refusal) throw answer.refusal;
@@ -44,6 +44,15 @@ export const confirmPayment = async (
   }
   await keepMethod(deps, answer.payment);
   return { data: confirmationView(answer.payment), status: outcome.kind === 'unknown' ? 202 : 200 };
+};
+
+/** @throws DomainError INVALID_STATE for what a subscription collects, unless it has been paid already. */
+const requireOwn = (payment: VisiblePayment): void => {
+  if (!isOfSubscription(payment) || payment.status === 'succeeded') return;
+  throw new DomainError('INVALID_STATE', {
+    message: 'It is collected by its subscription: change the payment method there',
+    details: { subscription_id: payment.subscriptionId },
+  });
 };
 
 /** The payment is made whatever comes of this; its appointment saves the method where it cannot be saved now. */
@@ -62,7 +71,7 @@ const claimAttempt = async (
   deps: MoneyDeps,
   store: PaymentStore,
   payment: VisiblePayment,
-  { needed, ...method }: ChosenMethod & { readonly needed: boolean },
+  { needed, ...chosen }: Chosen & { readonly needed: boolean },
 ): Promise<Claim> => {
   let current = payment;
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
@@ -70,8 +79,8 @@ const claimAttempt = async (
     if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
     if (refusal === 'canceled') throw new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
     if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
-    if (needed && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-    const next = claimed(current, method, deps.now());
+    if (needed && !chosen.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    const next = claimed(current, chosen, deps.now());
     const committed = await store.commit(current, next);
     if (committed.ok) return { kind: 'claimed', payment: next };
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
@@ -80,13 +89,16 @@ const claimAttempt = async (
   throw new DomainError('VERSION_CONFLICT');
 };
 
-type ChosenMethod = Pick<VisiblePayment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>;
+/** The method and the return address that the request names, else the payment's own. */
+const chosenFor = (payment: VisiblePayment, request: ApiRequest<unknown, unknown, ConfirmInput>): Chosen => ({
+  ...methodFor(payment, request),
+  returnUrl: request.body.return_url ?? payment.returnUrl,
+});
 
-/** The method that the request names, else the payment's own. */
 const methodFor = (
   payment: VisiblePayment,
   { body, named }: ApiRequest<unknown, unknown, ConfirmInput>,
-): ChosenMethod => {
+): Omit<Chosen, 'returnUrl'> => {
   const saved = named(paymentMethodRecord);
   if (saved) return savedMethod(payment.providerId, saved);
   const { methodRef, paymentMethodId, providerCustomerId } = payment;

@@ -1,14 +1,30 @@
 import { assertNever, DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Instant } from '../core/time.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
 import { unclear } from '../providers/done.ts';
 import type { CreateIntent, PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import type { TransactionStep } from '../table/table.ts';
 import { created } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
 
-/** The intent's key at the provider: the same for every try to create it. */
-export const creationKey = (paymentId: string): string => `${paymentId}:create`;
+/**
+ * The intent's key at the provider: the same for every try to create this very intent. A request that was refused may be
+ * followed by a corrected one under the same Idempotency-Key, which is another.
+ */
+export const creationKey = (payment: Payment): string =>
+  `${payment.id}:create:${fingerprint(canonicalJson(intentOf(payment))).slice(0, 12)}`;
+
+/** How a creation comes into sight: as created, unless the caller has more to say in the same write. */
+export interface Publication {
+  readonly as: (created: VisiblePayment) => VisiblePayment;
+  readonly onlyIf: readonly TransactionStep[];
+}
+
+const AS_CREATED: Publication = { as: (payment) => payment, onlyIf: [] };
 
 /**
  * Carries a `creating` record to the provider and into sight; run again after a crash, it ends the same.
@@ -20,9 +36,10 @@ export const finishCreation = async (
   store: PaymentStore,
   provider: PaymentProvider,
   payment: Payment,
+  publication = AS_CREATED,
 ): Promise<VisiblePayment> => {
-  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment.id) });
-  if (outcome.kind === 'done') return publish(deps, store, payment, outcome.value);
+  const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment) });
+  if (outcome.kind === 'done') return publish(store, payment, outcome.value, { ...publication, now: deps.now() });
   return refuse(store, payment, outcome);
 };
 
@@ -39,15 +56,15 @@ export const intentOf = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'>
 });
 
 const publish = async (
-  deps: Pick<MoneyDeps, 'now'>,
   store: PaymentStore,
   payment: Payment,
   report: ProviderPayment,
+  { as, onlyIf, now }: Publication & { readonly now: Instant },
 ): Promise<VisiblePayment> => {
   if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
     throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
   }
-  const committed = await store.commit(payment, created(payment, report, deps.now()));
+  const committed = await store.commit(payment, as(created(payment, report, now)), onlyIf);
   const visible = committed.ok ? committed.payment : committed.found;
   if (!visible || !isVisible(visible)) throw new DomainError('VERSION_CONFLICT');
   return visible;

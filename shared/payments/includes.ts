@@ -3,6 +3,8 @@ import { type Product, productRecord, projectRecord, projectView } from '../cata
 import { productView } from '../catalog/view.ts';
 import { organizationRecord, organizationView } from '../organizations/organization.ts';
 import { includedMethodView, paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { subscriptionRecord } from '../subscriptions/subscription.ts';
+import { subscriptionView } from '../subscriptions/view.ts';
 import type { Key } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ReadDeps } from './deps.ts';
@@ -34,6 +36,10 @@ const SOURCES: Readonly<Partial<Record<Include, Source>>> = {
   organization: {
     key: ({ organizationId }) => under(organizationId, organizationRecord.key),
     view: (item) => view(organizationRecord.parse(item), organizationView),
+  },
+  subscription: {
+    key: ({ subscriptionId }) => under(subscriptionId, subscriptionRecord.key),
+    view: (item) => view(subscriptionRecord.parse(item), subscriptionView),
   },
   product: {
     key: ({ productId }) => under(productId, productRecord.key),

@@ -1,6 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { instant, iso, MINUTE } from '../core/time.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
+import { isWanted } from '../subscriptions/is-wanted.ts';
 import { recordAnswer } from './answer.ts';
 import { cancelAtProvider } from './cancel.ts';
 import { captureApproved } from './capture-approved.ts';
@@ -111,7 +112,7 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
     case 'not reached':
       return resendOrFail(deps, store, provider, payment);
     case 'same':
-      if (payerIsLate(payment, now)) return expire(deps, store, payment);
+      if (payerIsLate(payment, now) && !payment.providerInvoiceId) return expire(deps, store, payment);
       if (isUnclear(payment.status)) await scheduleNext(deps, store, payment);
       else await restore(store, { ...payment, reconcileAt: undefined });
       return 'unchanged';
@@ -135,7 +136,8 @@ const resendOrFail = async (
   payment: VisiblePayment,
 ): Promise<string> => {
   const now = deps.now();
-  if (now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS) {
+  const isLate = now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS;
+  if (isLate || !(await isWanted(deps.table, payment))) {
     const failed = inStatus(payment, 'failed', now, 'reconciliation', { failureCode: 'processing_error' });
     await store.commit(payment, failed);
     return 'failed';

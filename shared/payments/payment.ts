@@ -101,6 +101,10 @@ export const paymentSchema = z.object({
   priorAttemptRef: optional,
   attemptRef: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
+  /** Its payer does not attend the current attempt. */
+  offSession: z.literal(true).optional(),
+  /** The provider's invoice that it pays: the provider collects it by itself, and nobody here ever does. */
+  providerInvoiceId: optional,
   reconcileAt: optional,
   reconcileStep: z.int().optional(),
   /** Its method was to be saved and its provider will not keep it. */
@@ -181,5 +185,8 @@ export const wantsMethodSaved = (payment: Payment): boolean =>
   payment.paymentMethodId === undefined &&
   payment.methodNotKept === undefined &&
   payment.providerCustomerId !== undefined;
+
+/** A subscription's payments are charged, changed and let go by it alone. */
+export const isOfSubscription = ({ subscriptionId }: Payment): boolean => subscriptionId !== undefined;
 
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;

@@ -1,12 +1,8 @@
 import * as z from 'zod';
-import { idSchema } from '../http/fields.ts';
+import { flag, idSchema } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from './payment.ts';
 
 /** Query parameters of the payment lists and of get. */
-const flag = z
-  .enum(['true', 'false', '1', '0', ''])
-  .transform((value) => value === 'true' || value === '1' || value === '');
-
 const wholeNumber = (min: number, max: number) =>
   z
     .string()

@@ -59,14 +59,13 @@ export const requireProvider = (path: string, expected: ProviderSlot, given: Pro
   });
 };
 
-const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'amount_cents'] as const;
-
 /** The price of what is bought: the product's, where one is named; the client never sets it. */
 export const priceOf = (
   body: GivenPrices & { readonly currency?: string | undefined },
   product: Product | undefined,
+  leastTotal = 1,
 ): Prices & { readonly currency: string } => {
-  if (!product) return { ...derivePrices(body), currency: currencyCode(body.currency ?? '') };
+  if (!product) return { ...derivePrices(body, leastTotal), currency: currencyCode(body.currency ?? '') };
   if (!product.is_active) throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: product.id } });
   const prices = {
     subtotalCents: product.subtotal_cents,
@@ -74,16 +73,23 @@ export const priceOf = (
     discountCents: product.discount_cents,
     totalCents: product.total_cents,
   };
-  const sent = PRICE_FIELDS.find((field) => body[field] !== undefined);
-  if (sent) {
-    throw new DomainError('PRICING_MISMATCH', {
-      message: `The product's price is ${prices.totalCents}: send product_id without prices`,
-      details: { path: sent, expected: prices.totalCents },
-    });
+  for (const [field, expected] of priceFields(prices)) {
+    const sent = body[field];
+    if (sent === undefined || sent === expected) continue;
+    const message = `The product's price is ${prices.totalCents}: its ${field} is ${expected}, not ${sent}`;
+    throw new DomainError('PRICING_MISMATCH', { message, details: { path: field, expected } });
   }
   if (body.currency && body.currency.toUpperCase() !== product.currency) {
     throw new DomainError('PRICING_MISMATCH', { message: `The product is priced in ${product.currency}` });
   }
-  if (prices.totalCents < 1) throw new DomainError('AMOUNT_TOO_SMALL');
+  if (prices.totalCents < leastTotal) throw new DomainError('AMOUNT_TOO_SMALL');
   return { ...prices, currency: product.currency };
 };
+
+const priceFields = (prices: Prices): readonly (readonly [keyof GivenPrices, number])[] => [
+  ['subtotal_cents', prices.subtotalCents],
+  ['tax_cents', prices.taxCents],
+  ['discount_cents', prices.discountCents],
+  ['total_cents', prices.totalCents],
+  ['amount_cents', prices.totalCents],
+];

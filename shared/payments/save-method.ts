@@ -1,18 +1,19 @@
 import { derivedId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
+import { organizationRecord } from '../organizations/organization.ts';
 import { factsOf } from '../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import type { ProviderMethod } from '../providers/provider.ts';
 import type { Providers } from '../providers/registry.ts';
-import { findAlias, putAlias } from '../table/alias.ts';
+import { aliasStep, findAlias } from '../table/alias.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
 import { knownOf } from './changes.ts';
 import { isVisible, type VisiblePayment, wantsMethodSaved } from './payment.ts';
-import { paymentStore } from './store.ts';
+import { type PaymentStore, paymentStore } from './store.ts';
 
 interface SaveDeps {
   readonly table: Table;
@@ -28,17 +29,15 @@ interface SaveDeps {
 export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
   const { providerCustomerId: customerId } = payment;
   if (!wantsMethodSaved(payment) || customerId === undefined) return payment;
+  const owner = ownerOfRecord(payment);
+  if (!owner) return payment;
   const store = paymentStore(deps.table, deps.now);
+  if (await isGone(deps.table, owner)) return giveUp(store, payment);
   const provider = await deps.providers.forPayments(payment.providerId);
   const idempotencyKey = `${payment.id}:keep`;
   const kept = await provider.keepMethod({ ...knownOf(payment), customerId, idempotencyKey });
   if (kept.kind === 'unknown') return payment;
-  if (kept.kind !== 'done') {
-    await store.giveUpMethod(payment);
-    return { ...payment, methodNotKept: true };
-  }
-  const owner = ownerOfRecord(payment);
-  if (!owner) return payment;
+  if (kept.kind !== 'done') return giveUp(store, payment);
   const method =
     (await alreadySaved(deps, payment, owner, kept.value)) ?? (await save(deps, newMethod(deps, payment, kept.value)));
   const next = {
@@ -52,6 +51,18 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
   const committed = await store.commit(payment, next);
   const stands = committed.ok ? next : committed.found;
   return stands && isVisible(stands) ? stands : payment;
+};
+
+const giveUp = async (store: PaymentStore, payment: VisiblePayment): Promise<VisiblePayment> => {
+  await store.giveUpMethod(payment);
+  return { ...payment, methodNotKept: true };
+};
+
+/** What belonged to a deleted organization is removed; nothing is added to it. */
+const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
+  if (owner.kind !== 'organization') return false;
+  const item = await table.get(organizationRecord.key(owner.organizationId));
+  return !item || organizationRecord.parse(item) === undefined;
 };
 
 /** The payer's own record of that very method, where there is one: it is not saved twice. */
@@ -68,8 +79,8 @@ const alreadySaved = async (
 };
 
 const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
-  await putAlias(table, method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
-  await recordStore(table, now, paymentMethodShape).insertOrFind(method);
+  const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
+  await recordStore(table, now, paymentMethodShape).insertOrFind(method, [alias]);
   return method;
 };
 

@@ -3,7 +3,7 @@ import { ownerOfRecord } from '../customers/customer.ts';
 import { putAlias } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
 import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
-import type { Item, Table, Written } from '../table/table.ts';
+import type { Item, Table, TransactionStep, Written } from '../table/table.ts';
 import {
   CLIENT_SECRET_LIFETIME_MS,
   CONFIRMATION_PERIOD_MS,
@@ -96,8 +96,15 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     }
   };
 
-  /** Replaces version `was` by the next; undefined where another commit came first. */
-  const commit = async (was: Payment, next: Payment): Promise<CommitResult> => {
+  /**
+   * Replaces version `was` by the next; tells what stands there where another commit came first, or where one of the
+   * conditions beside it does not hold.
+   */
+  const commit = async (
+    was: Payment,
+    next: Payment,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<CommitResult> => {
     await learnIds(was, next);
     const guard: Clause[] = [
       { equals: ['version', was.version] },
@@ -105,6 +112,11 @@ export const paymentStore = (table: Table, now: () => Instant) => {
       { equals: ['attempt', was.attempt] },
       was.draft ? { has: 'draft' } : { lacks: 'draft' },
     ];
+    if (onlyIf.length > 0) {
+      const all = await table.transact([{ put: paymentItem(next, now()), if: guard }, ...onlyIf]);
+      if (all.ok) return { ok: true, payment: next };
+      return { ok: false, found: all.failed.includes(0) ? parsed(all.found[0]) : was };
+    }
     const written = await table.put(paymentItem(next, now()), guard);
     if (written.ok) return { ok: true, payment: next };
     return { ok: false, found: parsed(written.found) };

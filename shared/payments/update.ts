@@ -15,7 +15,7 @@ import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts'
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
-import { type Draft, isVisible, type VisiblePayment, withDraft } from './payment.ts';
+import { type Draft, isOfSubscription, isVisible, type VisiblePayment, withDraft } from './payment.ts';
 import { priceOf, requireProvider, savedMethod } from './references.ts';
 import type { UpdateIntentBody } from './requests.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
@@ -41,19 +41,28 @@ export const updatePayment = async (
 };
 
 const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): void => {
+  const { provider_id: slot, organization_id: organization, guest_data: guest } = body;
   const changed = [
-    ['provider_id', body.provider_id, payment.providerId],
-    ['organization_id', body.organization_id === null ? '' : body.organization_id, payment.organizationId ?? ''],
-    ['guest_data', body.guest_data?.email, payment.guestEmail],
+    ['provider_id', slot !== undefined && slot !== payment.providerId],
+    ['organization_id', organization !== undefined && (organization ?? '') !== (payment.organizationId ?? '')],
+    ['guest_data', guest != null && !isGuestOf(payment, guest)],
   ] as const;
   const problems: Problem[] = changed
-    .filter(([, sent, stored]) => sent !== undefined && sent !== stored)
+    .filter(([, differs]) => differs)
     .map(([path]) => ({ path, rule: 'immutable', message: `${path} cannot be changed` }));
   if (problems.length > 0) throw invalid(problems);
 };
 
+const isGuestOf = (
+  { guestEmail, guestName, guestPhone }: VisiblePayment,
+  { email, name, phone }: NonNullable<UpdateIntentBody['guest_data']>,
+): boolean => email === guestEmail && name === guestName && (phone ?? guestPhone) === guestPhone;
+
 const requireUpdatable = (payment: VisiblePayment): void => {
   if (payment.draft) throw new DomainError('VERSION_CONFLICT');
+  if (isOfSubscription(payment)) {
+    throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { subscription_id: payment.subscriptionId } });
+  }
   if (payment.status !== 'created' && payment.status !== 'requires_payment_method') {
     throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { status: payment.status } });
   }

@@ -1,20 +1,31 @@
 import * as z from 'zod';
 import { aliasKey, type RecordKind } from './keys.ts';
-import type { Table } from './table.ts';
+import type { Item, Table, TransactionStep } from './table.ts';
 
 /** A provider's id of a record of ours; many to one (an order and its capture lead to one payment). */
 const KINDS = ['PAY', 'PM', 'CUS', 'SUB'] as const;
 const aliasSchema = z.object({ kind: z.enum(KINDS), id: z.string() });
 export type Alias = z.infer<typeof aliasSchema>;
 
-export const putAlias = async (
-  table: Table,
-  providerId: string,
-  externalId: string,
-  alias: { readonly kind: Exclude<RecordKind, 'ADDR'>; readonly id: string },
-): Promise<void> => {
-  await table.put({ ...aliasKey(providerId, externalId), kind: alias.kind, id: alias.id });
+interface Target {
+  readonly kind: Exclude<RecordKind, 'ADDR'>;
+  readonly id: string;
+}
+
+const aliasItem = (providerId: string, externalId: string, { kind, id }: Target): Item => ({
+  ...aliasKey(providerId, externalId),
+  kind,
+  id,
+});
+
+export const putAlias = async (table: Table, providerId: string, externalId: string, target: Target): Promise<void> => {
+  await table.put(aliasItem(providerId, externalId, target));
 };
+
+/** The same, as a step of the write that stores the record. */
+export const aliasStep = (providerId: string, externalId: string, target: Target): TransactionStep => ({
+  put: aliasItem(providerId, externalId, target),
+});
 
 export const findAlias = async (table: Table, providerId: string, externalId: string): Promise<Alias | undefined> => {
   const item = await table.get(aliasKey(providerId, externalId));
@@ -32,6 +43,7 @@ export const findAliasAnywhere = async (
   return found && aliasSchema.parse(found);
 };
 
-export const removeAlias = async (table: Table, providerId: string, externalId: string): Promise<void> => {
-  await table.remove(aliasKey(providerId, externalId));
-};
+/** A step of the write that removes the record. */
+export const aliasRemoval = (providerId: string, externalId: string): TransactionStep => ({
+  delete: aliasKey(providerId, externalId),
+});

@@ -45,8 +45,27 @@ export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionSte
 export const readDefault = async (table: Table, slot: DefaultSlot): Promise<string | undefined> =>
   defaultIdOf(await table.get(defaultKey(slot)));
 
+/**
+ * Steps of the write that removes a record: the newest remaining one takes over as the default; none where it is not the
+ * default. They hold only as long as nobody else has set another.
+ */
+export const succession = async (
+  table: Table,
+  slot: DefaultSlot,
+  goneId: string,
+): Promise<readonly TransactionStep[]> => {
+  if ((await readDefault(table, slot)) !== goneId) return [];
+  const newest = await newestOf(table, slot, goneId);
+  const guard = [{ equals: ['recordId', goneId] }] as const;
+  return newest
+    ? [{ update: defaultKey(slot), changes: { set: { recordId: newest } }, if: guard }]
+    : [{ delete: defaultKey(slot), if: guard }];
+};
+
 /** After `goneId` is no more: the newest remaining record takes over, where there is one. */
 export const promoteNewest = async (table: Table, slot: DefaultSlot, goneId: string): Promise<string | undefined> => {
+  const current = await readDefault(table, slot);
+  if (current !== goneId) return current;
   const newest = await newestOf(table, slot, goneId);
   const guard = [{ equals: ['recordId', goneId] }] as const;
   const written = newest

@@ -22,6 +22,23 @@ export const historyKey = (paymentId: string, version: number): Key => ({
   pk: `PAY#${paymentId}`,
   sk: `HIST#${String(version).padStart(6, '0')}`,
 });
+/** A billed period of a subscription. */
+export const periodKey = (subscriptionId: string, start: string): Key => ({
+  pk: recordKey('SUB', subscriptionId).pk,
+  sk: `PERIOD#${start}`,
+});
+/** What live subscriptions use: a method or customer leads to each. */
+export const usedByKey = (kind: 'PM' | 'CUS', id: string, subscriptionId: string): Key => ({
+  pk: recordKey(kind, id).pk,
+  sk: `${USED_BY_PREFIX}${subscriptionId}`,
+});
+export const USED_BY_PREFIX = 'SUB#';
+export const membershipKey = (id: string): Key => single('MBR', id);
+export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
+export type EntityType = (typeof ENTITY_TYPES)[number];
+/** The memberships of a user, organization or project, in the `owner` index. */
+export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
+const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
 /** A provider's id of a payment; many to one. */
 export const aliasKey = (providerId: string, externalId: string): Key => ({
   pk: `REF#${providerId}#${externalId}`,
@@ -30,6 +47,11 @@ export const aliasKey = (providerId: string, externalId: string): Key => ({
 export const providerEventKey = (providerId: string, eventId: string): Key => ({
   pk: `EVT#${providerId}#${eventId}`,
   sk: 'EVT',
+});
+/** An event on its way to one target. */
+export const deliveryKey = (messageId: string, target: string): Key => ({
+  pk: `DLV#${messageId}#${target}`,
+  sk: 'DLV',
 });
 export const logKey = (id: string): Key => single('LOG', id);
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });

@@ -91,6 +91,35 @@ export const listRows = async (table: Table, query: ListQuery): Promise<Listed> 
   };
 };
 
+/**
+ * One page of a list that lies in several partitions of one index, each in the same order. All are read side by side,
+ * each as far as the page may reach. Where a filter has used up its looks in one of them, the page ends there: what lies
+ * behind is not known.
+ */
+export const listTogether = async (
+  table: Table,
+  partitions: readonly string[],
+  query: Omit<ListQuery, 'partition' | 'cursor' | 'descending'>,
+): Promise<Omit<Listed, 'next'>> => {
+  const wanted = query.offset + query.limit;
+  const parts = await Promise.all(
+    partitions.map((partition) => listRows(table, { ...query, partition, descending: true, offset: 0, limit: wanted })),
+  );
+  const unknownFrom = parts
+    .flatMap(({ rows, next }) => (next && rows.length < wanted ? [next.sort] : []))
+    .reduce((latest, sort) => (sort > latest ? sort : latest), '');
+  const rows = parts
+    .flatMap((part) => part.rows)
+    .filter(({ sort }) => sort >= unknownFrom)
+    .sort((one, other) => (one.sort < other.sort ? 1 : -1));
+  return {
+    rows: rows.slice(query.offset, wanted),
+    hasMore: rows.length > wanted || (unknownFrom === '' && parts.some(({ hasMore }) => hasMore)),
+    seen: parts.reduce((sum, { seen }) => sum + seen, 0),
+    reachedEnd: parts.every(({ reachedEnd }) => reachedEnd),
+  };
+};
+
 const cursorOf = ({ pk, sk, sort }: Cursor): Cursor => ({ pk, sk, sort });
 
 /** With a filter: a small chunk first, which fills most pages, then up to what one request may read (1 MB). */

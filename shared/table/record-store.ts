@@ -10,7 +10,7 @@ import {
   type RecordKind,
   recordKey,
 } from './keys.ts';
-import type { Item, Table, TransactionStep, Written } from './table.ts';
+import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
  * The store of an owned record (customer, address, payment method): its item, its list keys, versions. A deleted record
@@ -106,12 +106,16 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
     return written.ok ? next : undefined;
   };
 
-  const remove = (record: T): Promise<Written> => {
+  const removal = (record: T): TransactionStep => {
     const keyEndsAt = instant(record.createdAt) + TOMBSTONE_MS;
-    if (record.requestHash === undefined || keyEndsAt <= now()) return table.remove(key(record.id));
+    if (record.requestHash === undefined || keyEndsAt <= now()) return { delete: key(record.id) };
     const { requestHash, createdAt } = record;
-    return table.put({ ...key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) });
+    return { put: { ...key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) } };
   };
+
+  /** Removes a record, with steps that are taken with it or not at all. @returns false where one of them could not be. */
+  const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
+    (await table.transact([removal(record), ...beside])).ok;
 
   return { find, load, loadMany, insertOrFind, commit, remove };
 };

@@ -1,19 +1,25 @@
+import * as z from 'zod';
 import { derivedId, fingerprint } from '../core/ids.ts';
-import { DAY, epochSeconds, instant, utcDay } from '../core/time.ts';
+import { DAY, epochSeconds, instant } from '../core/time.ts';
 import { redacted } from '../observability/redaction.ts';
 import { listSort, logKey } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 
 /** One entry an attempt, inbound or outbound, redacted as it is written, kept 90 days. */
+export const LOG_STATUSES = ['success', 'failed'] as const;
+export type LogStatus = (typeof LOG_STATUSES)[number];
+
 export interface LogEntry {
   readonly provider: string;
   readonly eventType: string;
   readonly eventId: string;
-  readonly status: 'success' | 'failed';
+  readonly status: LogStatus;
   readonly direction: 'inbound' | 'outbound';
   /** Counted from 1. */
   readonly attempt: number;
   readonly target?: string | undefined;
+  /** The message that carried an outbound attempt: one that comes anew (redriven, replayed) counts its attempts anew. */
+  readonly messageId?: string | undefined;
   readonly payload: unknown;
   readonly response: unknown;
   readonly createdAt: string;
@@ -23,46 +29,89 @@ export interface LogEntry {
 }
 
 const KEPT_MS = 90 * DAY;
-const LOG_SHARDS = 4;
-
-/** The scope of all entries lives in the `project` index, an owner's in the `owner` index. */
-const logPartition = (scope: string, day: string, shard: number): string => `LOG#${scope}#${day}#${shard}`;
 
 export const logItem = (entry: LogEntry): Item => {
-  const id = derivedId(
-    'log',
-    entry.direction,
-    entry.provider,
-    entry.eventId,
-    entry.target ?? '',
-    String(entry.attempt),
-  );
-  const day = utcDay(entry.createdAt);
-  const shard = Number.parseInt(fingerprint(id).slice(0, 4), 16) % LOG_SHARDS;
-  const scope = entry.organizationId
-    ? `ORG#${entry.organizationId}`
-    : entry.userId
-      ? `USER#${entry.userId}`
-      : undefined;
+  const id = idOf(entry);
+  const { provider, eventType, eventId, status, direction, attempt, target, createdAt } = entry;
+  const scope = scopeOf(entry);
   return {
     ...logKey(id),
     id,
-    provider: entry.provider,
-    eventType: entry.eventType,
-    eventId: entry.eventId,
-    status: entry.status,
-    direction: entry.direction,
-    attempt: entry.attempt,
-    target: entry.target,
+    provider,
+    eventType,
+    eventId,
+    status,
+    direction,
+    attempt,
+    target,
     payload: redacted(entry.payload),
     response: redacted(entry.response),
-    createdAt: entry.createdAt,
+    createdAt,
     organizationId: entry.organizationId,
     userId: entry.userId,
-    sort: listSort(entry.createdAt, id),
-    f: { p: entry.provider, e: entry.eventType, s: entry.status },
-    project: logPartition('ALL', day, shard),
-    ...(scope && { owner: logPartition(scope, day, 0) }),
-    ttl: epochSeconds(instant(entry.createdAt) + KEPT_MS),
+    sort: listSort(createdAt, id),
+    f: { p: provider, e: eventType },
+    project: partitionOf(EVERYBODY, status, shardOf(id)),
+    ...(scope !== undefined && { owner: partitionOf(scope, status, 0) }),
+    ttl: epochSeconds(instant(createdAt) + KEPT_MS),
   };
+};
+
+const idOf = ({ direction, provider, eventId, target, messageId, attempt }: LogEntry): string =>
+  derivedId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
+
+const logRecordSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  eventType: z.string(),
+  eventId: z.string(),
+  status: z.enum(LOG_STATUSES),
+  direction: z.enum(['inbound', 'outbound']),
+  attempt: z.int(),
+  target: z.string().optional(),
+  payload: z.unknown(),
+  response: z.unknown(),
+  createdAt: z.string(),
+  organizationId: z.string().optional(),
+  userId: z.string().optional(),
+});
+export type LogRecord = z.infer<typeof logRecordSchema>;
+
+export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
+
+/** Whose entries: everybody's (platform admins), an organization's, or a user's own. */
+export type LogScope =
+  | { readonly kind: 'everybody' }
+  | { readonly kind: 'organization'; readonly organizationId: string }
+  | { readonly kind: 'user'; readonly userId: string };
+
+/** Where the entries of a scope are listed; each partition is in order of time. */
+export const logPartitions = (
+  scope: LogScope,
+  status: LogStatus | undefined,
+): { readonly index: 'owner' | 'project'; readonly partitions: readonly string[] } => {
+  const statuses = status === undefined ? LOG_STATUSES : [status];
+  if (scope.kind === 'everybody') {
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    return {
+      index: 'project',
+      partitions: statuses.flatMap((one) => shards.map((shard) => partitionOf(EVERYBODY, one, shard))),
+    };
+  }
+  const name = scopeOf(scope.kind === 'user' ? { userId: scope.userId } : { organizationId: scope.organizationId });
+  return { index: 'owner', partitions: statuses.map((one) => partitionOf(name ?? '', one, 0)) };
+};
+
+/** Everybody's entries are written faster than one partition takes them. */
+const SHARDS = 4;
+const EVERYBODY = 'ALL';
+
+/** By status, so that failures are found at once among however many successes. */
+const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
+
+const shardOf = (id: string): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % SHARDS;
+
+const scopeOf = ({ organizationId, userId }: Pick<LogEntry, 'organizationId' | 'userId'>): string | undefined => {
+  if (organizationId !== undefined) return `ORG#${organizationId}`;
+  return userId === undefined ? undefined : `USER#${userId}`;
 };

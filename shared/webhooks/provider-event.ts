@@ -13,6 +13,8 @@ const storedEventSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   eventId: z.string(),
   rawType: z.string(),
+  /** In the interface's words, where it is one of its events. */
+  type: z.string().optional(),
   receivedAt: z.string(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
@@ -29,6 +31,7 @@ export const storedEventItem = (
   providerId,
   eventId: event.id,
   rawType: event.rawType,
+  type: event.type,
   receivedAt,
   raw: gzipSync(raw),
   ttl: epochSeconds(instant(receivedAt) + KEPT_MS),

@@ -7,24 +7,19 @@ import {
   type OwnerIds,
   type RecordEventResult,
 } from '../customers/apply-event.ts';
-import type { Log } from '../observability/logger.ts';
 import { applyMethodEvent, isMethodEvent } from '../payment-methods/apply-event.ts';
 import { type Applied, applyPaymentEvent, isPaymentEvent, type PaymentEventType } from '../payments/apply-event.ts';
 import { saveMethodOf } from '../payments/save-method.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
-import type { Providers } from '../providers/registry.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
+import { applySubscriptionEvent, isSubscriptionEvent } from '../subscriptions/apply-event.ts';
+import type { BillingDeps } from '../subscriptions/deps.ts';
 import { providerEventKey } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
 import { type LogEntry, logItem } from '../webhooks/log.ts';
 import { type StoredEvent, storedEventOf } from '../webhooks/provider-event.ts';
-import type { Handled } from './consumer.ts';
+import type { Handled, Receive } from './consumer.ts';
 
-export interface ApplyEventDeps {
-  readonly table: Table;
-  readonly providers: Providers;
-  readonly log: Log;
-  readonly now: () => number;
+export interface ApplyEventDeps extends BillingDeps {
   readonly newId: (kind: IdKind) => string;
   readonly deleteHistory: boolean;
 }
@@ -38,7 +33,7 @@ const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 export const applyProviderEvent = async (
   deps: ApplyEventDeps,
   message: unknown,
-  receiveCount: number,
+  receive: Receive,
 ): Promise<Handled> => {
   const { provider_id: slot, event_id: eventId } = messageSchema.parse(message).detail;
   const item = await deps.table.get(providerEventKey(slot, eventId));
@@ -49,7 +44,7 @@ export const applyProviderEvent = async (
   if (!event) throw new Error('a stored event can no longer be read');
   const applied = await act(deps, slot, event);
   if (applied.kind === 'early') {
-    const seconds = EARLY_RETRY_SECONDS[receiveCount - 1];
+    const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { comeBackInSeconds: seconds };
   }
   await deps.table.put(logItem(entryOf(deps, stored, body, applied)));
@@ -83,6 +78,7 @@ const act = async (deps: ApplyEventDeps, slot: StoredEvent['providerId'], event:
   if (isPaymentEvent(type)) return applyToPayment(deps, slot, event, type);
   if (isMethodEvent(type)) return applyMethodEvent(deps, slot, event, type);
   if (isCustomerEvent(type)) return applyCustomerEvent(deps, slot, event, type);
+  if (isSubscriptionEvent(type)) return applySubscriptionEvent(deps, slot, event, type);
   return { kind: 'not acted on', reason: event.type === undefined ? 'unknown event type' : 'no record concerned' };
 };
 

@@ -16,6 +16,13 @@ import type { Queues } from './queues.ts';
  */
 export type Handled = 'done' | { readonly comeBackInSeconds: number };
 
+/** Which message it is, and how often it has been received. */
+export interface Receive {
+  readonly messageId: string;
+  /** Counted from 1. */
+  readonly count: number;
+}
+
 export interface ConsumerDeps {
   readonly log: Log;
 }
@@ -24,7 +31,7 @@ export const queueConsumer =
   <D extends ConsumerDeps & { readonly queues: Queues }>(
     queue: QueueName,
     depsOf: () => D,
-    handle: (deps: D, body: unknown, receiveCount: number) => Promise<Handled>,
+    handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
   ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
   async (event) => {
     const deps = depsOf();
@@ -35,14 +42,47 @@ export const queueConsumer =
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
+/** The same for what is done with many messages at once: all that could be read are done together, or come back together. */
+export const batchConsumer =
+  <D extends ConsumerDeps, T>(
+    queue: QueueName,
+    depsOf: () => D,
+    read: (body: unknown) => T,
+    handle: (deps: D, messages: readonly T[]) => Promise<void>,
+  ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
+  async (event) => {
+    const deps = depsOf();
+    const readable: { readonly id: string; readonly message: T }[] = [];
+    const failed: string[] = [];
+    for (const { messageId, body } of event.Records) {
+      try {
+        readable.push({ id: messageId, message: read(JSON.parse(body)) });
+      } catch (error) {
+        deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+        failed.push(messageId);
+      }
+    }
+    try {
+      await handle(
+        deps,
+        readable.map(({ message }) => message),
+      );
+    } catch (error) {
+      deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+      failed.push(...readable.map(({ id }) => id));
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+
 const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   deps: D,
   queue: QueueName,
   record: SQSRecord,
-  handle: (deps: D, body: unknown, receiveCount: number) => Promise<Handled>,
+  handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
 ): Promise<boolean> => {
   try {
-    const handled = await handle(deps, JSON.parse(record.body), Number(record.attributes.ApproximateReceiveCount));
+    const receive = { messageId: record.messageId, count: Number(record.attributes.ApproximateReceiveCount) };
+    const handled = await handle(deps, JSON.parse(record.body), receive);
     if (handled === 'done') return true;
     await deps.queues.comeBack(queue, record.receiptHandle, handled.comeBackInSeconds);
     return false;

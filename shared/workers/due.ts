@@ -4,6 +4,8 @@ import type { Log } from '../observability/logger.ts';
 import type { RemovalDeps } from '../organizations/children.ts';
 import { keepOrganizationAppointment } from '../organizations/finish-deletion.ts';
 import { type AppointmentDeps, keepPaymentAppointment } from '../payments/keep-appointment.ts';
+import type { BillingDeps } from '../subscriptions/deps.ts';
+import { keepSubscriptionAppointment } from '../subscriptions/keep-appointment.ts';
 import { dueShards, type Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Handled } from './consumer.ts';
@@ -62,12 +64,13 @@ const lease = async (
   return moved.ok ? JSON.stringify({ ...key, due_at: dueAt }) : undefined;
 };
 
-export type RunDeps = AppointmentDeps & RemovalDeps & { readonly log: Log };
+export type RunDeps = AppointmentDeps & RemovalDeps & BillingDeps & { readonly log: Log };
 
 /** Who keeps the appointments of which kind of item, by sort key. */
 const KEEPERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
   PAY: keepPaymentAppointment,
   ORG: keepOrganizationAppointment,
+  SUB: keepSubscriptionAppointment,
 };
 
 /** Keeps one appointment; a message whose lease is no longer the record's is an old one. */
@@ -81,6 +84,7 @@ export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> 
   const outcome = await KEEPERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
   deps.log.info('appointment kept', {
     ...(sk === 'PAY' && { payment_id: pk.slice(4) }),
+    ...(sk === 'SUB' && { subscription_id: pk.slice(4) }),
     outcome: outcome ?? 'unknown kind',
   });
   return 'done';

@@ -3,9 +3,13 @@ import { customerShape } from '../customers/customer.ts';
 import { customerEvents } from '../customers/events.ts';
 import type { Bus } from '../events/bus.ts';
 import type { BusEvent } from '../events/bus-event.ts';
+import { membershipEvents } from '../memberships/events.ts';
+import { membershipSchema } from '../memberships/membership.ts';
 import type { Log } from '../observability/logger.ts';
 import { paymentEvents } from '../payments/events.ts';
 import { paymentOf } from '../payments/payment.ts';
+import { subscriptionEvents } from '../subscriptions/events.ts';
+import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { changeOf, type ItemChange } from '../table/images.ts';
 import { parseRecord } from '../table/record-store.ts';
 import { providerBusEvent } from '../webhooks/events.ts';
@@ -23,6 +27,11 @@ const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEve
     const customer = parseRecord(customerShape, after);
     return customer ? customerEvents(before && parseRecord(customerShape, before), customer) : [];
   },
+  SUB: ({ before, after }) => {
+    const subscription = subscriptionOf(after);
+    return subscription ? subscriptionEvents(before && subscriptionOf(before), subscription) : [];
+  },
+  MBR: ({ before, after }) => membershipEvents(before && membershipSchema.parse(before), membershipSchema.parse(after)),
   EVT: ({ before, after }) => (before ? [] : [providerBusEvent(storedEventOf(after))]),
 };
 

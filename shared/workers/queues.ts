@@ -1,7 +1,18 @@
-import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { QueueName } from '../core/rights.ts';
 
 const BATCH = 10;
+
+/** A message of a fair queue: a group that is slow holds up no other. */
+export interface GroupedMessage {
+  readonly body: string;
+  readonly group: string;
+}
 
 export type Queues = ReturnType<typeof openQueues>;
 
@@ -12,13 +23,13 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     return url;
   };
 
-  /** Sends all bodies; @throws where one could not be sent. */
-  const send = async (queue: QueueName, bodies: readonly string[]): Promise<void> => {
-    for (let start = 0; start < bodies.length; start += BATCH) {
+  /** Sends all; @throws where one could not be sent. */
+  const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
+    for (let start = 0; start < messages.length; start += BATCH) {
       const { Failed = [] } = await client.send(
         new SendMessageBatchCommand({
           QueueUrl: urlOf(queue),
-          Entries: bodies.slice(start, start + BATCH).map((MessageBody, index) => ({ Id: String(index), MessageBody })),
+          Entries: messages.slice(start, start + BATCH).map(entryOf),
         }),
       );
       if (Failed.length > 0) throw new Error(`${Failed.length} messages were not taken by ${queue}`);
@@ -38,3 +49,10 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
 
   return { send, comeBack };
 };
+
+const entryOf = (message: string | GroupedMessage, index: number): SendMessageBatchRequestEntry => ({
+  Id: String(index),
+  ...(typeof message === 'string'
+    ? { MessageBody: message }
+    : { MessageBody: message.body, MessageGroupId: message.group }),
+});

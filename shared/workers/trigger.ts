@@ -1,4 +1,6 @@
 import type { QueueName, Right } from '../core/rights.ts';
+import { SECOND } from '../core/time.ts';
+import type { Settings } from '../settings.ts';
 
 interface TriggerBase {
   /** `workers.run-due` is the entry functions/workers/run-due.ts, export `handler`. */
@@ -18,10 +20,16 @@ export interface StreamTrigger extends TriggerBase {
   readonly batchSize: number;
 }
 
+type BusValues = readonly (string | { readonly prefix: string })[];
+interface BusFields {
+  readonly [name: string]: BusValues | BusFields;
+}
+
 /** An EventBridge pattern: exact values or {prefix}. */
 export interface BusPattern {
   readonly source?: readonly string[];
-  readonly 'detail-type'?: readonly (string | { readonly prefix: string })[];
+  readonly 'detail-type'?: BusValues;
+  readonly detail?: BusFields;
 }
 
 /** Takes messages from a queue, which bus rules may feed; a failed message comes back, then goes to the DLQ. */
@@ -42,3 +50,20 @@ export interface ScheduleTrigger extends TriggerBase {
 }
 
 export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
+
+export type OperatedSettings = Pick<Settings, 'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT'>;
+
+/** What an attempt needs beside the target's own time. */
+const AROUND_A_POST_SECONDS = 10;
+
+/** The triggers as the operator's settings have them: how often a webhook is tried, and how long a try may take. */
+export const asOperated = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
+  triggers.map((trigger) =>
+    trigger.kind === 'queue' && trigger.queue === 'webhook-delivery'
+      ? {
+          ...trigger,
+          maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
+          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND) + AROUND_A_POST_SECONDS,
+        }
+      : trigger,
+  );

@@ -1,22 +1,6 @@
-/**
- * What each endpoint may ask of DynamoDB while its caller waits, the provider's call apart: requests, sequential levels,
- * and write units of the table with its `owner` and `project` indexes. `dueUnits` are those of the `due` index: an
- * appointment that is set or dropped is one key written, one that is moved is two (the old key goes, the new one comes).
- * A row whose bounds the design does not name says where they come from.
- */
-export interface Budget {
-  /** Id of the function. */
-  readonly of: string;
-  readonly requests: number;
-  readonly levels: number;
-  readonly writeUnits: number | 'size of the item';
-  readonly dueUnits: number;
-  /** Rate windows that this caller's request is counted in: so many requests, exactly, in one level more. */
-  readonly windows?: number;
-  /** The answer is kept under its Idempotency-Key: two requests, exactly, in two levels more. */
-  readonly keepsAnswer?: true;
-  readonly because?: string;
-}
+import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
+import { RECORD_BUDGETS } from './record-budgets.ts';
+import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
 /** Set for the first look at a creation (1), moved to the end of the confirmation period (2). */
 const DUE_OF_CREATE = 3;
@@ -46,15 +30,8 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 const list = { of: 'payments.list', requests: 3, levels: 2, ...nothingWritten };
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
-const oneMore = (base: Budget, because?: string): Budget => ({
-  ...base,
-  requests: base.requests + 1,
-  levels: base.levels + 1,
-  ...(because !== undefined && { because }),
-});
-const MEMBERSHIP = 'as get: the membership, where it is not cached, is one BatchGet more';
-
-export const BUDGETS = {
+/** The bounds of payments, as the design names them. */
+const PAYMENT_BUDGETS = {
   'create intent': create,
   'create intent in a project': { ...create, writeUnits: 5 },
   'create intent of an organization': create,
@@ -121,5 +98,11 @@ export const BUDGETS = {
     dueUnits: 0,
   },
 } as const satisfies Readonly<Record<string, Budget>>;
+
+export type PaymentRow = keyof typeof PAYMENT_BUDGETS;
+
+export const BUDGETS = { ...PAYMENT_BUDGETS, ...RECORD_BUDGETS, ...WEBHOOK_BUDGETS } as const satisfies Readonly<
+  Record<string, Budget>
+>;
 
 export type RowName = keyof typeof BUDGETS;

@@ -21,7 +21,7 @@ export const benchBundles = async (): Promise<boolean> => {
   }
 };
 
-const LARGEST_BYTES = 700_000;
+const LARGEST_BYTES = 700 * 1_024;
 /** What a function that only reads has no use for: providers, and whatever sends. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
@@ -45,7 +45,7 @@ const LARGEST_PARTS = 3;
 
 const print = (bundles: readonly Bundle[]): void => {
   say(
-    `Bundles in KB (1,000 bytes), at most ${LARGEST_BYTES / 1_000} with the largest adapter that is loaded beside them\n`,
+    `Bundles in KB (1,024 bytes), at most ${LARGEST_BYTES / 1_024} with the largest adapter that is loaded beside them\n`,
   );
   sheet(
     ['function', 'KB', 'adapters', '', 'largest parts'],
@@ -62,4 +62,4 @@ const print = (bundles: readonly Bundle[]): void => {
   );
 };
 
-const kilobytes = (bytes: number): string => (bytes / 1_000).toFixed(1);
+const kilobytes = (bytes: number): string => (bytes / 1_024).toFixed(1);

@@ -1,12 +1,16 @@
 import * as z from 'zod';
 import { endpoints } from '../../functions/catalogue.ts';
 import { paymentKey } from '../../shared/table/keys.ts';
-import { BUDGETS, type Budget, type RowName } from './budgets.ts';
-import { LATER, SCENARIOS, SIZES } from './scenarios.ts';
+import type { Budget } from './budget.ts';
+import { BUDGETS, type RowName } from './budgets.ts';
+import { LATER, PAYMENT_SCENARIOS, SIZES } from './payment-scenarios.ts';
+import type { Scenario } from './people.ts';
+import { RECORD_SCENARIOS } from './record-scenarios.ts';
 import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
 import { type Attributes, itemBytes, type Units, writeUnitsOf } from './units.ts';
+import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /** Counts what each endpoint asks of DynamoDB, and holds it against its budget. @returns whether all keep within. */
 export const benchEndpoints = async (): Promise<boolean> => {
@@ -33,6 +37,12 @@ interface Row {
   readonly writeUnits: number;
   readonly tally: Tally;
 }
+
+const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
+  ...PAYMENT_SCENARIOS,
+  ...RECORD_SCENARIOS,
+  ...WEBHOOK_SCENARIOS,
+};
 
 const isRowName = (name: string): name is RowName => Object.hasOwn(BUDGETS, name);
 
@@ -109,13 +119,13 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
     ['units of the due index', own.units.due, budget.dueUnits],
   ] as const;
   const windows = budget.windows ?? 0;
-  const kept = budget.keepsAnswer ? KEPT : 0;
+  const kept = budget.keepsAnswer ? KEPT : budget.holdsKey ? 1 : 0;
   const exactly = [
     ['requests for limits', limits.requests, windows],
     ['levels for limits', limits.levels, Math.min(windows, 1)],
     ['requests for the key', key.requests, kept],
     ['levels for the key', key.levels, kept],
-    ['requests for the cache epoch', epoch.requests, 0],
+    ['requests for the cache epoch', epoch.requests, budget.raisesEpoch ? 1 : 0],
   ] as const;
   return [
     ...atMost.filter(([, is, may]) => is > may).map(([what, is, may]) => `${is} ${what}, at most ${may} may be`),
@@ -125,7 +135,7 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
 /** The claim of a key, and its answer. */
 const KEPT = 2;
 
-const WORK = ['project', 'inbound', 'apply', 'log', 'sweep', 'due', 'publish'] as const;
+const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
 
 const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, Units>>): void => {
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');

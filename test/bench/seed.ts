@@ -30,22 +30,31 @@ const BATCH = 100;
 const LANES = 2;
 
 export const seed = async (service: Service, seedings: readonly Seeding[]): Promise<void> => {
+  await withoutStream(service);
+  for (const seeding of seedings) await writeItems(service, itemsOf(seeding));
+};
+
+/** Nobody reads it here, and it would take the engine nearly as long again. */
+export const withoutStream = async (service: Service): Promise<void> => {
   const client = openClient(service.dynamoEndpoint);
-  // Nobody reads it here, and it would take the engine nearly as long again.
-  await client.send(
-    new UpdateTableCommand({ TableName: service.tableName, StreamSpecification: { StreamEnabled: false } }),
-  );
-  for (const seeding of seedings) await write(client, service.tableName, seeding);
+  const StreamSpecification = { StreamEnabled: false };
+  await client.send(new UpdateTableCommand({ TableName: service.tableName, StreamSpecification }));
   client.destroy();
 };
 
-const write = async (client: DynamoDBClient, tableName: string, seeding: Seeding): Promise<void> => {
+export const writeItems = async (service: Service, items: Iterable<Item>): Promise<void> => {
+  const client = openClient(service.dynamoEndpoint);
+  await write(client, service.tableName, items);
+  client.destroy();
+};
+
+const write = async (client: DynamoDBClient, tableName: string, all: Iterable<Item>): Promise<void> => {
   const put = (items: readonly Item[]) => {
     const writes = items.map((item) => marshall(item, { removeUndefinedValues: true }));
     const TransactItems = writes.map((Item) => ({ Put: { TableName: tableName, Item } }));
     return client.send(new TransactWriteItemsCommand({ TransactItems }));
   };
-  const batches = batchesOf(seeding);
+  const batches = batchesOf(all);
   const lane = async (): Promise<void> => {
     for (const batch of batches) await put(batch);
   };
@@ -53,9 +62,9 @@ const write = async (client: DynamoDBClient, tableName: string, seeding: Seeding
 };
 
 /** All items, made as they are asked for. */
-function* batchesOf(seeding: Seeding): Generator<readonly Item[]> {
+function* batchesOf(items: Iterable<Item>): Generator<readonly Item[]> {
   let batch: Item[] = [];
-  for (const item of itemsOf(seeding)) {
+  for (const item of items) {
     batch.push(item);
     if (batch.length < BATCH) continue;
     yield batch;

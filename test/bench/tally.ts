@@ -18,6 +18,8 @@ const WORKERS: Readonly<Record<string, string>> = {
   'workers.project-changes': 'project',
   'webhooks.provider-a': 'inbound',
   'workers.apply-provider-event': 'apply',
+  'workers.dispatch-webhooks': 'deliver',
+  'workers.deliver-webhook': 'deliver',
   'workers.sweep-due': 'sweep',
   'workers.run-due': 'due',
 };

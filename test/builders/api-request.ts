@@ -28,6 +28,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   query: {},
   body: {},
   record: undefined,
+  role: undefined,
   mayChange: false,
   owner: undefined,
   named: () => undefined,

@@ -8,11 +8,13 @@ import { type Host, startHost } from '../../infra/local/host.ts';
  * as anybody would. Time is moved, never slept through.
  */
 export interface TestHostOptions {
-  /** Rate limits are off and functions log nothing unless this says otherwise. */
+  /** Rate limits and outbound webhooks are off and functions log nothing unless this says otherwise. */
   readonly env?: Env;
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
   readonly dataDir?: string;
+  /** Any free one by default; one that is known before the start can stand in the settings. */
+  readonly port?: number;
   readonly catalogue?: Catalogue;
   /** What the host itself has to say. */
   readonly log?: (line: string) => void;
@@ -57,6 +59,13 @@ export interface NewTestSession {
   readonly expires_in?: number;
 }
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Times the usual load. */
+    scale: number;
+  }
+}
+
 export type TestHost = ReturnType<typeof clientOf>;
 
 /** Starts one host for all tests of a `describe` (or a file). The functions may be called once the tests run. */
@@ -84,12 +93,14 @@ const startQuietly = async ({
   env = {},
   frozen = false,
   dataDir = ':memory:',
+  port = 0,
   catalogue,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
     dataDir,
-    env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', ...env },
+    port,
+    env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', EXTERNAL_WEBHOOKS_ENABLED: 'false', ...env },
     ...(catalogue && { catalogue }),
     ...(log && { log }),
   });

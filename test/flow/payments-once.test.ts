@@ -103,6 +103,19 @@ describe('50 creates at once', () => {
     expect(owned).toHaveLength(1);
   });
 
+  test('that was refused under a key may come again under it, corrected', async () => {
+    const user = await signIn(service);
+    const ask = (token: string) =>
+      service.post('/payments/intents', paidIntentBody({ payment_method_id: token }), {
+        ...user.options,
+        idempotencyKey: 'corrected',
+      });
+    expect(await ask('pm_unknown')).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    const corrected = await ask('pm_card_visa');
+    expect(corrected).toMatchObject({ status: 201, body: { status: 'created' } });
+    expect((await atProvider(service, corrected.body.id)).intents).toHaveLength(1);
+  });
+
   test('without a key make 50, each counted and announced once', async () => {
     const user = await signIn(service);
     const answers = await atOnce(50, () => service.post('/payments/intents', paidIntentBody(), user.options));

@@ -43,17 +43,23 @@ describe('a payment for a product', () => {
 
   test.each([
     { total_cents: 1 },
-    { total_cents: 4_900 },
-    { amount_cents: 4_900 },
-    { subtotal_cents: 4_100 },
+    { total_cents: 4_899 },
+    { amount_cents: 4_901 },
+    { subtotal_cents: 4_900 },
+    { total_cents: 4_900, amount_cents: 1 },
     { tax_cents: 0 },
     { discount_cents: 4_800 },
     { currency: 'USD' },
-  ])('is refused with a price of the client’s: %j', async (fields) => {
+  ])('is refused with any other price: %j', async (fields) => {
+    await service.settle();
     const before = await itemsOf(service, 'PAY#');
     const answer = await buy(fields);
     expect(answer).toMatchObject({ status: 400, body: { code: 'PRICING_MISMATCH' } });
     expect(await itemsOf(service, 'PAY#')).toEqual(before);
+  });
+
+  test('may repeat its price', async () => {
+    expect(await buy({ ...PRICE, amount_cents: 4_900, currency: 'eur' })).toMatchObject({ status: 201, body: PRICE });
   });
 
   test('keeps the price it was made with', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
-import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn } from './flow.ts';
+import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
 import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
 
 const from = (ip: string): RequestOptions => ({ headers: { 'x-forwarded-for': ip } });
@@ -78,16 +78,27 @@ describe('rate limits', () => {
     expect(list.body.meta.total).toBe(1 + 5 + 1);
   });
 
+  /** Without a method a confirmation is refused before anything is claimed: it may be asked for again. */
+  const unpayable = (user: User) => createIntent(service, user, { payment_method_id: null });
+
   test('on confirms: 20 a minute of a user', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
-    await expectLimit(20, MINUTE, (index) => confirm(service, noPayment(index), user.options));
-    expect((await confirm(service, noPayment(99), other.options)).status).toBe(404);
+    const payments = await times(4, () => unpayable(user));
+    await expectLimit(20, MINUTE, (index) => confirm(service, payments[index % 4]?.id, user.options));
+    expect((await confirm(service, (await unpayable(other)).id, other.options)).status).toBe(400);
   });
 
-  test('on confirms: 10 an hour of a payment, whoever asks', async () => {
-    const users = await times(3, () => signIn(service));
-    await expectLimit(10, HOUR, (index) => confirm(service, noPayment(7), users[index % 3]?.options ?? {}));
-    expect((await confirm(service, noPayment(8), users[0]?.options ?? {})).status).toBe(404);
+  test('on confirms: 10 an hour of a payment; those of strangers and repeats count for nothing', async () => {
+    const [user, stranger] = await Promise.all([signIn(service), signIn(service)]);
+    const payment = await unpayable(user);
+    const tries = await times(15, () => confirm(service, payment.id, stranger.options));
+    expect(new Set(statusesOf(tries))).toEqual(new Set([404]));
+    await expectLimit(10, HOUR, () => confirm(service, payment.id, user.options));
+    const paid = await createIntent(service, user, { payment_method_id: 'pm_card_visa' });
+    const once = { ...user.options, headers: { ...user.options.headers, 'idempotency-key': 'once' } };
+    for (let tries = 0; tries < 12; tries += 1) {
+      expect((await confirm(service, paid.id, once)).status).toBe(200);
+    }
   });
 
   test('on confirms hold back a charge', async () => {
@@ -106,6 +117,8 @@ describe('rate limits', () => {
     const sync = (id: string) => service.post(`/payments/sync/${id}`, {}, user.options);
     await expectLimit(10, MINUTE, () => sync(payment.provider_payment_id));
     expect((await sync('pi_other')).status).toBe(404);
+    const other = await createIntent(service, user);
+    expect((await sync(other.provider_payment_id)).status).toBe(200);
   });
 
   test('on refused signatures: 60 a minute of an address, which also bounds what they write', async () => {

@@ -8,7 +8,11 @@ import { type ParsedJson, withHost } from './host.ts';
 
 /** What must never be written down: planted everywhere it can come from, then looked for everywhere it could end up. */
 const lines: string[] = [];
-const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' }, log: (line) => lines.push(line) });
+const service = withHost({
+  frozen: true,
+  env: { LOG_LEVEL: 'INFO', EXTERNAL_WEBHOOKS_ENABLED: 'true' },
+  log: (line) => lines.push(line),
+});
 
 /** By what it is; each occurs nowhere but where it was planted. */
 const planted = new Map<string, string>([
@@ -34,6 +38,7 @@ const planted = new Map<string, string>([
   ['API key', LOCAL_SECRETS.PROVIDER_A_API_KEY],
   ['webhook secret', LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET],
   ['guest token secret', LOCAL_SECRETS.GUEST_TOKEN_SECRET],
+  ['outbound webhook secret', LOCAL_SECRETS.WEBHOOK_1_SECRET],
 ]);
 const plant = (what: string): string => planted.get(what) ?? '';
 
@@ -156,10 +161,12 @@ describe('no secret, token, e-mail or body', () => {
       'provider event refused',
       'appointment kept',
       'changes published',
+      'webhook dispatched',
+      'webhook delivered',
     ]) {
       expect(said).toContain(`"message":"${message}"`);
     }
-    expect(planted.size).toBe(27);
+    expect(planted.size).toBe(28);
     expect(foundIn(said)).toEqual([]);
   });
 
@@ -167,6 +174,7 @@ describe('no secret, token, e-mail or body', () => {
     const entries = await itemsOf(service, 'LOG#');
     expect(entries.length).toBeGreaterThan(4);
     expect(entries.some(({ eventType }) => eventType === 'something.unknown')).toBe(true);
+    expect(new Set(entries.map(({ direction }) => direction))).toEqual(new Set(['inbound', 'outbound']));
     // What a payment is for is told by its provider, and no secret.
     expect(foundIn(JSON.stringify(entries), ['body text'])).toEqual([]);
     const [processing] = entries.filter(({ eventType }) => eventType === 'payment_intent.processing');
@@ -177,8 +185,14 @@ describe('no secret, token, e-mail or body', () => {
 test('no credential is in the table, and no client secret but in its payment', async () => {
   const items = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
   const ofPayments = ['body text', 'metadata', 'guest name', 'guest phone', 'guest e-mail', 'user e-mail'];
+  // What is sent is what its target is told: the payer's e-mail address is among it.
+  const allowed: Readonly<Record<string, readonly string[]>> = {
+    PAY: ofPayments,
+    IDEM: ofPayments,
+    DLV: ['guest e-mail', 'user e-mail'],
+  };
   for (const { sk, clientSecret: _own, ...item } of items) {
-    const found = foundIn(JSON.stringify(item), sk === 'PAY' || sk === 'IDEM' ? ofPayments : ['body text']);
+    const found = foundIn(JSON.stringify(item), allowed[sk] ?? ['body text']);
     expect({ pk: item.pk, sk, found }).toEqual({ pk: item.pk, sk, found: [] });
   }
 });

@@ -10,7 +10,7 @@ import { synthesize, temporaryFolder } from './synthesized.ts';
 
 const run = promisify(execFile);
 
-const LARGEST_BYTES = 700_000;
+const LARGEST_BYTES = 700 * 1_024;
 const PROVIDER_CLIENTS = ['stripe', 'braintree'];
 
 const folder = temporaryFolder();

@@ -55,12 +55,22 @@ describe('what is kept', () => {
     );
   });
 
-  it('holds a secret a provider slot and one for guest tokens, and no secret in any template', () => {
-    expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(5);
+  it('holds a secret a provider slot, one for guest tokens and one for webhooks, and no secret in any template', () => {
+    expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(6);
     const told = synthesize({
-      env: { PROVIDER_A: 'stripe', PROVIDER_A_API_KEY: 'sk_test_1', GUEST_TOKEN_SECRET: 'hush' },
+      env: {
+        PROVIDER_A: 'stripe',
+        PROVIDER_A_API_KEY: 'sk_test_1',
+        GUEST_TOKEN_SECRET: 'hush',
+        EXTERNAL_WEBHOOKS_ENABLED: 'true',
+        WEBHOOK_1_URL: 'https://hooks.example/T0KEN',
+        WEBHOOK_1_SECRET: 'whsec_c2VjcmV0',
+      },
     });
-    expect(JSON.stringify(told.resources)).not.toMatch(/sk_test_1|hush/);
+    expect(JSON.stringify(told.resources)).not.toMatch(/sk_test_1|hush|T0KEN|whsec_c2VjcmV0/);
+    expect(told.functionOf('workers.deliver-webhook').Properties.Environment.Variables).toMatchObject({
+      WEBHOOKS_SECRET_ARN: expect.anything(),
+    });
     expect(told.functionOf('payments.create-intent').Properties.Environment.Variables).toMatchObject({
       PROVIDER_A: 'stripe',
       PROVIDER_A_SECRET_ARN: expect.anything(),

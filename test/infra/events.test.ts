@@ -86,6 +86,20 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
   });
 });
 
+describe('the queue of outbound webhooks', () => {
+  it('tries as often, and each try takes as long, as the operator says', () => {
+    const told = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
+    const { Timeout, Environment } = told.functionOf('workers.deliver-webhook').Properties;
+    expect(Timeout).toBe(55);
+    expect(Environment.Variables).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: '45000' });
+    const queue = only(
+      told.ofType('AWS::SQS::Queue').filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
+    );
+    expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(7);
+    expect(queue.Properties.VisibilityTimeout).toBe(6 * 55);
+  });
+});
+
 describe('every queue', () => {
   it.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
     '%s is encrypted, speaks TLS only, and is a consumed queue or one of dead letters',
@@ -104,8 +118,17 @@ describe('every queue', () => {
 });
 
 describe('the rules of the bus', () => {
-  const sample = (source: string, type: string) => ({ source, 'detail-type': type, detail: { id: 'x' } });
+  const sample = (source: string, type: string) => ({
+    source,
+    'detail-type': type,
+    detail: { id: 'x' },
+  });
   const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
+  const ofSubscription = (type: string, subscription_id: string | null) => ({
+    ...sample('payments', type),
+    detail: { payload: { data: { payment_id: 'pay_1', subscription_id } } },
+  });
+  const settled = ['payment.succeeded', 'payment.failed'];
   const raw = ['provider_a:payment_intent.succeeded', 'provider_b:PAYMENT.CAPTURE.COMPLETED'].map((type) =>
     sample('payments.providers', type),
   );
@@ -119,12 +142,22 @@ describe('the rules of the bus', () => {
     expect(canonical.filter((event) => matches(pattern, event))).toEqual([]);
   });
 
+  it('sends settled payments of subscriptions, and nothing else, to follow-payment', () => {
+    const pattern = patternFor('FollowPaymentQueue');
+    const theirs = settled.map((type) => ofSubscription(type, 'subs_1'));
+    expect(theirs.filter((event) => !matches(pattern, event))).toEqual([]);
+    const others = [...settled.map((type) => ofSubscription(type, null)), ofSubscription('payment.created', 'subs_1')];
+    expect([...others, ...canonical, ...raw].filter((event) => matches(pattern, event))).toEqual([]);
+  });
+
   it('has no rule that no event meets', () => {
     const rules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.EventPattern);
     expect(rules.length).toBe(queueTriggers.flatMap((trigger) => trigger.rules).length);
     for (const { logicalId, Properties } of rules) {
       expect(
-        [...canonical, ...raw].some((event) => matches(Properties.EventPattern, event)),
+        [...canonical, ...raw, ...settled.map((type) => ofSubscription(type, 'subs_1'))].some((event) =>
+          matches(Properties.EventPattern, event),
+        ),
         logicalId,
       ).toBe(true);
     }

@@ -30,14 +30,21 @@ const WORTH: Readonly<Record<Right, Grants>> = {
   },
   'secrets:guest-tokens': { 'secretsmanager:GetSecretValue': ['GuestTokenSecret'] },
   'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
+  'secrets:webhooks': { 'secretsmanager:GetSecretValue': ['WebhookSecret'] },
+  'queue:send:follow-payment': { 'sqs:SendMessage': ['FollowPaymentQueue.Arn'] },
   'queue:send:run-due': { 'sqs:SendMessage': ['RunDueQueue.Arn'] },
+  'queue:send:webhook-dispatch': { 'sqs:SendMessage': ['WebhookDispatchQueue.Arn'] },
+  'queue:send:webhook-delivery': { 'sqs:SendMessage': ['WebhookDeliveryQueue.Arn'] },
 };
 
 const LOGS: Grants = { 'logs:CreateLogStream': ['Logs.Arn'], 'logs:PutLogEvents': ['Logs.Arn'] };
 
 const QUEUES: Readonly<Record<string, string>> = {
   'apply-provider-event': 'ApplyProviderEventQueue.Arn',
+  'follow-payment': 'FollowPaymentQueue.Arn',
   'run-due': 'RunDueQueue.Arn',
+  'webhook-dispatch': 'WebhookDispatchQueue.Arn',
+  'webhook-delivery': 'WebhookDeliveryQueue.Arn',
 };
 
 const sourceOf = (trigger: Trigger | undefined): Grants => {

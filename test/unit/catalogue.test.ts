@@ -24,7 +24,11 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'secrets:providers': true,
   'secrets:guest-tokens': true,
   'queue:send:apply-provider-event': true,
+  'secrets:webhooks': true,
+  'queue:send:follow-payment': true,
   'queue:send:run-due': true,
+  'queue:send:webhook-dispatch': true,
+  'queue:send:webhook-delivery': true,
 };
 
 describe('the catalogue', () => {
@@ -179,6 +183,7 @@ describe('the limits of rates', () => {
     ['payments.create-intent', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
     ['payments.confirm', { 'confirm-user': '20/60', 'confirm-payment': '10/3600' }],
     ['payments.sync', { 'sync-payment': '10/60' }],
+    ['webhooks.send-test', { 'webhook-test': '10/60' }],
     ['payments.list-guest', { 'guest-payments-ip': '10/60', 'guest-payments-email': '5/60' }],
   ])('are what is promised: %s', (id, expected) => {
     const limits = endpoints.find((spec) => spec.id === id)?.limits ?? [];

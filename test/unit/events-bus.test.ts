@@ -4,12 +4,13 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { openBus } from '../../shared/events/bus.ts';
 import type { BusEvent } from '../../shared/events/bus-event.ts';
 import { inStatus } from '../../shared/payments/changes.ts';
 import type { Payment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/store.ts';
-import { queueConsumer, streamConsumer } from '../../shared/workers/consumer.ts';
+import { batchConsumer, queueConsumer, streamConsumer } from '../../shared/workers/consumer.ts';
 import { publishChanges } from '../../shared/workers/publish-changes.ts';
 import { openQueues } from '../../shared/workers/queues.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -183,8 +184,8 @@ describe('a consumer', () => {
     const handler = queueConsumer(
       'run-due',
       () => ({ log, queues }),
-      async (_, body, receives) => {
-        seen.push([body, receives]);
+      async (_, body, { messageId, count }) => {
+        seen.push([body, messageId, count]);
         if (body === 2) throw new Error('CANARY');
         return 'done';
       },
@@ -194,11 +195,37 @@ describe('a consumer', () => {
       batchItemFailures: [{ itemIdentifier: 'b' }, { itemIdentifier: 'c' }],
     });
     expect(seen).toEqual([
-      [1, 1],
-      [2, 3],
-      [4, 1],
+      [1, 'a', 1],
+      [2, 'b', 3],
+      [4, 'd', 1],
     ]);
     expect(lines.map(({ level }) => level)).toEqual(['error', 'error']);
+    expect(JSON.stringify(lines)).not.toContain('CANARY');
+  });
+
+  test('takes many at once where they are done together: what cannot be read comes back alone', async () => {
+    const { log, lines } = logLines();
+    const seen: unknown[] = [];
+    let fails = false;
+    const handler = batchConsumer(
+      'webhook-dispatch',
+      () => ({ log }),
+      (body) => z.number().parse(body),
+      async (_, messages) => {
+        seen.push(messages);
+        if (fails) throw new Error('CANARY');
+      },
+    );
+    const Records = [message('a', '1'), message('b', '"CANARY"'), message('c', '{'), message('d', '4')];
+    const idsOf = async () =>
+      (await handler({ Records })).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    expect(await idsOf()).toEqual(['b', 'c']);
+    fails = true;
+    expect((await idsOf()).sort()).toEqual(['a', 'b', 'c', 'd']);
+    expect(seen).toEqual([
+      [1, 4],
+      [1, 4],
+    ]);
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 

@@ -1,13 +1,22 @@
 import { expect } from 'vitest';
+import { derivedId } from '../../../shared/core/ids.ts';
+import { iso } from '../../../shared/core/time.ts';
+import { deliveryItem } from '../../../shared/webhooks/delivery.ts';
+import { logItem } from '../../../shared/webhooks/log.ts';
+import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
 import {
   type CallerName,
   type Column,
   CREATE,
   CREATE_ALONE,
+  CREATE_FROM_OWN,
   LEAVE,
   LIST,
   LIST_BY_TOKEN,
+  LIST_OF_ENTITY,
+  LOG_READ,
+  LOG_REPLAY,
   type MatrixTable,
   ORGANIZATION_READ,
   OWNER_ONLY,
@@ -88,6 +97,89 @@ const onRecord = (
     ...(body !== undefined && { body }),
   }),
 });
+
+/** Customer and method of a maker, at a provider whose subscriptions the service bills. */
+const payerOf = async (service: TestHost, { options, fields }: Maker): Promise<Record<string, string>> => {
+  const provider_id = 'provider_c';
+  const token = { provider_payment_method_token: 'cnon:card-nonce-ok' };
+  const customer = await service.post('/customers', { provider_id, email: 'payer@example.com', ...fields }, options);
+  const method = await service.post('/payment-methods', { provider_id, ...token, ...fields }, options);
+  expect([customer.status, method.status]).toEqual([201, 201]);
+  return { provider_id, customer_id: customer.body.id, payment_method_id: method.body.id };
+};
+
+const payers = new Map<string, Promise<Record<string, string>>>();
+const payerFor = (service: TestHost, maker: Maker): Promise<Record<string, string>> => {
+  const key = JSON.stringify(maker);
+  const known = payers.get(key) ?? payerOf(service, maker);
+  payers.set(key, known);
+  return known;
+};
+
+/** What costs nothing is active at once. */
+const FREE = { total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
+
+const subscribe = async (service: TestHost, maker: Maker, body: Record<string, unknown>) => {
+  const names = await payerFor(service, maker);
+  const made = await service.post('/subscriptions', { ...body, ...names, ...maker.fields }, maker.options);
+  expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201, body: { status: 'active' } });
+  return made.body;
+};
+
+const sharedSubscriptions = new Map<string, Promise<Record<string, string>>>();
+
+/** One to be read by all, or one of its own for a request that may change it; brought to where the request finds it. */
+const onSubscription = (
+  table: MatrixTable,
+  success: number,
+  [path, body]: readonly [(id: string) => string, unknown?],
+  { product, before = [] }: { readonly product?: string; readonly before?: readonly string[] } = {},
+): MatrixRoute => ({
+  table,
+  success,
+  changes: body !== undefined,
+  ask: async (service, world, { caller, column, fresh }) => {
+    const maker = world.makerOf(caller, column);
+    const make = async () => {
+      const made = await subscribe(service, maker, product === undefined ? FREE : { product_id: product });
+      for (const step of fresh ? before : []) {
+        expect((await service.post(`/subscriptions/${made.id}/${step}`, {}, maker.options)).status).toBe(200);
+      }
+      return made;
+    };
+    const key = `${product} ${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
+    const made = fresh ? make() : (sharedSubscriptions.get(key) ?? make());
+    if (!fresh) sharedSubscriptions.set(key, made);
+    return { path: path((await made)['id'] ?? ''), ...(body !== undefined && { body }) };
+  },
+});
+
+/** The caller's own customer and method, where it can have any. */
+const ownMaker = (world: World, caller: CallerName, column: Column): Maker => {
+  if (column === 'organization' || column === 'another organization') return world.makerOf(caller, column);
+  const { headers = {} } = world.callers[caller].carriers[0] ?? {};
+  const canOwn = headers['x-guest-token'] !== undefined || world.userIdOf(caller) !== world.userIdOf('anonymous');
+  return canOwn ? { options: { headers }, fields: {} } : world.makerOf(caller, 'own');
+};
+
+const subscribing: MatrixRoute = {
+  table: CREATE_FROM_OWN,
+  success: 201,
+  changes: true,
+  ask: async (service, world, cell) => {
+    const { body } = await creating('', CREATE, FREE).ask(service, world, cell);
+    const names = await payerFor(service, ownMaker(world, cell.caller, cell.column));
+    return { path: '/subscriptions', body: Object.assign({}, body, names) };
+  },
+};
+
+const GOLD_PLAN = 'gold-plan';
+
+const entityIn = (world: World, column: Column): Record<string, string> => {
+  if (column === "another's") return { entity_type: 'user', entity_id: world.userIdOf('anonymous') };
+  const { organization_id: id } = organizationIn(world, column);
+  return id === undefined ? {} : { entity_type: 'organization', entity_id: id };
+};
 
 const organizationIn = (world: World, column: Column): Record<string, string> => {
   if (column === 'organization') return { organization_id: world.organizationId };
@@ -193,6 +285,47 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   const email = `joiner.${joiners}@example.com`;
   await service.session({ email });
   return { email, role: 'member' };
+};
+
+/** Entries about what was sent, one a column and, where it is the caller's own, a caller; each can be sent again. */
+const logEntries = new Map<string, Promise<string>>();
+const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => Asked): MatrixRoute => ({
+  table,
+  success: 200,
+  changes,
+  ask: async (service, world, { caller, column }) => {
+    const key = column === 'own' ? `own ${world.userIdOf(caller)}` : column;
+    const known = logEntries.get(key) ?? storeLogEntry(service, world, caller, column);
+    logEntries.set(key, known);
+    return asked(await known);
+  },
+});
+
+const storeLogEntry = async (service: TestHost, world: World, caller: CallerName, column: Column): Promise<string> => {
+  const owner = {
+    own: { userId: world.userIdOf(caller) },
+    "another's": { userId: world.userIdOf('anonymous') },
+    organization: { organizationId: world.organizationId },
+    'another organization': { organizationId: world.anotherOrganizationId },
+    guest: {},
+  }[column];
+  const id = `msg_${column} ${caller}`;
+  const event = { provider: 'provider_a', target: 'WEBHOOK_1', ...owner };
+  const entry = logItem({
+    ...event,
+    eventType: 'payment.created',
+    eventId: id,
+    status: 'success',
+    direction: 'outbound',
+    attempt: 1,
+    payload: {},
+    response: {},
+    createdAt: iso(service.now()),
+  });
+  const delivery = { ...event, id, event: 'payment.created', content: { body: '{}' } };
+  await changeTable(service, { put: entry });
+  await changeTable(service, { put: deliveryItem(delivery, service.now()) });
+  return String(entry['id']);
 };
 
 const intent = { total_cents: 500, currency: 'USD' };
@@ -343,6 +476,23 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     id((it) => `/addresses/${it}/set-default`),
     {},
   ),
+  'subscriptions.create': subscribing,
+  'subscriptions.get': onSubscription(READ, 200, [(it) => `/subscriptions/${it}`]),
+  'subscriptions.list': listing('/subscriptions', LIST),
+  'subscriptions.list-guest': always(PUBLIC, 200, false, { path: '/subscriptions/guest/gina@example.com' }),
+  'subscriptions.update': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}`, { metadata: { a: 'b' } }]),
+  'subscriptions.link-address': onSubscription(WRITE, 200, [
+    (it) => `/subscriptions/${it}/billing-address`,
+    { billing_address_id: null },
+  ]),
+  'subscriptions.cancel': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
+  'subscriptions.reactivate': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/reactivate`, {}], {
+    before: ['cancel'],
+  }),
+  'subscriptions.pause': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/pause`, {}]),
+  'subscriptions.resume': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/resume`, {}], {
+    before: ['pause'],
+  }),
   'organizations.create': always(SIGNED_IN, 201, true, { path: '/organizations', body: { name: 'New' } }),
   'organizations.list': always(SIGNED_IN, 200, false, { path: '/organizations' }),
   'organizations.get': inOrganization(
@@ -399,8 +549,27 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
   'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
   'admin.delete-record': deletingTier,
+  'memberships.get': onSubscription(READ, 200, [(it) => `/memberships/${derivedId('membership', it, 'gold')}`], {
+    product: GOLD_PLAN,
+  }),
+  'memberships.list': {
+    table: LIST_OF_ENTITY,
+    success: 200,
+    changes: false,
+    ask: async (_, world, { column }) => ({ path: '/memberships', query: entityIn(world, column) }),
+  },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
+  'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
+  'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),
+  'webhooks.replay-log': ofLogEntry(LOG_REPLAY, true, (entry) => ({
+    path: `/webhooks/logs/${entry}/replay`,
+    body: {},
+  })),
+  'webhooks.send-test': always(PLATFORM_ADMIN, 200, true, {
+    path: '/webhooks/test',
+    body: { event: 'payment.succeeded' },
+  }),
   'webhooks.provider-a': always(SIGNATURE, 200, true, { path: '/webhooks/provider_a', body: {} }),
   'webhooks.provider-b': always(SIGNATURE, 200, true, { path: '/webhooks/provider_b', body: {} }),
   'webhooks.provider-c': always(SIGNATURE, 200, true, { path: '/webhooks/provider_c', body: {} }),

@@ -131,6 +131,12 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | 404 | 403 | 403 | 404
 `);
 
+/** The same, of what names records of the caller's own too: guest_data alone owns none. */
+export const CREATE_FROM_OWN: MatrixTable = {
+  ...CREATE,
+  guest_data: { ...CREATE.guest_data, own: 404 },
+};
+
 /** Creating what names no other record. */
 export const CREATE_ALONE = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -
@@ -163,6 +169,23 @@ admin                         | ok  | - | ok  | 403 | -
 owner                         | ok  | - | ok  | 403 | -
 owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | 403 | 403 | -
+`);
+
+/** Listing what an entity has: the caller, another user, an organization. */
+export const LIST_OF_ENTITY = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | -
+bad session                   | 401 | 401 | 401 | 401 | -
+expired session               | 401 | 401 | 401 | 401 | -
+guest_data                    | 401 | 401 | 401 | 401 | -
+own guest token               | 401 | 401 | 401 | 401 | -
+other's guest token           | 401 | 401 | 401 | 401 | -
+user without organization     | ok  | 404 | 403 | 403 | -
+member                        | ok  | 404 | ok  | 403 | -
+billing                       | ok  | 404 | ok  | 403 | -
+admin                         | ok  | 404 | ok  | 403 | -
+owner                         | ok  | 404 | ok  | 403 | -
+owner of another organization | ok  | 404 | 403 | ok  | -
+platform admin                | ok  | 404 | 403 | 403 | -
 `);
 
 /** The same where a guest may list by token. */
@@ -265,6 +288,40 @@ admin                         | 403 | - | - | - | -
 owner                         | 403 | - | - | - | -
 owner of another organization | 403 | - | - | - | -
 platform admin                | ok  | - | - | - | -
+`);
+
+/** Log entries, by sessions without an organization: each sees its own, platform admins all. */
+export const LOG_READ = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | ok  | 404 | 404 | 404 | 404
+member                        | ok  | 404 | 404 | 404 | 404
+billing                       | ok  | 404 | 404 | 404 | 404
+admin                         | ok  | 404 | 404 | 404 | 404
+owner                         | ok  | 404 | 404 | 404 | 404
+owner of another organization | ok  | 404 | 404 | 404 | 404
+platform admin                | ok  | ok  | ok  | ok  | ok
+`);
+
+/** Sending again what such an entry tells of: no user does it to one's own. */
+export const LOG_REPLAY = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | 403 | 404 | 404 | 404 | 404
+member                        | 403 | 404 | 404 | 404 | 404
+billing                       | 403 | 404 | 404 | 404 | 404
+admin                         | 403 | 404 | 404 | 404 | 404
+owner                         | 403 | 404 | 404 | 404 | 404
+owner of another organization | 403 | 404 | 404 | 404 | 404
+platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
 const everybody = (cell: string): MatrixTable =>

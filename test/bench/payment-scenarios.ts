@@ -1,121 +1,30 @@
 import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
-import { type Key, memberKey, organizationKey, providerEventKey, referenceKey } from '../../shared/table/keys.ts';
+import { providerEventKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
-import type { RowName } from './budgets.ts';
+import type { PaymentRow } from './budgets.ts';
+import {
+  type Fields,
+  guest,
+  intent,
+  listOf,
+  organizationOf,
+  type Person,
+  type Prepared,
+  paid,
+  person,
+  post,
+  projectOf,
+  read,
+  type Scenario,
+  savedMethod,
+  typical,
+  UNCACHED,
+  warmed,
+  withKey,
+} from './people.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** A row's request, with everything before it done. */
-export interface Prepared {
-  readonly ask: Ask;
-  readonly status: number;
-  /** Asked just before, unmeasured, so that the session is cached; by default the caller's list. */
-  readonly warm?: Ask;
-  /** What the request stores, where its size counts. */
-  readonly stores?: Key;
-}
-
-export type Scenario = (service: Service) => Promise<Prepared>;
-
-const DAY = 86_400;
-/** Longer than a membership is cached. */
-const UNCACHED = 301;
 const DECLINED = 'pm_card_visa_chargeDeclined';
-
-/** As long as payments usually are: two of four texts, two pieces of metadata. */
-const typical = (fields: Fields = {}): Fields => ({
-  total_cents: 12_950,
-  currency: 'EUR',
-  payment_method_id: VISA,
-  description: 'Order 1042: two tickets, 14 May',
-  reference_code: 'ORDER-1042',
-  metadata: { order_id: '1042', source: 'web' },
-  ...fields,
-});
-type Fields = Readonly<Record<string, unknown>>;
-
-interface Person {
-  readonly userId: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-let people = 0;
-
-const person = async (service: Service): Promise<Person> => {
-  people += 1;
-  const session = await service.control('/sessions', { email: `jane.doe.${people}@example.com`, expires_in: 30 * DAY });
-  return { userId: session.user_id, headers: { 'x-session-id': session.session_id } };
-};
-
-const post = (path: string, { headers }: Pick<Person, 'headers'>, body: unknown = {}): Ask => ({
-  method: 'POST',
-  path,
-  body,
-  headers,
-});
-const read = (path: string, { headers }: Pick<Person, 'headers'>): Ask => ({ method: 'GET', path, headers });
-const withKey = (ask: Ask, key: string): Ask => ({ ...ask, headers: { ...ask.headers, 'idempotency-key': key } });
-const listOf = (who: Pick<Person, 'headers'>): Ask => read('/payments?limit=1', who);
-
-/** The request, its caller's session cached. */
-const warmed = (who: Person, ask: Ask, status = 200): Prepared => ({ ask, status, warm: listOf(who) });
-
-const intent = (service: Service, who: Person, fields: Fields = {}): Promise<Json> =>
-  service.must(post('/payments/intents', who, typical(fields)));
-
-const paid = async (service: Service, who: Person, fields: Fields = {}): Promise<Json> => {
-  const payment = await intent(service, who, fields);
-  await service.must(post(`/payments/confirm/${payment.id}`, who));
-  return payment;
-};
-
-const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
-
-/** As much of an organization with one member as decisions on access read. */
-const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
-  people += 1;
-  const id = `org_${String(people).padStart(24, '0')}`;
-  await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, ...TIMES });
-  const key = memberKey(id, userId);
-  const memberId = key.sk.slice(key.sk.indexOf('#') + 1);
-  await service.store(key, { id: memberId, organizationId: id, userId, role: 'owner', ...TIMES });
-  return id;
-};
-
-const projectOf = async (service: Service, { userId }: Person): Promise<string> => {
-  people += 1;
-  const id = `proj_${String(people).padStart(24, '0')}`;
-  const [created_at, updated_at] = [TIMES.createdAt, TIMES.updatedAt];
-  await service.store(referenceKey('projects', id), {
-    id,
-    version: 1,
-    name: 'Website',
-    slug: 'website',
-    owner_user_id: userId,
-    metadata: {},
-    created_at,
-    updated_at,
-  });
-  return id;
-};
-
-const savedMethod = async (service: Service, who: Person): Promise<string> => {
-  const body = { provider_id: 'provider_a', provider_payment_method_token: VISA };
-  return (await service.must(post('/payment-methods', who, body))).id;
-};
-
-interface Guest extends Pick<Person, 'headers'> {
-  readonly payment: Json;
-  readonly email: string;
-}
-
-const guest = async (service: Service): Promise<Guest> => {
-  people += 1;
-  const email = `gus.doe.${people}@example.com`;
-  const payment = await service.must(
-    post('/payments/intents', { headers: {} }, guestIntentBody(typical(), { email, name: 'Gus Doe' })),
-  );
-  return { payment, email, headers: { 'x-guest-token': payment.guest_token } };
-};
 
 const createIntent =
   (fields: (service: Service, who: Person) => Promise<Fields> = async () => ({})): Scenario =>
@@ -213,7 +122,7 @@ const inbound =
     return { ask, status: 200, warm: listOf(who), stores: providerEventKey('provider_a', id) };
   };
 
-export const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
+export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'create intent': createIntent(),
   'create intent in a project': createIntent(async (service, who) => ({ project_id: await projectOf(service, who) })),
   'create intent of an organization': createIntent(async (service, who) => ({

@@ -1,0 +1,265 @@
+import * as z from 'zod';
+import type { Reference } from '../../shared/access/record-kind.ts';
+import { addressRecord } from '../../shared/addresses/address.ts';
+import { productRecord, projectRecord } from '../../shared/catalog/reference-records.ts';
+import { customerRecord } from '../../shared/customers/customer.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
+import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
+import { projectNamed } from '../../shared/payments/references.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/create.ts';
+import {
+  billingAddressBody,
+  type CreateSubscriptionBody,
+  cancelBody,
+  createSubscriptionBody,
+  guestListQuery,
+  listSubscriptionsQuery,
+  updateSubscriptionBody,
+} from '../../shared/subscriptions/requests.ts';
+import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
+
+const none = z.object({});
+const byId = z.object({ id: idSchema });
+
+const guestSubscriptionSchema = z.looseObject({
+  id: z.string(),
+  status: z.enum(SUBSCRIPTION_STATUSES),
+  currency: z.string(),
+  total_cents: z.int().nonnegative(),
+  billing_interval: z.string(),
+  current_period_end: z.string(),
+  cancel_at_period_end: z.boolean(),
+  is_guest_subscription: z.boolean(),
+  created_at: z.string(),
+});
+
+const subscriptionSchema = guestSubscriptionSchema.extend({
+  customer_id: z.string(),
+  product_id: z.string().nullable(),
+  payment_method_id: z.string().nullable(),
+  provider_id: z.string(),
+  provider_subscription_id: z.string().nullable(),
+  billing_status: z.string(),
+  current_period_start: z.string(),
+  next_billing_date: z.string().nullable(),
+  trial_end: z.string().nullable(),
+  subtotal_cents: z.int().nonnegative(),
+  tax_cents: z.int().nonnegative(),
+  discount_cents: z.int().nonnegative(),
+  interval_multiplier: z.int().positive(),
+  project_id: z.string().nullable(),
+  organization_id: z.string().nullable(),
+  user_id: z.string().nullable(),
+  billing_address_id: z.string().nullable(),
+  metadata: z.record(z.string(), z.json()),
+});
+
+const addressNamed = ({
+  billing_address_id: id,
+}: {
+  readonly billing_address_id?: string | null | undefined;
+}): readonly Reference[] => (id ? [{ kind: addressRecord, id }] : []);
+
+const namedBy = (body: CreateSubscriptionBody): readonly Reference[] => [
+  { kind: customerRecord, id: body.customer_id },
+  { kind: paymentMethodRecord, id: body.payment_method_id },
+  ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
+  ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
+  ...addressNamed(body),
+];
+
+export const create = endpoint({
+  id: 'subscriptions.create',
+  method: 'POST',
+  path: '/subscriptions',
+  summary: 'Create a subscription',
+  auth: 'session-or-guest',
+  access: { action: 'canManageSubscriptions', organization: 'session by default', references: namedBy },
+  params: none,
+  query: none,
+  body: createSubscriptionBody,
+  response: subscriptionSchema,
+  status: 201,
+  form: 'bare',
+  errors: [
+    'VALIDATION_ERROR',
+    'PRICING_MISMATCH',
+    'UNSUPPORTED_CURRENCY',
+    'UNSUPPORTED_PROVIDER',
+    'PROVIDER_MISMATCH',
+    'PRODUCT_INACTIVE',
+    'PAYMENT_DECLINED',
+    'RESOURCE_NOT_FOUND',
+    'INSUFFICIENT_PERMISSIONS',
+    'PROVIDER_TIMEOUT',
+    'RATE_LIMITED',
+  ],
+  idempotent: 'create',
+  limits: guestCreateLimits,
+  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
+  memoryMb: 256,
+});
+
+export const get = endpoint({
+  id: 'subscriptions.get',
+  method: 'GET',
+  path: '/subscriptions/{id}',
+  summary: 'Get a subscription',
+  auth: 'session',
+  access: { action: 'read', record: subscriptionRecord },
+  params: byId,
+  query: none,
+  body: null,
+  response: subscriptionSchema,
+  status: 200,
+  form: 'bare',
+  errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read'],
+});
+
+export const list = endpoint({
+  id: 'subscriptions.list',
+  method: 'GET',
+  path: '/subscriptions',
+  summary: 'List subscriptions',
+  auth: 'session',
+  access: { action: 'read', organization: 'session by default', references: projectNamed },
+  params: none,
+  query: listSubscriptionsQuery,
+  body: null,
+  response: z.array(subscriptionSchema),
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read'],
+});
+
+const change = {
+  auth: 'session',
+  params: byId,
+  query: none,
+  response: subscriptionSchema,
+  status: 200,
+  form: 'bare',
+  uses: ['table:read', 'table:write', 'secrets:providers'],
+  timeoutSeconds: 29,
+  memoryMb: 256,
+} as const;
+
+const CHANGE_ERRORS = [
+  'VALIDATION_ERROR',
+  'RESOURCE_NOT_FOUND',
+  'INSUFFICIENT_PERMISSIONS',
+  'VERSION_CONFLICT',
+  'PROVIDER_TIMEOUT',
+] as const;
+
+export const update = endpoint({
+  ...change,
+  id: 'subscriptions.update',
+  method: 'PATCH',
+  path: '/subscriptions/{id}',
+  summary: 'Change the payment method or metadata of a subscription',
+  access: {
+    action: 'canManageSubscriptions',
+    record: subscriptionRecord,
+    references: ({ payment_method_id: id }) => (id ? [{ kind: paymentMethodRecord, id }] : []),
+  },
+  body: updateSubscriptionBody,
+  errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH'],
+});
+
+export const linkAddress = endpoint({
+  ...change,
+  id: 'subscriptions.link-address',
+  method: 'PATCH',
+  path: '/subscriptions/{id}/billing-address',
+  summary: 'Link or unlink the billing address of a subscription',
+  access: { action: 'canManageSubscriptions', record: subscriptionRecord, references: addressNamed },
+  body: billingAddressBody,
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:write'],
+  timeoutSeconds: 10,
+});
+
+const command = { ...change, method: 'POST', idempotent: 'stored' } as const;
+const access = { action: 'canManageSubscriptions', record: subscriptionRecord } as const;
+
+export const cancel = endpoint({
+  ...command,
+  id: 'subscriptions.cancel',
+  path: '/subscriptions/{id}/cancel',
+  summary: 'Cancel a subscription, at the end of its period or now',
+  access,
+  body: cancelBody,
+  errors: CHANGE_ERRORS,
+});
+
+export const reactivate = endpoint({
+  ...command,
+  id: 'subscriptions.reactivate',
+  path: '/subscriptions/{id}/reactivate',
+  summary: 'Take back a cancelation, or start a canceled subscription again',
+  access,
+  body: none,
+  errors: [
+    ...CHANGE_ERRORS,
+    'SUBSCRIPTION_NOT_CANCELED',
+    'PAYMENT_METHOD_REQUIRED',
+    'PAYMENT_IN_PROGRESS',
+    'PAYMENT_DECLINED',
+  ],
+});
+
+export const pause = endpoint({
+  ...command,
+  id: 'subscriptions.pause',
+  path: '/subscriptions/{id}/pause',
+  summary: 'Pause a subscription: nothing is charged until it is resumed',
+  access,
+  body: none,
+  errors: [...CHANGE_ERRORS, 'INVALID_STATE'],
+});
+
+export const resume = endpoint({
+  ...command,
+  id: 'subscriptions.resume',
+  path: '/subscriptions/{id}/resume',
+  summary: 'Resume a paused subscription',
+  access,
+  body: none,
+  errors: [...CHANGE_ERRORS, 'INVALID_STATE', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_IN_PROGRESS', 'PAYMENT_DECLINED'],
+});
+
+export const listGuest = endpoint({
+  id: 'subscriptions.list-guest',
+  method: 'GET',
+  path: '/subscriptions/guest/{email}',
+  summary: "List a guest's subscriptions by e-mail",
+  auth: 'public',
+  params: byEmail,
+  query: guestListQuery,
+  body: null,
+  response: z.array(guestSubscriptionSchema),
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
+  limits: guestListLimits('guest-subscriptions'),
+  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+});
+
+export const subscriptionEndpoints = [
+  create,
+  get,
+  list,
+  update,
+  linkAddress,
+  cancel,
+  reactivate,
+  pause,
+  resume,
+  listGuest,
+];

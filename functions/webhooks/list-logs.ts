@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { listLogs } from '../../shared/webhooks/list-logs.ts';
+import { listWebhookLogs } from './endpoints.ts';
+
+export const handler = lambda(listWebhookLogs, webDeps, listLogs);

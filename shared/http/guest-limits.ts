@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { Caller } from '../access/caller.ts';
+import type { RateLimit } from './endpoint.ts';
+import { emailSchema } from './fields.ts';
+
+/** What anybody may ask without a credential is counted, by address and by the e-mail named. */
+const MINUTE = 60;
+
+const freshGuest = (caller: Caller) => (caller.kind === 'guest' ? caller : undefined);
+
+export const guestCreateLimits: readonly RateLimit[] = [
+  {
+    name: 'guest-create-ip',
+    max: 10,
+    windowSeconds: MINUTE,
+    by: ({ caller, sourceIp }) => freshGuest(caller) && sourceIp,
+  },
+  { name: 'guest-create-email', max: 5, windowSeconds: MINUTE, by: ({ caller }) => freshGuest(caller)?.email },
+];
+
+/** The path of a list by e-mail. */
+export const byEmail = z.object({ email: emailSchema });
+
+export const guestListLimits = (name: string): readonly RateLimit[] => [
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp },
+  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
+];

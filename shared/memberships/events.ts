@@ -1,0 +1,54 @@
+import { type BusEvent, type CanonicalEvent, changeId } from '../events/bus-event.ts';
+import { payerOf } from '../subscriptions/events.ts';
+import type { Membership } from './membership.ts';
+
+/** What a stored change of a membership is called; an expired one has no event of its own. */
+export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
+  const event = nameOf(before, after);
+  if (event === undefined) return [];
+  const id = changeId(after.id, after.version, event);
+  return [
+    {
+      id,
+      source: 'payments',
+      type: event,
+      detail: {
+        id,
+        organization_id: after.organizationId ?? null,
+        user_id: after.userId ?? null,
+        payload: { event, provider: after.providerId, timestamp: after.updatedAt, data: dataOf(after) },
+      },
+    },
+  ];
+};
+
+const nameOf = (before: Membership | undefined, after: Membership): CanonicalEvent | undefined => {
+  if (before?.version === after.version) return undefined;
+  if (before?.status !== after.status) {
+    switch (after.status) {
+      case 'pending':
+        return 'membership.pending';
+      case 'active':
+        return 'membership.activated';
+      case 'cancelled':
+        return 'membership.cancelled';
+      case 'expired':
+        return undefined;
+    }
+  }
+  const movedOn = after.status === 'active' && (after.endsAt ?? '') > (before.endsAt ?? '');
+  return movedOn ? 'membership.extended' : undefined;
+};
+
+const dataOf = (membership: Membership) => ({
+  membership_id: membership.id,
+  membership_type_id: membership.tierId,
+  entity_type: membership.entityType,
+  entity_id: membership.entityId,
+  subscription_id: membership.subscriptionId,
+  status: membership.status,
+  starts_at: membership.startsAt ?? null,
+  ends_at: membership.endsAt ?? null,
+  user: payerOf(membership),
+  project: membership.projectId ? { id: membership.projectId } : null,
+});

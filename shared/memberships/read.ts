@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import type { Reference } from '../access/record-kind.ts';
+import { projectRecord } from '../catalog/reference-records.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import { offsetReply } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { organizationRecord } from '../organizations/organization.ts';
+import { entityPartition } from '../table/keys.ts';
+import { listRows } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
+import { type Membership, membershipRecord, membershipView } from './membership.ts';
+import type { ListMembershipsQuery } from './requests.ts';
+
+export const getMembership = async (
+  _deps: unknown,
+  { record }: ApiRequest<unknown, unknown, unknown, Membership>,
+): Promise<Reply> => ({ data: membershipView(record) });
+
+const entityQuery = z.looseObject({ entity_type: z.enum(['organization', 'project']), entity_id: z.string() });
+const ENTITY_RECORDS = { organization: organizationRecord, project: projectRecord } as const;
+
+/** A project or organization is read as a record of its own: by its owner, or by members of its organization. */
+export const entityNamed = (query: unknown): readonly Reference[] => {
+  const parsed = entityQuery.safeParse(query);
+  return parsed.success ? [{ kind: ENTITY_RECORDS[parsed.data.entity_type], id: parsed.data.entity_id }] : [];
+};
+
+/** Newest first. */
+export const listMemberships = async (
+  { table }: { readonly table: Table },
+  { caller, query }: ApiRequest<unknown, ListMembershipsQuery>,
+): Promise<Reply> => {
+  if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
+  const { entity_type: type, entity_id: id = caller.userId } = query;
+  if (type === 'user' && id !== caller.userId) throw notFound('user');
+  const listed = await listRows(table, {
+    index: 'owner',
+    partition: entityPartition(type, id),
+    descending: true,
+    filter: [],
+    offset: query.offset,
+    limit: query.limit,
+  });
+  const items = await table.getMany(listed.rows);
+  const memberships = items.flatMap((item) => (item && membershipRecord.parse(item)) ?? []);
+  return offsetReply(memberships.map(membershipView), listed, query);
+};

@@ -1,0 +1,88 @@
+import { DomainError } from '../core/errors.ts';
+import type { DeclineCode } from '../core/outcome.ts';
+import { iso } from '../core/time.ts';
+import { putAlias } from '../table/alias.ts';
+import { mismatchOf } from './answer.ts';
+import { inStatus } from './changes.ts';
+import type { CollectDeps, WantedPayment } from './collect.ts';
+import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
+import { type PaymentStore, paymentStore } from './store.ts';
+import { isFurther } from './transitions.ts';
+
+/** What a provider says of an invoice that it collects by itself. */
+export interface ToldInvoice {
+  readonly invoiceId: string;
+  readonly intentId: string;
+  readonly status: 'succeeded' | 'failed' | 'processing' | 'pending';
+  readonly amountCents: number;
+  readonly currency: string;
+  readonly attempts: number;
+  readonly failureCode: DeclineCode | undefined;
+}
+
+export type InvoiceRecorded =
+  | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  /** It contradicts what is to be paid: nothing is stored. */
+  | { readonly kind: 'mismatch'; readonly reason: string };
+
+const RECORD_TRIES = 5;
+
+/**
+ * The payment of a provider's own invoice: mirrored, never charged here. Told in any order and however often, it only
+ * moves further on. @param label leaves our id with the provider's intent, before the payment is there.
+ */
+export const recordInvoice = async (
+  deps: CollectDeps,
+  wanted: WantedPayment,
+  invoice: ToldInvoice,
+  label: () => Promise<void>,
+): Promise<InvoiceRecorded> => {
+  const store = paymentStore(deps.table, deps.now);
+  const fresh = paymentOf(deps, wanted, invoice);
+  const reason = mismatchOf(fresh, invoice);
+  if (reason) return { kind: 'mismatch', reason };
+  let found = await store.load(wanted.id);
+  if (!found) {
+    await label();
+    await putAlias(deps.table, wanted.providerId, invoice.intentId, { kind: 'PAY', id: wanted.id });
+    found = await store.insertOrFind(fresh);
+    if (!found) return { kind: 'payment', payment: fresh };
+  }
+  return { kind: 'payment', payment: await moveFurther(deps, store, found, invoice) };
+};
+
+const moveFurther = async (
+  deps: CollectDeps,
+  store: PaymentStore,
+  found: Payment,
+  { status, failureCode }: ToldInvoice,
+): Promise<VisiblePayment> => {
+  let current: Payment | undefined = found;
+  for (let tries = 0; tries < RECORD_TRIES; tries += 1) {
+    if (!current || !isVisible(current)) break;
+    if (!isFurther(current.status, status)) return current;
+    const facts = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
+    const next: VisiblePayment = inStatus(current, status, deps.now(), 'event', facts);
+    const committed = await store.commit(current, next);
+    if (committed.ok) return next;
+    current = committed.found;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+const paymentOf = (deps: CollectDeps, wanted: WantedPayment, invoice: ToldInvoice): VisiblePayment => {
+  const at = iso(deps.now());
+  const unseen: Payment = {
+    ...wanted,
+    version: 0,
+    status: invoice.status,
+    createdAt: at,
+    updatedAt: at,
+    attempt: invoice.attempts,
+    providerIntentId: invoice.intentId,
+    providerPaymentId: invoice.intentId,
+    providerInvoiceId: invoice.invoiceId,
+    failureCode: invoice.failureCode ?? 'do_not_honor',
+  };
+  return inStatus(unseen, invoice.status, deps.now(), 'event');
+};

@@ -1,0 +1,117 @@
+import type { RecordEventResult } from '../customers/apply-event.ts';
+import type { ProviderEvent } from '../providers/provider.ts';
+import type { ProviderSlot } from '../settings.ts';
+import { findAlias } from '../table/alias.ts';
+import { applyInvoice } from './apply-invoice.ts';
+import { edited } from './changes.ts';
+import type { BillingDeps } from './deps.ts';
+import { mirrored } from './mirror.ts';
+import { answerOf, isNative, nativeOf } from './native-port.ts';
+import { type SubscriptionStore, subscriptionStore } from './store.ts';
+import type { Subscription } from './subscription.ts';
+import { changed, outcome, readAgain, type Told } from './told.ts';
+
+/** What providers tell of subscriptions that they bill. What is billed here is decided here, whatever anybody tells. */
+type SubscriptionEventType = Extract<
+  NonNullable<ProviderEvent['type']>,
+  `subscription.${string}` | `invoice.${string}`
+>;
+
+export const isSubscriptionEvent = (type: ProviderEvent['type']): type is SubscriptionEventType =>
+  (type?.startsWith('subscription.') || type?.startsWith('invoice.')) ?? false;
+
+export const applySubscriptionEvent = async (
+  deps: BillingDeps,
+  slot: ProviderSlot,
+  event: ProviderEvent,
+  type: SubscriptionEventType,
+): Promise<RecordEventResult> => {
+  const store = subscriptionStore(deps.table);
+  const subscription = await subscriptionOfEvent(deps, store, slot, event);
+  // A creation that is under way learns by itself what comes of it.
+  if (!subscription || subscription.status === 'creating') return { kind: 'early' };
+  const told: Told = { deps, store, subscription, event };
+  if (subscription.providerId !== slot) return outcome(told, 'quarantined', 'provider differs');
+  if (!isNative(subscription)) return outcome(told, 'ignored', 'billed here');
+  const { providerSubscriptionId: known } = subscription;
+  const named = providerIdIn(event);
+  if (named !== undefined && known !== undefined && named !== known) {
+    return outcome(told, 'ignored', 'an earlier subscription at the provider');
+  }
+  if (type === 'invoice.payment_succeeded' || type === 'invoice.payment_failed') return applyInvoice(told, type);
+  if (subscription.status === 'canceled') return endThere(told, named);
+  return applyNews(told, type, named);
+};
+
+const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
+  object.invoice?.subscriptionId ?? (type?.startsWith('invoice.') ? undefined : object.id);
+
+/** By the provider's id of it, else by ours, which was left with the provider. */
+const subscriptionOfEvent = async (
+  deps: BillingDeps,
+  store: SubscriptionStore,
+  slot: ProviderSlot,
+  { object }: ProviderEvent,
+): Promise<Subscription | undefined> => {
+  for (const id of [object.invoice?.subscriptionId, object.subscription?.subscriptionId, object.id]) {
+    const alias = id === undefined ? undefined : await findAlias(deps.table, slot, id);
+    if (alias?.kind === 'SUB') return store.load(alias.id);
+  }
+  const ours = object.subscription?.ourSubscriptionId ?? object.invoice?.ourSubscriptionId;
+  return ours === undefined ? undefined : store.load(ours);
+};
+
+/** Canceled here, and the provider may not know: it is not to charge any more. */
+const endThere = async (told: Told, named: string | undefined): Promise<RecordEventResult> => {
+  const { deps, subscription, event } = told;
+  if (event.type === 'subscription.deleted' || named === undefined) return outcome(told, 'ignored', 'no change');
+  const native = await nativeOf(deps, subscription);
+  const found = answerOf(await native.find(named), subscription);
+  if (found.status === 'canceled') return outcome(told, 'ignored', 'no change');
+  const idempotencyKey = `${subscription.id}:cancel:${named}`;
+  answerOf(await native.cancel({ subscriptionId: named, idempotencyKey }), subscription);
+  return outcome(told, 'applied', 'canceled at the provider');
+};
+
+const applyNews = async (
+  told: Told,
+  type: Exclude<SubscriptionEventType, `invoice.${string}`>,
+  named: string | undefined,
+): Promise<RecordEventResult> => {
+  const { deps, store, subscription, event } = told;
+  switch (type) {
+    case 'subscription.trial_will_end': {
+      if (subscription.status !== 'trialing' || subscription.trialNoticed) return outcome(told, 'ignored', 'no change');
+      await store.change(subscription, (current) =>
+        current.trialNoticed ? current : edited(current, 'trial_will_end', deps.now(), { trialNoticed: true }),
+      );
+      return outcome(told, 'applied', 'trial will end');
+    }
+    case 'subscription.deleted': {
+      // Final, and so never stale.
+      const said = { status: 'canceled', at: event.createdAt } as const;
+      await store.change(subscription, (current) => mirrored(current, said, deps.now()));
+      return outcome(told, 'applied', 'canceled');
+    }
+    case 'subscription.created':
+    case 'subscription.updated':
+      return applyState(told, named);
+  }
+};
+
+/** Newer than what is known, it is taken at its word; older, it is stale; of the same second, the provider is read. */
+const applyState = async (told: Told, named: string | undefined): Promise<RecordEventResult> => {
+  const { deps, store, subscription, event } = told;
+  const news = event.object.subscription;
+  const knownAt = subscription.knownAt ?? 0;
+  if (event.createdAt < knownAt) return outcome(told, 'ignored', 'stale');
+  const isClear =
+    event.createdAt > knownAt && news?.status !== undefined && subscription.providerSubscriptionId !== undefined;
+  if (!isClear) return readAgain(told, named);
+  const next = await store.change(subscription, (current) =>
+    event.createdAt < (current.knownAt ?? 0)
+      ? current
+      : mirrored(current, { ...news, at: event.createdAt }, deps.now()),
+  );
+  return changed(told, next);
+};

@@ -1,0 +1,78 @@
+import { instant, iso } from '../core/time.ts';
+import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import { attemptClaimed, edited } from './changes.ts';
+import { attemptCharge } from './charge.ts';
+import type { BillingDeps } from './deps.ts';
+import { changeAtProvider, withMethod } from './native-commands.ts';
+import { isNative } from './native-port.ts';
+import { subscriptionStore } from './store.ts';
+import { isLive, type Subscription } from './subscription.ts';
+import { type DunningPolicy, isFirst, isUnclear, nextRetry } from './transitions.ts';
+
+/** Charged with it from now on; what is past due is tried with it at once, and whatever comes of that, it stays. */
+export const changeMethod = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  method: PaymentMethod,
+): Promise<Subscription> => {
+  const store = subscriptionStore(deps.table);
+  if (isNative(subscription)) return changeNatively(deps, subscription, method);
+  const changed = await store.change(subscription, (current) => {
+    if (current.paymentMethodId === method.id) return current;
+    const next = edited(current, 'method_changed', deps.now(), methodFields(current, method));
+    return isOwed(next) ? attemptClaimed(next, deps.now()) : next;
+  });
+  const isClaimed = isUnclear(changed.charge) && !isUnclear(subscription.charge);
+  if (!isClaimed || changed.status !== 'past_due') return changed;
+  const { subscription: tried } = await attemptCharge(deps, store, changed, { attended: true });
+  return tried;
+};
+
+/** The provider charges it from the next time on, and tries an open invoice with it at once. */
+const changeNatively = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  method: PaymentMethod,
+): Promise<Subscription> => {
+  if (subscription.paymentMethodId === method.id) return subscription;
+  const told = isLive(subscription)
+    ? await changeAtProvider(deps, subscription, `method:${method.id}`, withMethod(method.providerMethodId))
+    : subscription;
+  return subscriptionStore(deps.table).change(told, (current) =>
+    edited(current, 'method_changed', deps.now(), methodFields(current, method)),
+  );
+};
+
+/** Another method takes a gone one's place, unasked: what is past due waits for its next retry. */
+export const handMethodOver = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  goneId: string,
+  heir: PaymentMethod | undefined,
+): Promise<Subscription> => {
+  if (heir && isNative(subscription)) return changeNatively(deps, subscription, heir);
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.paymentMethodId !== goneId) return current;
+    const fields = heir ? methodFields(current, heir) : { paymentMethodId: undefined, methodRef: undefined };
+    const next = edited(current, 'method_changed', deps.now(), fields);
+    return heir && isOwed(next) ? withRetry(next, deps.now(), deps.dunning) : next;
+  });
+};
+
+const methodFields = (subscription: Subscription, method: PaymentMethod) => ({
+  paymentMethodId: method.id,
+  methodRef: method.providerMethodId,
+  providerCustomerId: method.providerCustomerId ?? subscription.providerCustomerId,
+});
+
+/** Past due, and no attempt under way. */
+const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
+  billingOwner === 'service' && status === 'past_due' && charge !== undefined && !isUnclear(charge);
+
+/** Where retries had been stopped, another method has them go on. */
+const withRetry = (subscription: Subscription, now: number, policy: DunningPolicy): Subscription => {
+  const { charge } = subscription;
+  if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;
+  const at = nextRetry(policy, instant(charge.failedAt), now);
+  return at === undefined ? subscription : { ...subscription, charge: { ...charge, retryAt: iso(at) } };
+};

@@ -1,0 +1,36 @@
+import { DomainError } from '../core/errors.ts';
+import { slotOf } from '../payment-methods/defaults.ts';
+import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import { readDefault } from '../table/defaults.ts';
+import { recordStore } from '../table/record-store.ts';
+import { handMethodOver } from './change-method.ts';
+import type { BillingDeps } from './deps.ts';
+import { subscriptionsUsing } from './used-by.ts';
+
+/**
+ * Before a method goes: the subscriptions that use it go on with its owner's default, where that is another one of the
+ * same provider. @param isGone the provider has it no more, and nobody can be asked: they wait for another method.
+ * @throws DomainError PAYMENT_METHOD_IN_USE where nothing can take over.
+ */
+export const handOver = async (
+  deps: BillingDeps,
+  method: PaymentMethod,
+  { isGone }: { readonly isGone: boolean },
+): Promise<void> => {
+  const users = await subscriptionsUsing(deps.table, 'PM', method.id);
+  if (users.length === 0) return;
+  const heir = await heirOf(deps, method);
+  if (!heir && !isGone) {
+    throw new DomainError('PAYMENT_METHOD_IN_USE', {
+      details: { subscription_ids: users.map(({ id }) => id) },
+    });
+  }
+  for (const subscription of users) await handMethodOver(deps, subscription, method.id, heir);
+};
+
+const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
+  const id = await readDefault(deps.table, slotOf(method));
+  if (id === undefined || id === method.id) return undefined;
+  const heir = await recordStore(deps.table, deps.now, paymentMethodShape).load(id);
+  return heir?.providerId === method.providerId ? heir : undefined;
+};

@@ -1,0 +1,38 @@
+import { iso, SECOND } from '../core/time.ts';
+import { recordInvoice } from '../payments/invoice.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
+import { unclear } from '../providers/done.ts';
+import type { ProviderInvoice } from '../providers/native-subscriptions.ts';
+import { periodPaymentId } from './changes.ts';
+import type { BillingDeps } from './deps.ts';
+import { nativeOf } from './native-port.ts';
+import { periodPayment } from './period-payment.ts';
+import type { Subscription } from './subscription.ts';
+
+export type InvoicePayment =
+  | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  /** It asks for nothing. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'mismatch'; readonly reason: string };
+
+/** The payment that a provider's invoice of a subscription is: its id follows from subscription and period. */
+export const invoicePayment = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  invoice: ProviderInvoice,
+): Promise<InvoicePayment> => {
+  const { intentId } = invoice;
+  if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
+  const paymentId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const native = await nativeOf(deps, subscription);
+  const label = async (): Promise<void> => {
+    const labelled = await native.labelPayment({ intentId, paymentId, idempotencyKey: `${paymentId}:label` });
+    if (labelled.kind === 'unknown') throw unclear(labelled.reason, { payment_id: paymentId });
+  };
+  const recorded = await recordInvoice(deps, periodPayment(subscription, paymentId), { ...invoice, intentId }, label);
+  if (recorded.kind === 'mismatch') {
+    const { reason } = recorded;
+    deps.log.error('subscription anomaly', { subscription_id: subscription.id, payment_id: paymentId, reason });
+  }
+  return recorded;
+};

@@ -1,0 +1,150 @@
+import { DomainError } from '../core/errors.ts';
+import { iso, MINUTE } from '../core/time.ts';
+import { collectedPayment, letGo } from '../payments/collect.ts';
+import { followAbandoned } from './abandon.ts';
+import { readProvider } from './adopt.ts';
+import { appointmentOf, dueStep, type Step } from './appointments.ts';
+import { attemptClaimed, canceledNow, chargeDropped, edited, retriesOver } from './changes.ts';
+import { attemptCharge } from './charge.ts';
+import type { BillingDeps } from './deps.ts';
+import { createAtProvider } from './native.ts';
+import { cancelAtProvider } from './native-commands.ts';
+import { isNative } from './native-port.ts';
+import { billedNext, missedPeriods } from './periods.ts';
+import { settled } from './settle.ts';
+import { type SubscriptionStore, subscriptionStore } from './store.ts';
+import type { Subscription } from './subscription.ts';
+import { isFirst } from './transitions.ts';
+
+/** When something that could not be done is tried again. */
+const RETRY_MS = 5 * MINUTE;
+
+/** Does what a subscription's appointment is about, and sets the next one. Safe to repeat, late or twice. */
+export const keepSubscriptionAppointment = async (deps: BillingDeps, id: string): Promise<string> => {
+  const store = subscriptionStore(deps.table);
+  const subscription = await store.load(id);
+  if (!subscription) return 'gone';
+  const step = dueStep(subscription, deps.now());
+  if (step === undefined) {
+    await store.postpone(subscription, appointmentOf(subscription));
+    return 'nothing due';
+  }
+  try {
+    return await KEEPERS[step]({ deps, store, subscription });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    // The provider was against it, or could not be asked: it comes round again, and the code says why.
+    await comeBack({ deps, store, subscription });
+    return error.code;
+  }
+};
+
+interface Kept {
+  readonly deps: BillingDeps;
+  readonly store: SubscriptionStore;
+  readonly subscription: Subscription;
+}
+
+const comeBack = async ({ deps, store, subscription }: Kept): Promise<void> => {
+  const stands = await store.load(subscription.id);
+  if (stands && appointmentOf(stands)) await store.postpone(stands, iso(deps.now() + RETRY_MS));
+};
+
+const OVERTAKEN = 'another came first';
+
+/** Each decides on what was read; where another commit comes first, that one has set the next appointment. */
+const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
+  look: (kept) => (isNative(kept.subscription) ? lookAtProvider(kept) : look(kept)),
+
+  'give up': (kept) => end(kept),
+
+  end: (kept) => end(kept),
+
+  notice: async ({ deps, store, subscription }) => {
+    const noticed = edited(subscription, 'trial_will_end', deps.now(), { trialNoticed: true });
+    return (await store.commit(subscription, noticed)).ok ? 'trial will end' : OVERTAKEN;
+  },
+
+  bill: async (kept) => {
+    const { deps, store, subscription } = kept;
+    const missed = missedPeriods(subscription, deps.now());
+    if (missed > 0) deps.log.warn('periods let go', { subscription_id: subscription.id, count: missed });
+    const billed = await store.commit(subscription, billedNext(subscription, deps.now(), deps.dunning));
+    if (!billed.ok) return OVERTAKEN;
+    return billed.subscription.charge?.lookAt === undefined
+      ? billed.subscription.status
+      : attempt({ ...kept, subscription: billed.subscription });
+  },
+
+  retry: (kept) => claimAndAttempt(kept),
+
+  final: async ({ deps, store, subscription }) => {
+    const over = retriesOver(subscription, deps.now(), deps.dunning);
+    return (await store.commit(subscription, over)).ok ? over.status : OVERTAKEN;
+  },
+
+  sync: async ({ deps, store, subscription }) => (await readProvider(deps, store, subscription)).status,
+};
+
+const end = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  if (isNative(subscription)) await cancelAtProvider(deps, subscription);
+  const ended = await store.commit(subscription, canceledNow(subscription, deps.now()));
+  if (!ended.ok) return OVERTAKEN;
+  await followAbandoned(deps, store, ended.subscription);
+  return 'canceled';
+};
+
+/** The attempt is claimed here before it is made: whoever cancels meanwhile knows of it. */
+const claimAndAttempt = async (kept: Kept): Promise<string> => {
+  const { deps, store, subscription } = kept;
+  const claimed = await store.commit(subscription, attemptClaimed(subscription, deps.now()));
+  return claimed.ok ? attempt({ ...kept, subscription: claimed.subscription }) : OVERTAKEN;
+};
+
+const attempt = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  const attempted = await attemptCharge(deps, store, subscription, { attended: false });
+  if (attempted.error) await comeBack({ deps, store, subscription });
+  return attempted.error?.code ?? attempted.subscription.status;
+};
+
+/** An attempt was begun and nobody has said what came of it. */
+const look = async (kept: Kept): Promise<string> => {
+  const { deps, store, subscription } = kept;
+  const { charge } = subscription;
+  if (!charge) return 'nothing due';
+  if (charge.abandoned) {
+    const followed = await followAbandoned(deps, store, subscription);
+    if (followed.charge) await comeBack(kept);
+    return followed.charge ? 'under way' : 'let go';
+  }
+  const payment = await collectedPayment(deps, charge.paymentId);
+  const tried = payment !== undefined && payment.attempt > charge.attempts;
+  if (!tried && payment?.status !== 'canceled' && payment?.status !== 'succeeded') {
+    return isFirst(charge) && subscription.status !== 'past_due' ? forget(kept) : claimAndAttempt(kept);
+  }
+  const next = settled(subscription, payment, deps.now(), deps.dunning);
+  return (await store.commit(subscription, next)).ok ? next.status : OVERTAKEN;
+};
+
+/** The provider was asked to make it, and nobody knows whether it has: asked once more under the same key, it says so. */
+const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  const { charge, providerSubscriptionId } = subscription;
+  if (providerSubscriptionId !== undefined) return (await readProvider(deps, store, subscription)).status;
+  if (charge?.abandoned) {
+    // Should it be there after all, its events will tell, and it is canceled then.
+    const dropped = await store.commit(subscription, chargeDropped(subscription));
+    return dropped.ok ? 'let go' : OVERTAKEN;
+  }
+  const made = await createAtProvider(deps, store, subscription);
+  if (made.error && made.subscription.status === 'creating') await store.removeCreating(made.subscription);
+  return made.error?.code ?? made.subscription.status;
+};
+
+/** Whoever waited for this first charge was told that it came to nothing, and nobody has been charged: it never will be. */
+const forget = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  const { charge, status } = subscription;
+  if (status === 'creating') await store.removeCreating(subscription);
+  else await store.commit(subscription, chargeDropped(subscription));
+  if (charge) await letGo(deps, charge.paymentId);
+  return 'let go';
+};

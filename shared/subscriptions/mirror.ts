@@ -1,0 +1,134 @@
+import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../core/time.ts';
+import { moved } from './changes.ts';
+import type { Charge, Reason, Subscription, SubscriptionStatus } from './subscription.ts';
+import { type Cause, isFirst } from './transitions.ts';
+
+/**
+ * A subscription that its provider bills, as the provider has it: pure. What is canceled here stays so, unless its payer
+ * has it made anew.
+ */
+export interface Said {
+  readonly subscriptionId?: string | undefined;
+  readonly status?: SubscriptionStatus | undefined;
+  /** Epoch seconds, as all times here. */
+  readonly currentPeriodStart?: number | undefined;
+  readonly currentPeriodEnd?: number | undefined;
+  readonly trialEnd?: number | undefined;
+  readonly cancelAtPeriodEnd?: boolean | undefined;
+  /** The end of a period that an invoice has paid for. */
+  readonly paidUntil?: number | undefined;
+  /** As of when it is so. */
+  readonly at: number;
+}
+
+export const mirrored = (subscription: Subscription, said: Said, now: Instant): Subscription => {
+  const { charge } = subscription;
+  const isOver = subscription.status === 'declined' || (subscription.status === 'canceled' && !isAwaited(charge));
+  if (isOver) return subscription;
+  const { status, bridges } = statusOf(subscription, said);
+  const heard: Subscription = {
+    ...subscription,
+    providerSubscriptionId: said.subscriptionId ?? subscription.providerSubscriptionId,
+    knownAt: Math.max(said.at, subscription.knownAt ?? 0),
+    cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
+    ...(bridges ? {} : periodOf(subscription, said, status)),
+    paidUntil: paidUntilOf(subscription, said, status),
+    charge: status === 'past_due' && charge && isFirst(charge) ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
+    ...(status === 'active' && { activeSince: subscription.activeSince ?? activeFrom(subscription, said) }),
+    ...(status === 'canceled' ? { canceledAt: iso(now) } : { canceledAt: undefined }),
+  };
+  const next = { ...heard, syncAt: syncTime({ ...heard, status }, now) };
+  const reason = reasonOf(subscription, next, status);
+  return reason === undefined ? next : moved(next, { to: status, cause: causeOf(subscription, status), reason, now });
+};
+
+/** Should nothing be heard by then, the provider is read. */
+const LATE_MS = HOUR;
+const DAILY_MS = DAY;
+
+/** Whoever waits for it has asked for a new one at the provider. */
+const isAwaited = (charge: Charge | undefined): boolean => charge !== undefined && isFirst(charge) && !charge.abandoned;
+
+const time = (seconds: number): string => iso(seconds * SECOND);
+
+/** A trial at the provider that only bridges what is paid for already is none to its payer. */
+const statusOf = (
+  subscription: Subscription,
+  { status, trialEnd }: Said,
+): { readonly status: SubscriptionStatus; readonly bridges: boolean } => {
+  if (status === undefined) return { status: standing(subscription), bridges: false };
+  const ours = subscription.trialEnd === undefined ? undefined : epochSeconds(instant(subscription.trialEnd));
+  const bridges = status === 'trialing' && trialEnd !== undefined && trialEnd !== ours;
+  return { status: bridges ? 'active' : status, bridges };
+};
+
+const standing = ({ status }: Subscription): SubscriptionStatus =>
+  status === 'creating' || status === 'declined' ? 'past_due' : status;
+
+const periodOf = (
+  { period }: Subscription,
+  { currentPeriodStart: start, currentPeriodEnd: end }: Said,
+  status: SubscriptionStatus,
+): Partial<Subscription> => ({
+  period: status === 'trialing' ? -1 : Math.max(period, 0),
+  ...(start !== undefined && end !== undefined && { currentPeriodStart: time(start), currentPeriodEnd: time(end) }),
+});
+
+/** Only an invoice says what is paid for; what costs nothing is, while it runs. */
+const paidUntilOf = (
+  { paidUntil, totalCents }: Subscription,
+  said: Said,
+  status: SubscriptionStatus,
+): string | undefined => {
+  const free = totalCents === 0 && status === 'active' ? said.currentPeriodEnd : undefined;
+  const ends = [paidUntil, said.paidUntil && time(said.paidUntil), free && time(free)];
+  return ends
+    .filter((end) => typeof end === 'string')
+    .toSorted()
+    .at(-1);
+};
+
+const activeFrom = ({ currentPeriodStart }: Subscription, said: Said): string =>
+  said.currentPeriodStart === undefined ? currentPeriodStart : time(said.currentPeriodStart);
+
+const causeOf = ({ status }: Subscription, to: SubscriptionStatus): Cause => {
+  if (status !== 'canceled') return 'provider';
+  return to === 'past_due' ? 'charge' : 'reactivate';
+};
+
+const syncTime = (
+  { status, currentPeriodEnd }: Pick<Subscription, 'status' | 'currentPeriodEnd'>,
+  now: Instant,
+): string | undefined => {
+  if (status === 'canceled') return undefined;
+  const due = instant(currentPeriodEnd) + LATE_MS;
+  return iso(status === 'paused' || status === 'past_due' || due <= now ? now + DAILY_MS : due);
+};
+
+/** What has changed for its readers; undefined: nothing. */
+const reasonOf = (was: Subscription, is: Subscription, status: SubscriptionStatus): Reason | undefined => {
+  if (was.status === 'creating') return 'created';
+  if (was.status === 'canceled') return 'reactivated';
+  if (was.status !== status) return reasonOfStatus(was, status);
+  if (is.cancelAtPeriodEnd !== was.cancelAtPeriodEnd) return is.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
+  if (is.paidUntil !== was.paidUntil) return 'renewed';
+  const moves = is.currentPeriodStart !== was.currentPeriodStart || is.currentPeriodEnd !== was.currentPeriodEnd;
+  const isKnown = was.providerSubscriptionId !== undefined || is.providerSubscriptionId === undefined;
+  return moves || !isKnown || (was.charge && !is.charge) ? 'updated' : undefined;
+};
+
+const reasonOfStatus = ({ status: was, charge }: Subscription, status: SubscriptionStatus): Reason => {
+  switch (status) {
+    case 'canceled':
+    case 'paused':
+      return status;
+    case 'past_due':
+      return 'payment_failed';
+    case 'trialing':
+      return 'updated';
+    case 'active':
+      if (was === 'trialing') return 'trial_ended';
+      if (was === 'paused') return 'resumed';
+      return charge && isFirst(charge) ? 'activated' : 'renewed';
+  }
+};

@@ -1,0 +1,24 @@
+import { DomainError } from '../core/errors.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { unclear } from '../providers/done.ts';
+import type { NativeSubscriptions } from '../providers/native-subscriptions.ts';
+import type { BillingDeps } from './deps.ts';
+import type { Subscription } from './subscription.ts';
+
+export const isNative = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): boolean => billingOwner === 'provider';
+
+/** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: nobody else does instead. */
+export const nativeOf = async (deps: BillingDeps, { providerId }: Subscription): Promise<NativeSubscriptions> => {
+  const provider = await deps.providers.find(providerId);
+  if (provider?.subscriptions) return provider.subscriptions;
+  throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
+};
+
+/** What the provider answered. @throws DomainError PROVIDER_ERROR for a refusal, PROVIDER_TIMEOUT and its like else. */
+export const answerOf = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  const details = { subscription_id: id };
+  if (outcome.kind === 'unknown') throw unclear(outcome.reason, details);
+  const code = outcome.kind === 'refused' ? outcome.reason : outcome.code;
+  throw new DomainError('PROVIDER_ERROR', { details: { ...details, provider_code: code } });
+};

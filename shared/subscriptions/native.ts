@@ -1,0 +1,102 @@
+import type { BillingInterval } from '../catalog/reference-records.ts';
+import { assertNever } from '../core/errors.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { epochSeconds, type Instant, instant } from '../core/time.ts';
+import { refusalError } from '../payments/creation.ts';
+import type { CreateNativeSubscription } from '../providers/native-subscriptions.ts';
+import { adopt } from './adopt.ts';
+import { canceledNow, chargeDropped, chargeFailed, chargeOpened, chargeUnclear } from './changes.ts';
+import type { Attempted } from './charge.ts';
+import type { BillingDeps } from './deps.ts';
+import { nativeOf } from './native-port.ts';
+import { firstPeriod } from './periods.ts';
+import type { SubscriptionStore } from './store.ts';
+import type { Charge, Subscription } from './subscription.ts';
+
+/** A subscription is to be made at the provider: claimed here before it is asked. Nothing that a reader sees. */
+export const claimedAtProvider = (subscription: Subscription, cause: Charge['cause'], now: Instant): Subscription => {
+  const { anchor, period, trialEnd } = subscription;
+  const isTrial = cause === 'create' && trialEnd !== undefined;
+  const trial = { anchor, period, start: now, end: instant(trialEnd ?? anchor) };
+  return {
+    ...chargeOpened(subscription, cause, isTrial ? trial : firstPeriod(subscription, now), now),
+    latestPaymentId: subscription.latestPaymentId,
+    providerSubscriptionId: undefined,
+    providerGeneration: (subscription.providerGeneration ?? 0) + 1,
+  };
+};
+
+/** Has it made at the provider, under a key that stays the same however often this is called. */
+export const createAtProvider = async (
+  deps: BillingDeps,
+  store: SubscriptionStore,
+  subscription: Subscription,
+): Promise<Attempted> => {
+  const native = await nativeOf(deps, subscription);
+  const outcome = await native.create(wantedOf(subscription, deps.now()));
+  switch (outcome.kind) {
+    case 'done':
+      return { subscription: await adopt(deps, store, subscription, outcome.value) };
+    case 'declined':
+      return {
+        subscription: await store.change(subscription, (current) => notMade(deps, current, outcome)),
+        declined: outcome.code,
+      };
+    case 'refused':
+      return {
+        subscription: await store.change(subscription, (current) => notMade(deps, current, outcome)),
+        error: refusalError(outcome),
+      };
+    case 'unknown':
+      return { subscription: await store.change(subscription, (current) => chargeUnclear(current, deps.now())) };
+    default:
+      return assertNever(outcome);
+  }
+};
+
+/** Nothing stands at the provider. Whoever still waits is told; one that is shown already is over. */
+const notMade = (
+  deps: BillingDeps,
+  current: Subscription,
+  outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' }>,
+): Subscription => {
+  if (!current.charge || current.providerSubscriptionId !== undefined) return current;
+  if (current.status === 'past_due') return canceledNow(chargeDropped(current), deps.now());
+  if (outcome.kind === 'declined') {
+    return chargeFailed(current, { code: outcome.code, attempts: 1, spent: true }, deps.now(), deps.dunning);
+  }
+  // A creation is forgotten by whoever waits for it.
+  return current.status === 'creating' ? current : chargeDropped(current);
+};
+
+const UNITS: Readonly<Record<BillingInterval, readonly [unit: CreateNativeSubscription['unit'], times: number]>> = {
+  daily: ['day', 1],
+  weekly: ['week', 1],
+  monthly: ['month', 1],
+  quarterly: ['month', 3],
+  yearly: ['year', 1],
+};
+
+const wantedOf = (subscription: Subscription, now: Instant): CreateNativeSubscription => {
+  const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
+  const [unit, times] = UNITS[subscription.billingInterval];
+  const until = freeUntil(subscription);
+  return {
+    ourSubscriptionId: id,
+    customerId: providerCustomerId ?? '',
+    methodId: methodRef ?? '',
+    amountCents: totalCents,
+    currency,
+    unit,
+    count: times * subscription.intervalMultiplier,
+    trialEnd: until !== undefined && instant(until) > now ? epochSeconds(instant(until)) : undefined,
+    description: subscription.description ?? subscription.concept,
+    idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,
+  };
+};
+
+/** A trial of ours; or what is paid for already, where it is made once more. */
+const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Subscription): string | undefined => {
+  if (charge?.cause === 'create') return trialEnd;
+  return period < 0 ? currentPeriodEnd : paidUntil;
+};

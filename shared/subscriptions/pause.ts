@@ -1,0 +1,56 @@
+import { DomainError } from '../core/errors.ts';
+import { instant } from '../core/time.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { followAbandoned } from './abandon.ts';
+import { begin, requireChargeable } from './begin.ts';
+import { pausedNow, resumedFree } from './changes.ts';
+import type { BillingDeps } from './deps.ts';
+import * as atProvider from './native-commands.ts';
+import { isNative } from './native-port.ts';
+import { subscriptionStore } from './store.ts';
+import type { Subscription, VisibleSubscription } from './subscription.ts';
+import { mayChange } from './transitions.ts';
+import { shown } from './view.ts';
+
+/** Nothing is charged while a subscription is paused. Repeated, it answers the same. */
+export const pauseSubscription = async (
+  deps: BillingDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  const store = subscriptionStore(deps.table);
+  if (isNative(record) && record.status !== 'paused') {
+    requireState(record, mayChange(record.status, 'paused', 'pause'));
+    return { data: shown(await atProvider.changeAtProvider(deps, record, 'pause', atProvider.paused)) };
+  }
+  const paused = await store.change(record, (current) => {
+    if (current.status === 'paused') return current;
+    requireState(current, mayChange(current.status, 'paused', 'pause'));
+    return pausedNow(current, deps.now());
+  });
+  return { data: shown(await followAbandoned(deps, store, paused)) };
+};
+
+/** Runs on where its period is still paid for; else a new one starts now, and is charged. */
+export const resumeSubscription = async (
+  deps: BillingDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  if (record.status === 'active') return { data: shown(record) };
+  requireState(record, record.status === 'paused');
+  if (isNative(record)) {
+    return { data: shown(await atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)) };
+  }
+  const isPaidFor = record.paidUntil !== undefined && instant(record.paidUntil) > deps.now();
+  requireChargeable(record, { needsMethod: !isPaidFor });
+  if (!isPaidFor) return { data: shown(await begin(deps, record, 'resume')) };
+  const resumed = await subscriptionStore(deps.table).change(record, (current) => {
+    requireState(current, current.status === 'paused');
+    return resumedFree(current, deps.now());
+  });
+  return { data: shown(resumed) };
+};
+
+const requireState = ({ status }: Subscription, allowed: boolean): void => {
+  if (!allowed) throw new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
+};

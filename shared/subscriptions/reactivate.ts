@@ -1,0 +1,51 @@
+import { DomainError } from '../core/errors.ts';
+import { type Instant, instant } from '../core/time.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { begin, requireChargeable } from './begin.ts';
+import { edited, reactivatedFree } from './changes.ts';
+import type { BillingDeps } from './deps.ts';
+import { changeAtProvider, scheduled } from './native-commands.ts';
+import { isNative } from './native-port.ts';
+import { subscriptionStore } from './store.ts';
+import { isLive, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { shown } from './view.ts';
+
+/**
+ * Takes back a scheduled cancelation; runs a canceled subscription on in its period, for nothing; or, where the period is
+ * over, starts a new one now and charges it. A provider has it made once more, and charges when the period is over.
+ */
+export const reactivateSubscription = async (
+  deps: BillingDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  const now = deps.now();
+  if (isLive(record)) return { data: shown(await keepOn(deps, record)) };
+  const isFree = isPaidFor(record, now) && !isNative(record);
+  requireChargeable(record, { needsMethod: !isFree });
+  if (isFree) return { data: shown(await runOn(deps, record)) };
+  return { data: shown(await begin(deps, record, 'reactivate')) };
+};
+
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED where there is no cancelation to be taken back. */
+const keepOn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  if (subscription.cancelAtPeriodEnd && isNative(subscription)) {
+    return changeAtProvider(deps, subscription, 'keep', scheduled(false));
+  }
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+    return edited(current, 'reactivated', deps.now(), { cancelAtPeriodEnd: false });
+  });
+};
+
+const runOn = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) => {
+    if (isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+    return reactivatedFree(current, deps.now());
+  });
+
+/** In a trial, or in a period that has been paid. */
+const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {
+  const until = period < 0 ? currentPeriodEnd : paidUntil;
+  return until !== undefined && instant(until) > now;
+};

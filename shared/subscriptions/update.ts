@@ -1,0 +1,73 @@
+import { type Address, addressRecord } from '../addresses/address.ts';
+import { invalid } from '../core/errors.ts';
+import { metadataSchema } from '../http/fields.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { canonicalJson } from '../idempotency/idempotency.ts';
+import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { requireProvider } from '../payments/references.ts';
+import type { Table } from '../table/table.ts';
+import { requireSameOwner } from './belongings.ts';
+import { changeMethod } from './change-method.ts';
+import { edited } from './changes.ts';
+import type { BillingDeps } from './deps.ts';
+import type { BillingAddressBody, UpdateSubscriptionBody } from './requests.ts';
+import { subscriptionStore } from './store.ts';
+import type { Subscription, VisibleSubscription } from './subscription.ts';
+import { shown } from './view.ts';
+
+/** Changes payment method and metadata. A new method on a subscription that is past due is tried at once. */
+export const updateSubscription = async (
+  deps: BillingDeps,
+  { record, body, named }: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
+): Promise<Reply> => {
+  const method = named(paymentMethodRecord);
+  if (method) requireOwnMethod(record, method);
+  const described = await withMetadata(deps, record, body);
+  return { data: shown(method ? await changeMethod(deps, described, method) : described) };
+};
+
+/** It belongs to whoever asks, even where an organization pays. */
+const requireOwnMethod = ({ providerId }: Subscription, method: PaymentMethod): void => {
+  requireProvider('payment_method_id', providerId, method.providerId);
+  if (method.organizationId === undefined) return;
+  throw invalid([{ path: 'payment_method_id', rule: 'owner', message: 'must be a payment method of your own' }]);
+};
+
+const withMetadata = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { metadata, metadata_mode: mode }: UpdateSubscriptionBody,
+): Promise<Subscription> => {
+  if (!metadata) return subscription;
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    const next = mode === 'replace' ? metadata : merged(current.metadata ?? {}, metadata);
+    if (canonicalJson(next) === canonicalJson(current.metadata ?? {})) return current;
+    return edited(current, 'updated', deps.now(), { metadata: next });
+  });
+};
+
+type Metadata = NonNullable<Subscription['metadata']>;
+
+/** A null value deletes its key. @throws DomainError VALIDATION_ERROR where it comes to more than there may be. */
+const merged = (stored: Metadata, sent: Metadata): Metadata => {
+  const kept = Object.entries({ ...stored, ...sent }).filter(([, value]) => value !== null);
+  const checked = metadataSchema.safeParse(Object.fromEntries(kept));
+  if (checked.success) return checked.data;
+  throw invalid(checked.error.issues.map(({ message }) => ({ path: 'metadata', rule: 'too_big', message })));
+};
+
+/** Links or unlinks a billing address. */
+export const linkBillingAddress = async (
+  deps: { readonly table: Table; readonly now: () => number },
+  { record, named }: ApiRequest<unknown, unknown, BillingAddressBody, VisibleSubscription>,
+): Promise<Reply> => {
+  const address: Address | undefined = named(addressRecord);
+  if (address) requireSameOwner(address, record.organizationId);
+  const linked = await subscriptionStore(deps.table).change(record, (current) =>
+    current.billingAddressId === address?.id
+      ? current
+      : edited(current, 'billing_address_changed', deps.now(), { billingAddressId: address?.id }),
+  );
+  return { data: shown(linked) };
+};

@@ -1,0 +1,97 @@
+import { iso, type Now } from '../core/time.ts';
+import type { Table } from '../table/table.ts';
+import { chatMessage } from './chat.ts';
+import type { Delivery } from './delivery.ts';
+import { type LogEntry, logItem } from './log.ts';
+import type { Answer, Post } from './post.ts';
+import { signatureHeaders } from './signature.ts';
+import type { Target } from './targets.ts';
+
+export interface AttemptDeps {
+  readonly table: Table;
+  readonly post: Post;
+  readonly now: Now;
+}
+
+export interface Attempt {
+  readonly delivery: Omit<Delivery, 'content'>;
+  readonly target: Target;
+  /** The event, byte for byte. */
+  readonly body: Buffer;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly messageId: string;
+}
+
+/** `gone`: the target wants no event any more. */
+export type AttemptOutcome = 'delivered' | 'failed' | 'gone';
+
+const GONE = 410;
+
+/** One POST of an event to a target, signed, and its log entry. */
+export const attemptDelivery = async (
+  deps: AttemptDeps,
+  attempt: Attempt,
+): Promise<{ readonly outcome: AttemptOutcome; readonly answer: Answer }> => {
+  const { delivery, target, body } = attempt;
+  const sent = target.format === 'chat' ? chatBody(delivery.event, body) : body;
+  const answer = await deps.post({
+    url: target.url,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'payments-webhooks',
+      'webhook-event': headerText(delivery.event),
+      ...signatureHeaders(delivery.id, deps.now(), sent, target.secrets),
+    },
+    body: sent,
+  });
+  const outcome = outcomeOf(answer);
+  await deps.table.put(logItem(entryOf(attempt, { outcome, answer, sent, at: iso(deps.now()) })));
+  return { outcome, answer };
+};
+
+/** Any 2xx is a success. A redirect is a failure. */
+const outcomeOf = (answer: Answer): AttemptOutcome => {
+  if (answer.kind === 'failed') return 'failed';
+  if (answer.status === GONE) return 'gone';
+  return answer.status >= 200 && answer.status < 300 ? 'delivered' : 'failed';
+};
+
+const chatBody = (event: string, body: Buffer): Buffer =>
+  Buffer.from(JSON.stringify(chatMessage(event, parsedOrText(body.toString('utf8')))));
+
+/** A provider may name an event as it likes; a header may not hold everything. */
+const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
+
+const entryOf = (
+  { delivery, number, messageId }: Attempt,
+  made: { readonly outcome: AttemptOutcome; readonly answer: Answer; readonly sent: Buffer; readonly at: string },
+): LogEntry => ({
+  provider: delivery.provider,
+  eventType: delivery.event,
+  eventId: delivery.id,
+  status: made.outcome === 'delivered' ? 'success' : 'failed',
+  direction: 'outbound',
+  attempt: number,
+  target: delivery.target,
+  messageId,
+  payload: parsedOrText(made.sent.toString('utf8')),
+  response: responseOf(made.answer),
+  createdAt: made.at,
+  organizationId: delivery.organizationId,
+  userId: delivery.userId,
+});
+
+const responseOf = (answer: Answer): Readonly<Record<string, unknown>> =>
+  answer.kind === 'answered'
+    ? { http_status: answer.status, body: parsedOrText(answer.body), duration_ms: answer.durationMs }
+    : { error: answer.reason, detail: answer.detail, duration_ms: answer.durationMs };
+
+/** Parsed, so that what is secret can be told by its name. */
+const parsedOrText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};

@@ -1,0 +1,73 @@
+import { iso } from '../core/time.ts';
+import type { Log } from '../observability/logger.ts';
+import { providerEventKey } from '../table/keys.ts';
+import type { Handled, Receive } from '../workers/consumer.ts';
+import { type AttemptDeps, type AttemptOutcome, attemptDelivery } from './attempt.ts';
+import { type Delivery, deliveryItem, deliveryOf } from './delivery.ts';
+import { logItem } from './log.ts';
+import { storedEventOf } from './provider-event.ts';
+import { type RetryPlan, secondsUntilNext } from './retry-plan.ts';
+import type { Target } from './targets.ts';
+
+export interface DeliverDeps extends AttemptDeps {
+  readonly targets: () => Promise<readonly Target[]>;
+  readonly retryPlan: RetryPlan;
+  readonly log: Log;
+}
+
+/** One try of one delivery. What fails comes back by its queue: after 5, 10 and 20 s, and then as a dead letter. */
+export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
+  const delivery = deliveryOf(message);
+  const target = (await deps.targets()).find(({ name }) => name === delivery.target);
+  if (!target) return drop(deps, delivery, receive, 'no such target any more');
+  const body = await bodyOf(deps, delivery);
+  if (!body) return drop(deps, delivery, receive, 'its event is kept no longer');
+  await deps.table.put(deliveryItem(delivery, deps.now()), [{ absent: true }]);
+  const { id, event } = delivery;
+  const { outcome } = await attemptDelivery(deps, {
+    delivery,
+    target,
+    body,
+    number: receive.count,
+    messageId: receive.messageId,
+  });
+  deps.log.info('webhook delivered', {
+    event_id: id,
+    event_type: event,
+    target: target.name,
+    attempt: receive.count,
+    outcome,
+  });
+  return handledOf(outcome, secondsUntilNext(deps.retryPlan, receive.count));
+};
+
+const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
+  outcome === 'failed' ? { comeBackInSeconds: seconds } : 'done';
+
+/** A provider's event as its bytes were received. */
+const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Buffer | undefined> => {
+  if ('body' in content) return Buffer.from(content.body);
+  const item = await table.get(providerEventKey(content.providerId, content.eventId));
+  return item && storedEventOf(item).raw;
+};
+
+/** Nothing is sent, and the log says why. */
+const drop = async (deps: DeliverDeps, delivery: Delivery, receive: Receive, reason: string): Promise<Handled> => {
+  const { id: eventId, event: eventType, content: _, ...rest } = delivery;
+  await deps.table.put(
+    logItem({
+      ...rest,
+      eventId,
+      eventType,
+      status: 'failed',
+      direction: 'outbound',
+      attempt: receive.count,
+      messageId: receive.messageId,
+      payload: {},
+      response: { error: reason },
+      createdAt: iso(deps.now()),
+    }),
+  );
+  deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
+  return 'done';
+};

@@ -1,0 +1,166 @@
+import * as z from 'zod';
+import {
+  type Environment,
+  flag,
+  integer,
+  list,
+  parseSettings,
+  type Settings,
+  SettingsError,
+  text,
+} from '../settings.ts';
+import { isPublicAddress, literalAddress } from './public-address.ts';
+
+/** Where events are sent: the operator's nodes, `WEBHOOK_1_…` and on, and the older list, as raw nodes without a secret. */
+export interface Target {
+  /** `WEBHOOK_1`, or `EXTERNAL_WEBHOOK_1` of the older list. */
+  readonly name: string;
+  readonly url: string;
+  /** Names and patterns of events. */
+  readonly filters: readonly string[];
+  readonly mode: 'raw' | 'canonical' | 'both';
+  /** The first and all others sign: so a secret is changed without a gap. None: unsigned. */
+  readonly secrets: readonly string[];
+  readonly format: 'event' | 'chat';
+}
+
+const SCANNED = 10;
+const MOST_SCANNED = 100;
+const ALL = ['all'];
+
+const globalFields = {
+  EXTERNAL_WEBHOOKS_ENABLED: flag(false),
+  WEBHOOK_SCAN_MAX: integer(SCANNED, 0, MOST_SCANNED),
+  EXTERNAL_WEBHOOK_URLS: list,
+  EXTERNAL_WEBHOOK_EVENTS: list,
+};
+const nodeFields = {
+  ENABLED: flag(true),
+  URL: text,
+  EVENTS: list,
+  EVENT_MODE: z.enum(['', 'raw', 'canonical', 'both']).default(''),
+  SECRET: list,
+  FORMAT: z.enum(['', 'event', 'chat']).default(''),
+};
+const globalSchema = z.object(globalFields);
+const nodeSchema = z.object(nodeFields);
+
+/** The variables that say where events go: deployed, they stand in one secret. */
+export const isTargetVariable = (name: string): boolean =>
+  Object.hasOwn(globalFields, name) || /^WEBHOOK_\d+_(ENABLED|URL|EVENTS|EVENT_MODE|SECRET|FORMAT)$/.test(name);
+
+/** @throws SettingsError naming every mistake, one line each; a value is never repeated. */
+export const parseTargets = (env: Environment, allowPrivate: boolean): readonly Target[] => {
+  const global = globalSchema.safeParse(env);
+  const mistakes = linesOf(global.error, '');
+  const scanned = global.data?.WEBHOOK_SCAN_MAX ?? SCANNED;
+  const targets: Target[] = [];
+  for (let n = 1; n <= scanned; n += 1) {
+    const node = nodeOf(env, `WEBHOOK_${n}`, allowPrivate);
+    if (node.target) targets.push(node.target);
+    mistakes.push(...node.mistakes);
+  }
+  const older = olderTargets(global.data, allowPrivate);
+  if (mistakes.length + older.mistakes.length > 0) throw new SettingsError([...mistakes, ...older.mistakes]);
+  return global.data?.EXTERNAL_WEBHOOKS_ENABLED ? [...targets, ...older.targets] : [];
+};
+
+/** The settings, with the targets beside them checked: what a host does before it starts. @throws SettingsError */
+export const checkedSettings = (env: Environment): Settings => {
+  const mistakes: string[] = [];
+  const checked = <T>(parse: () => T): T | undefined => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      mistakes.push(...error.mistakes);
+      return undefined;
+    }
+  };
+  const settings = checked(() => parseSettings(env));
+  checked(() => parseTargets(env, env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true'));
+  if (!settings || mistakes.length > 0) throw new SettingsError(mistakes);
+  return settings;
+};
+
+const linesOf = (error: z.ZodError | undefined, prefix: string): string[] =>
+  (error?.issues ?? []).map(({ path, message }) => `${prefix}${path.join('.')}: ${message}`);
+
+interface Node {
+  readonly target?: Target;
+  readonly mistakes: readonly string[];
+}
+
+const nodeOf = (env: Environment, name: string, allowPrivate: boolean): Node => {
+  const fields = Object.keys(nodeFields);
+  const given = Object.fromEntries(fields.map((field) => [field, env[`${name}_${field}`]]));
+  if (!Object.values(given).some((value) => value?.trim())) return { mistakes: [] };
+  const parsed = nodeSchema.safeParse(given);
+  if (!parsed.success) return { mistakes: linesOf(parsed.error, `${name}_`) };
+  const { ENABLED, URL: url, EVENTS, EVENT_MODE, SECRET, FORMAT } = parsed.data;
+  const problems = {
+    URL: url === '' && !ENABLED ? undefined : urlProblem(url, allowPrivate),
+    EVENTS: filtersProblem(EVENTS),
+    SECRET: SECRET.every(isSecret) ? undefined : 'whsec_ and base64 is wanted, several separated by commas',
+  };
+  const mistakes = Object.entries(problems).flatMap(([field, problem]) =>
+    problem === undefined ? [] : [`${name}_${field}: ${problem}`],
+  );
+  if (mistakes.length > 0 || !ENABLED) return { mistakes };
+  const target: Target = {
+    name,
+    url,
+    filters: EVENTS.length > 0 ? EVENTS : ALL,
+    mode: EVENT_MODE || 'canonical',
+    secrets: SECRET,
+    format: FORMAT || (isChatHost(url) ? 'chat' : 'event'),
+  };
+  return { target, mistakes };
+};
+
+const olderTargets = (
+  given: z.infer<typeof globalSchema> | undefined,
+  allowPrivate: boolean,
+): { readonly targets: readonly Target[]; readonly mistakes: readonly string[] } => {
+  const { EXTERNAL_WEBHOOK_URLS: urls = [], EXTERNAL_WEBHOOK_EVENTS: filters = [] } = given ?? {};
+  const unfit = filtersProblem(filters);
+  const mistakes = urls.flatMap((url, index) => {
+    const problem = urlProblem(url, allowPrivate);
+    return problem === undefined ? [] : [`EXTERNAL_WEBHOOK_URLS: number ${index + 1}: ${problem}`];
+  });
+  const targets = urls.map(
+    (url, index): Target => ({
+      name: `EXTERNAL_WEBHOOK_${index + 1}`,
+      url,
+      filters: filters.length > 0 ? filters : ALL,
+      mode: 'raw',
+      secrets: [],
+      format: isChatHost(url) ? 'chat' : 'event',
+    }),
+  );
+  return { targets, mistakes: unfit === undefined ? mistakes : [...mistakes, `EXTERNAL_WEBHOOK_EVENTS: ${unfit}`] };
+};
+
+/** What is wrong with a target's URL, before any name is resolved; undefined: nothing. */
+export const urlProblem = (text: string, allowPrivate: boolean): string | undefined => {
+  if (!URL.canParse(text)) return 'a URL is wanted';
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return 'must hold no credentials';
+  if (allowPrivate) return /^https?:$/.test(url.protocol) ? undefined : 'must begin with https:// or http://';
+  if (url.protocol !== 'https:') return 'must begin with https://';
+  const literal = literalAddress(url);
+  return literal === undefined || isPublicAddress(literal) ? undefined : 'must lead to a public address';
+};
+
+const FILTER = /^[\w.:*/-]{1,200}$/;
+const filtersProblem = (filters: readonly string[]): string | undefined =>
+  filters.every((filter) => FILTER.test(filter)) ? undefined : 'names or patterns of events are wanted, or all';
+
+const isSecret = (secret: string): boolean => {
+  const [, key] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  return key !== undefined && key.length % 4 === 0;
+};
+
+/** Services that take messages of this form at every URL of theirs. */
+const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
+const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);

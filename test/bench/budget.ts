@@ -1,0 +1,30 @@
+/**
+ * What each endpoint may ask of DynamoDB while its caller waits, the provider's call apart: requests, sequential levels,
+ * and write units of the table with its `owner` and `project` indexes. `dueUnits` are those of the `due` index: an
+ * appointment that is set or dropped is one key written, one that is moved is two (the old key goes, the new one comes).
+ * A row whose bounds the design does not name says where they come from.
+ */
+export interface Budget {
+  /** Id of the function. */
+  readonly of: string;
+  readonly requests: number;
+  readonly levels: number;
+  readonly writeUnits: number | 'size of the item';
+  readonly dueUnits: number;
+  /** Rate windows that this caller's request is counted in: so many requests, exactly, in one level more. */
+  readonly windows?: number;
+  /** The answer is kept under its Idempotency-Key: two requests, exactly, in two levels more. */
+  readonly keepsAnswer?: true;
+  /** The key is held while a provider is asked: one request in one level more. */
+  readonly holdsKey?: true;
+  readonly raisesEpoch?: true;
+  readonly because?: string;
+}
+
+export const oneMore = (base: Budget, because?: string): Budget => ({
+  ...base,
+  requests: base.requests + 1,
+  levels: base.levels + 1,
+  ...(because !== undefined && { because }),
+});
+export const MEMBERSHIP = 'as get: the membership, where it is not cached, is one BatchGet more';

@@ -1,0 +1,120 @@
+import { type Key, memberKey, organizationKey, referenceKey } from '../../shared/table/keys.ts';
+import { guestIntentBody, VISA } from '../builders/intent.ts';
+import type { Ask, Json, Service } from './service.ts';
+
+/** A row's request, with everything before it done. */
+export interface Prepared {
+  readonly ask: Ask;
+  readonly status: number;
+  /** Asked just before, unmeasured, so that the session is cached; by default the caller's list. */
+  readonly warm?: Ask;
+  /** What the request stores, where its size counts. */
+  readonly stores?: Key;
+}
+
+export type Scenario = (service: Service) => Promise<Prepared>;
+
+const DAY = 86_400;
+/** Longer than a membership is cached. */
+export const UNCACHED = 301;
+
+/** As long as payments usually are: two of four texts, two pieces of metadata. */
+export const typical = (fields: Fields = {}): Fields => ({
+  total_cents: 12_950,
+  currency: 'EUR',
+  payment_method_id: VISA,
+  description: 'Order 1042: two tickets, 14 May',
+  reference_code: 'ORDER-1042',
+  metadata: { order_id: '1042', source: 'web' },
+  ...fields,
+});
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Person {
+  readonly userId: string;
+  readonly email: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+let people = 0;
+
+export const person = async (service: Service, claims: Fields = {}): Promise<Person> => {
+  people += 1;
+  const email = `jane.doe.${people}@example.com`;
+  const session = await service.control('/sessions', { email, expires_in: 30 * DAY, ...claims });
+  return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
+};
+
+export const post = (path: string, { headers }: Pick<Person, 'headers'>, body: unknown = {}): Ask => ({
+  method: 'POST',
+  path,
+  body,
+  headers,
+});
+export const read = (path: string, { headers }: Pick<Person, 'headers'>): Ask => ({ method: 'GET', path, headers });
+export const withKey = (ask: Ask, key: string): Ask => ({
+  ...ask,
+  headers: { ...ask.headers, 'idempotency-key': key },
+});
+export const listOf = (who: Pick<Person, 'headers'>): Ask => read('/payments?limit=1', who);
+
+/** The request, its caller's session cached. */
+export const warmed = (who: Person, ask: Ask, status = 200): Prepared => ({ ask, status, warm: listOf(who) });
+
+export const intent = (service: Service, who: Person, fields: Fields = {}): Promise<Json> =>
+  service.must(post('/payments/intents', who, typical(fields)));
+
+export const paid = async (service: Service, who: Person, fields: Fields = {}): Promise<Json> => {
+  const payment = await intent(service, who, fields);
+  await service.must(post(`/payments/confirm/${payment.id}`, who));
+  return payment;
+};
+
+const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
+
+/** As much of an organization with one member as decisions on access read. */
+export const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
+  people += 1;
+  const id = `org_${String(people).padStart(24, '0')}`;
+  await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, ...TIMES });
+  const key = memberKey(id, userId);
+  const memberId = key.sk.slice(key.sk.indexOf('#') + 1);
+  await service.store(key, { id: memberId, organizationId: id, userId, role: 'owner', ...TIMES });
+  return id;
+};
+
+export const projectOf = async (service: Service, { userId }: Person): Promise<string> => {
+  people += 1;
+  const id = `proj_${String(people).padStart(24, '0')}`;
+  const [created_at, updated_at] = [TIMES.createdAt, TIMES.updatedAt];
+  await service.store(referenceKey('projects', id), {
+    id,
+    version: 1,
+    name: 'Website',
+    slug: 'website',
+    owner_user_id: userId,
+    metadata: {},
+    created_at,
+    updated_at,
+  });
+  return id;
+};
+
+export const savedMethod = async (service: Service, who: Person): Promise<string> => {
+  const body = { provider_id: 'provider_a', provider_payment_method_token: VISA };
+  return (await service.must(post('/payment-methods', who, body))).id;
+};
+
+export interface Guest extends Pick<Person, 'headers'> {
+  readonly payment: Json;
+  readonly email: string;
+}
+
+export const guest = async (service: Service): Promise<Guest> => {
+  people += 1;
+  const email = `gus.doe.${people}@example.com`;
+  const payment = await service.must(
+    post('/payments/intents', { headers: {} }, guestIntentBody(typical(), { email, name: 'Gus Doe' })),
+  );
+  return { payment, email, headers: { 'x-guest-token': payment.guest_token } };
+};

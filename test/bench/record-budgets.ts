@@ -1,0 +1,82 @@
+import type { Budget } from './budget.ts';
+
+/**
+ * Writes of customers, methods and addresses: at most 3 requests in 3 levels, beside the provider call. Write units are
+ * what was measured: a bound against growth.
+ */
+const nothingWritten = { writeUnits: 0, dueUnits: 0 };
+const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, levels: 3, writeUnits, dueUnits: 0 });
+const get = (of: string): Budget => ({ of, requests: 1, levels: 1, ...nothingWritten });
+const list = (of: string): Budget => ({ of, requests: 3, levels: 2, ...nothingWritten });
+
+const GOES_WITH_IT = 'what goes with it is looked for: live subscriptions, methods, whether it is the one meant';
+const IN_USE = 'live subscriptions that use it are looked for';
+const IS_DEFAULT = 'as an include: whether it is the default is one read more';
+
+export const RECORD_BUDGETS = {
+  'create customer': write('customers.create', 6),
+  'create customer with an Idempotency-Key': { ...write('customers.create', 6), holdsKey: true },
+  'get customer': get('customers.get'),
+  'list customers': list('customers.list'),
+  'update customer': write('customers.update', 1),
+  'delete customer, another is there': {
+    ...write('customers.remove', 7),
+    requests: 5,
+    levels: 4,
+    because: GOES_WITH_IT,
+  },
+  'delete customer, the only one': {
+    ...write('customers.remove', 7),
+    requests: 6,
+    levels: 5,
+    because: GOES_WITH_IT,
+  },
+
+  'create payment method': write('payment-methods.create', 5),
+  'create payment method, the first': write('payment-methods.create', 12),
+  'get payment method': { ...get('payment-methods.get'), requests: 2, levels: 2, because: IS_DEFAULT },
+  'list payment methods': list('payment-methods.list'),
+  'update payment method': write('payment-methods.update', 2),
+  'link an address to a payment method': write('payment-methods.link-address', 1),
+  'set default payment method': write('payment-methods.set-default', 1),
+  'delete payment method': { ...write('payment-methods.remove', 5), requests: 4, because: IN_USE },
+  'delete payment method, the default': {
+    ...write('payment-methods.remove', 7),
+    requests: 5,
+    levels: 4,
+    because: `${IN_USE}; the newest that remains takes over`,
+  },
+
+  'create address': write('addresses.create', 2),
+  'create address as default': write('addresses.create', 3),
+  'get address': { ...get('addresses.get'), requests: 2, levels: 2, because: IS_DEFAULT },
+  'list addresses': list('addresses.list'),
+  'update address': write('addresses.update', 1),
+  'set default address': write('addresses.set-default', 1),
+  'delete address': write('addresses.remove', 3),
+
+  'create organization': write('organizations.create', 6),
+  'list organizations': list('organizations.list'),
+  'get organization': get('organizations.get'),
+  'update organization': write('organizations.update', 1),
+  'delete organization': { ...write('organizations.remove', 1), dueUnits: 1 },
+  'list members': {
+    ...list('organizations.list-members'),
+    levels: 3,
+    because: 'the membership is read and checked first',
+  },
+  'add member': write('organizations.add-member', 6),
+  'change role': write('organizations.change-role', 6),
+  'remove member': write('organizations.remove-member', 6),
+  'leave organization': write('organizations.leave', 6),
+
+  'list tiers': list('memberships.list-tiers'),
+  'preview invite': { ...list('projects.preview-invite'), windows: 1 },
+  'clear cache': { ...write('admin.clear-cache', 0), windows: 1, raisesEpoch: true },
+  'put reference record': write('admin.put-record', 1),
+  'get reference record': get('admin.get-record'),
+  'list reference records': list('admin.list-records'),
+  'delete reference record': write('admin.delete-record', 2),
+} as const satisfies Readonly<Record<string, Budget>>;
+
+export type RecordRow = keyof typeof RECORD_BUDGETS;

@@ -1,0 +1,178 @@
+import { fullAddress } from '../builders/address.ts';
+import { VISA } from '../builders/intent.ts';
+import { customerBody } from '../builders/payer.ts';
+import { inviteBody, productBody, tierBody } from '../builders/reference.ts';
+import { type Fields, type Person, person, post, read, type Scenario, warmed, withKey } from './people.ts';
+import type { RecordRow } from './record-budgets.ts';
+import type { Ask, Json, Service } from './service.ts';
+
+/** Customers, methods, addresses, organizations and reference records. */
+const write = (method: 'PUT' | 'PATCH' | 'DELETE', path: string, { headers }: Person, body?: unknown): Ask => ({
+  method,
+  path,
+  headers,
+  ...(body !== undefined && { body }),
+});
+
+/** What a person does with a record that was made before. */
+const having =
+  (
+    make: (service: Service, who: Person) => Promise<Json>,
+    ask: (id: string, who: Person) => Ask,
+    status = 200,
+  ): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const { id } = await make(service, who);
+    await service.settle();
+    return warmed(who, ask(id, who), status);
+  };
+
+const making =
+  (path: string, body: Fields, key?: string): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    const ask = post(path, who, body);
+    return warmed(who, key === undefined ? ask : withKey(ask, key), 201);
+  };
+
+const METHOD = { provider_id: 'provider_a', provider_payment_method_token: VISA };
+const customer = (service: Service, who: Person) => service.must(post('/customers', who, customerBody()));
+const method = (service: Service, who: Person, fields: Fields = {}) =>
+  service.must(post('/payment-methods', who, { ...METHOD, ...fields }));
+const address = (service: Service, who: Person, fields: Fields = {}) =>
+  service.must(post('/addresses', who, fullAddress(fields)));
+const organization = async (service: Service, who: Person) =>
+  (await service.must(post('/organizations', who, { name: 'Acme' }))).data;
+
+interface Company {
+  readonly id: string;
+  readonly owner: Person;
+  readonly member: Person;
+  readonly memberId: string;
+}
+
+const company = async (service: Service): Promise<Company> => {
+  const [owner, member] = [await person(service), await person(service)];
+  const { id } = await organization(service, owner);
+  const body = { email: member.email, role: 'member' };
+  const added = await service.must(post(`/organizations/${id}/members`, owner, body));
+  return { id, owner, member, memberId: added.data.id };
+};
+
+const inCompany =
+  (ask: (company: Company) => { readonly who: Person; readonly ask: Ask }, status = 200): Scenario =>
+  async (service) => {
+    const { who, ask: asked } = ask(await company(service));
+    return warmed(who, asked, status);
+  };
+
+const admin = async (service: Service): Promise<Person> => person(service, { is_admin: true });
+
+const withRecord =
+  (
+    kind: 'products' | 'tiers' | 'invites',
+    body: Fields,
+    ask: (id: string, who: Person) => Ask,
+    status = 200,
+  ): Scenario =>
+  async (service) => {
+    const who = await admin(service);
+    const id = `bench_${who.userId.slice(-8)}`;
+    await service.must(write('PUT', '/admin/projects/bench', who, { name: 'Bench', slug: 'bench' }));
+    await service.must(write('PUT', `/admin/${kind}/${id}`, who, body));
+    return warmed(who, ask(id, who), status);
+  };
+
+export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
+  'create customer': making('/customers', customerBody()),
+  'create customer with an Idempotency-Key': making('/customers', customerBody(), 'bench-c'),
+  'get customer': having(customer, (id, who) => read(`/customers/${id}`, who)),
+  'list customers': having(customer, (_, who) => read('/customers', who)),
+  'update customer': having(customer, (id, who) => write('PUT', `/customers/${id}`, who, { name: 'Grace Hopper' })),
+  'delete customer, another is there': async (service) => {
+    const who = await person(service);
+    await customer(service, who);
+    const { id } = await customer(service, who);
+    return warmed(who, write('DELETE', `/customers/${id}`, who), 204);
+  },
+  'delete customer, the only one': having(customer, (id, who) => write('DELETE', `/customers/${id}`, who), 204),
+
+  'create payment method': async (service) => {
+    const who = await person(service);
+    await customer(service, who);
+    return warmed(who, post('/payment-methods', who, METHOD), 201);
+  },
+  'create payment method, the first': making('/payment-methods', METHOD),
+  'get payment method': having(method, (id, who) => read(`/payment-methods/${id}`, who)),
+  'list payment methods': having(method, (_, who) => read('/payment-methods', who)),
+  'update payment method': having(method, (id, who) => write('PUT', `/payment-methods/${id}`, who, { alias: 'Work' })),
+  'link an address to a payment method': async (service) => {
+    const who = await person(service);
+    const [{ id }, { id: addressId }] = [await method(service, who), await address(service, who)];
+    const body = { billing_address_id: addressId };
+    return warmed(who, write('PATCH', `/payment-methods/${id}/billing-address`, who, body));
+  },
+  'set default payment method': having(method, (id, who) => post(`/payment-methods/${id}/set-default`, who)),
+  'delete payment method': having(method, (id, who) => write('DELETE', `/payment-methods/${id}`, who), 204),
+  'delete payment method, the default': having(
+    (service, who) => method(service, who, { is_default: true }),
+    (id, who) => write('DELETE', `/payment-methods/${id}`, who),
+    204,
+  ),
+
+  'create address': making('/addresses', fullAddress()),
+  'create address as default': making('/addresses', fullAddress({ is_default: true })),
+  'get address': having(address, (id, who) => read(`/addresses/${id}`, who)),
+  'list addresses': having(address, (_, who) => read('/addresses', who)),
+  'update address': having(address, (id, who) => write('PUT', `/addresses/${id}`, who, { city: 'Springfield' })),
+  'set default address': having(address, (id, who) => post(`/addresses/${id}/set-default`, who)),
+  'delete address': having(address, (id, who) => write('DELETE', `/addresses/${id}`, who), 204),
+
+  'create organization': making('/organizations', { name: 'Acme' }),
+  'list organizations': having(organization, (_, who) => read('/organizations', who)),
+  'get organization': having(organization, (id, who) => read(`/organizations/${id}`, who)),
+  'update organization': having(organization, (id, who) =>
+    write('PUT', `/organizations/${id}`, who, { name: 'Acme Ltd' }),
+  ),
+  'delete organization': having(organization, (id, who) => write('DELETE', `/organizations/${id}`, who)),
+  'list members': inCompany(({ id, owner }) => ({ who: owner, ask: read(`/organizations/${id}/members`, owner) })),
+  'add member': async (service) => {
+    const { id, owner } = await company(service);
+    const { email } = await person(service);
+    return warmed(owner, post(`/organizations/${id}/members`, owner, { email, role: 'billing' }), 201);
+  },
+  'change role': inCompany(({ id, owner, memberId }) => ({
+    who: owner,
+    ask: write('PUT', `/organizations/${id}/members/${memberId}`, owner, { role: 'admin' }),
+  })),
+  'remove member': inCompany(({ id, owner, memberId }) => ({
+    who: owner,
+    ask: write('DELETE', `/organizations/${id}/members/${memberId}`, owner),
+  })),
+  'leave organization': inCompany(({ id, member }) => ({
+    who: member,
+    ask: post(`/organizations/${id}/leave`, member),
+  })),
+
+  'list tiers': withRecord('tiers', tierBody(), () => ({ method: 'GET', path: '/memberships/tiers' })),
+  'preview invite': withRecord('invites', inviteBody({ project_id: 'bench' }), (token) => ({
+    method: 'GET',
+    path: `/projects/invites/${token}`,
+  })),
+  'clear cache': async (service) => {
+    const who = await admin(service);
+    return warmed(who, post('/admin/cache/clear', who, { cache_type: 'organization_membership' }));
+  },
+  'put reference record': withRecord('products', productBody(), (id, who) =>
+    write('PUT', `/admin/products/${id}`, who, productBody({ name: 'Renamed' })),
+  ),
+  'get reference record': withRecord('products', productBody(), (id, who) => read(`/admin/products/${id}`, who)),
+  'list reference records': withRecord('products', productBody(), (_, who) => read('/admin/products', who)),
+  'delete reference record': withRecord(
+    'products',
+    productBody(),
+    (id, who) => write('DELETE', `/admin/products/${id}`, who),
+    204,
+  ),
+};

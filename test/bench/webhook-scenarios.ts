@@ -1,0 +1,83 @@
+import {
+  type Fields,
+  intent,
+  organizationOf,
+  type Person,
+  person,
+  post,
+  read,
+  type Scenario,
+  UNCACHED,
+  warmed,
+} from './people.ts';
+import type { Ask, Json, Service } from './service.ts';
+import type { WebhookRow } from './webhook-budgets.ts';
+
+/** Logs of webhooks, test events, events sent again. */
+const PAYMENTS_TOLD_OF = 4;
+
+const logsOf = (who: Pick<Person, 'headers'>, query = ''): Ask =>
+  read(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
+
+/** Payments of a user, told to the one target; the entries of that. */
+const delivered = async (service: Service, who: Person, fields: Fields = {}): Promise<Json[]> => {
+  for (let made = 0; made < PAYMENTS_TOLD_OF; made += 1) await intent(service, who, fields);
+  await service.settle();
+  return service.must(logsOf(who));
+};
+
+const logs =
+  (query = ''): Scenario =>
+  async (service) => {
+    const who = await person(service);
+    await delivered(service, who);
+    return warmed(who, logsOf(who, query));
+  };
+
+/** An organization, and its owner in a session of it, whose membership is not cached. */
+const organizationWithLogs = async (service: Service): Promise<{ boss: Person; entry: Json }> => {
+  const owner = await person(service);
+  const organization_id = await organizationOf(service, owner);
+  const boss = await person(service, { user_id: owner.userId, organization_id });
+  const [entry] = await delivered(service, boss);
+  await service.advance(UNCACHED);
+  return { boss, entry };
+};
+
+export const WEBHOOK_SCENARIOS: Readonly<Record<WebhookRow, Scenario>> = {
+  'webhook logs': logs(),
+  'webhook logs by status': logs('&status=success'),
+  'webhook logs of an organization': async (service) => {
+    const { boss } = await organizationWithLogs(service);
+    return { ask: logsOf(boss), status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+  },
+  'webhook logs, all there are': async (service) => {
+    await delivered(service, await person(service));
+    const admin = await person(service, { is_admin: true });
+    return warmed(admin, logsOf(admin));
+  },
+  'one webhook log': async (service) => {
+    const who = await person(service);
+    const [entry] = await delivered(service, who);
+    return warmed(who, read(`/webhooks/logs/${entry.id}`, who));
+  },
+  'webhook test': async (service) => {
+    const admin = await person(service, { is_admin: true });
+    return warmed(admin, post('/webhooks/test', admin, { event: 'payment.succeeded' }));
+  },
+  'webhook test by an owner': async (service) => {
+    const { boss } = await organizationWithLogs(service);
+    const ask = post('/webhooks/test', boss, { event: 'payment.succeeded' });
+    return { ask, status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+  },
+  'webhook sent again': async (service) => {
+    const [entry] = await delivered(service, await person(service));
+    const admin = await person(service, { is_admin: true });
+    return warmed(admin, post(`/webhooks/logs/${entry.id}/replay`, admin));
+  },
+  'webhook sent again by an owner': async (service) => {
+    const { boss, entry } = await organizationWithLogs(service);
+    const ask = post(`/webhooks/logs/${entry.id}/replay`, boss);
+    return { ask, status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+  },
+};

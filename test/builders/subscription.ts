@@ -1,0 +1,53 @@
+import { DAY, iso } from '../../shared/core/time.ts';
+import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import { NOON } from './payment.ts';
+
+/** A user's monthly subscription of 19.00 USD, made at noon and not charged yet; say only what matters to the test. */
+export const subscription = (fields: Partial<Subscription> = {}): Subscription => ({
+  id: 'subs_00000000000000000000000a',
+  version: 0,
+  lock: 0,
+  status: 'creating',
+  createdAt: iso(NOON),
+  updatedAt: iso(NOON),
+  billingOwner: 'service',
+  userId: 'user_1',
+  userEmail: 'ann@example.com',
+  customerId: 'cust_00000000000000000000000a',
+  paymentMethodId: 'pmt_00000000000000000000000a',
+  methodRef: 'pm_1',
+  providerCustomerId: 'cus_1',
+  providerId: 'provider_a',
+  subtotalCents: 1_900,
+  taxCents: 0,
+  discountCents: 0,
+  totalCents: 1_900,
+  currency: 'USD',
+  billingInterval: 'monthly',
+  intervalMultiplier: 1,
+  anchor: iso(NOON),
+  period: 0,
+  currentPeriodStart: iso(NOON),
+  currentPeriodEnd: iso(NOON),
+  cancelAtPeriodEnd: false,
+  tierId: 'gold',
+  ...fields,
+});
+
+/** The same with a trial of so many days. */
+export const trial = (days: number, fields: Partial<Subscription> = {}): Subscription => {
+  const trialEnd = iso(NOON + days * DAY);
+  return subscription({ anchor: trialEnd, period: -1, currentPeriodEnd: trialEnd, trialEnd, ...fields });
+};
+
+export const DUNNING = { days: [1, 3, 7, 14], finalAction: 'cancel' } as const;
+
+/** Bodies of POST /subscriptions: valid, with only what matters to the test beside it. */
+type Fields = Readonly<Record<string, unknown>>;
+
+export const subscriptionBody = (fields: Fields = {}): Fields => ({
+  total_cents: 1_900,
+  currency: 'USD',
+  billing_interval: 'monthly',
+  ...fields,
+});

@@ -1,0 +1,164 @@
+import { expect } from 'vitest';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import type { Catalogue } from '../../infra/local/assemble.ts';
+import { type Handler, loadEntry } from '../../infra/local/invoke.ts';
+import { type Interval, oracleStart } from '../builders/calendar-oracle.ts';
+import { DAY, itemsOf, PATIENT, signIn } from './flow.ts';
+import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
+import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
+
+/**
+ * Years of billing by the clock: what was charged, when and how much is held against a calendar that was worked out a
+ * second time, and against what the provider holds to be true. Every sweep runs three times at once, and every message
+ * of theirs is delivered twice at once.
+ */
+export interface BillingPlan {
+  /** The days (ISO, with a time of day) on which a set of subscriptions is made. */
+  readonly anchors: readonly string[];
+  readonly days: number;
+  readonly groups: readonly Group[];
+}
+
+export interface Group {
+  readonly interval: Interval;
+  readonly multiplier: number;
+  /** Subscriptions of it at each anchor. */
+  readonly count: number;
+  readonly trialDays?: number;
+  /** Canceled, now or at the end of the period, so many days after it was made. */
+  readonly cancelAfter?: { readonly days: number; readonly atPeriodEnd: boolean };
+}
+
+interface Made {
+  readonly id: string;
+  readonly group: Group;
+  readonly amount: number;
+  /** When its first period starts. */
+  readonly anchor: string;
+  readonly createdAt: string;
+  endsAt?: string;
+}
+
+const MS = 1_000;
+const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY * MS).toISOString();
+
+/** @returns how many charges there were, all of them right. */
+export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
+  const service = await startTestHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT }, catalogue: RACING });
+  try {
+    await service.webhookMode('drop');
+    const made: Made[] = [];
+    const user = await signIn(service, { expires_in: 366 * DAY });
+    const who = await payer(service, user.options);
+    for (const anchor of plan.anchors) {
+      await service.moveTo(anchor);
+      for (const group of plan.groups) made.push(...(await makeAll(service, who, group)));
+    }
+    const endsAt = after(plan.anchors.at(-1) ?? '', plan.days);
+    await cancelOnTheWay(service, user.userId, made);
+    await service.moveTo(endsAt);
+    return await countCharges(service, made, endsAt);
+  } finally {
+    await service.stop();
+  }
+};
+
+const three =
+  (handler: Handler): Handler =>
+  async (event, context) =>
+    Promise.all([handler(event, context), handler(event, context), handler(event, context)]);
+
+const twice =
+  (handler: Handler): Handler =>
+  async (event, context) => {
+    const [answer] = await Promise.all([handler(event, context), handler(event, context)]);
+    return answer;
+  };
+
+/** Nobody but the sweeps and the run: what they do alone is all that happens. */
+const RACING: Catalogue = {
+  endpoints,
+  triggers: triggers.filter(({ kind }) => kind !== 'stream'),
+  load: async (id) => {
+    const handler = await loadEntry(id);
+    if (id === 'workers.sweep-due') return three(handler);
+    return id === 'workers.run-due' ? twice(handler) : handler;
+  },
+};
+
+let prices = 0;
+
+const makeAll = async (service: TestHost, who: Subscriber, group: Group): Promise<Made[]> => {
+  const all: Made[] = [];
+  for (let index = 0; index < group.count; index += 1) {
+    prices += 1;
+    const amount = 100 + prices;
+    const made = await subscribe(service, who, {
+      total_cents: amount,
+      billing_interval: group.interval,
+      interval_multiplier: group.multiplier,
+      trial_days: group.trialDays ?? 0,
+    });
+    const anchor = made.trial_end ?? made.created_at;
+    all.push({ id: made.id, group, amount, anchor, createdAt: made.created_at });
+  }
+  return all;
+};
+
+/** Each at its time; the clock passes all of them in order. */
+const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly Made[]): Promise<void> => {
+  const canceled = made.flatMap((one) => {
+    const { cancelAfter: cancel } = one.group;
+    return cancel ? [{ one, cancel, at: after(one.createdAt, cancel.days) }] : [];
+  });
+  for (const { one, cancel, at } of canceled.sort((a, b) => (a.at < b.at ? -1 : 1))) {
+    await service.moveTo(at);
+    const { options } = await signIn(service, { user_id: userId, expires_in: DAY });
+    const who = { options, names: { customer_id: '', payment_method_id: '', provider_id: '' } };
+    const answer = await command(service, who, one.id, 'cancel', { cancel_at_period_end: cancel.atPeriodEnd });
+    expect(answer.status).toBe(200);
+    one.endsAt = cancel.atPeriodEnd ? answer.body.current_period_end : at;
+  }
+};
+
+/** When its periods start, up to the end. */
+const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
+  const end = endsAt !== undefined && endsAt < until ? endsAt : until;
+  const due: string[] = [];
+  for (let period = 0; ; period += 1) {
+    const start = oracleStart(anchor, group.interval, group.multiplier, period);
+    if (start >= end) return due;
+    due.push(start);
+  }
+};
+
+const MINUTE_MS = 60 * MS;
+/** A sweep comes every minute, on the minute. */
+const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MINUTE_MS) * MINUTE_MS).toISOString();
+
+const countCharges = async (service: TestHost, made: readonly Made[], until: string): Promise<number> => {
+  const payments = (await itemsOf(service, 'PAY#')).filter(({ sk }) => sk === 'PAY');
+  const { charges } = await service.ledger();
+  const bySubscription = Map.groupBy(payments, ({ subscriptionId }: ParsedJson) => subscriptionId);
+  for (const one of made) {
+    const theirs: ParsedJson[] = bySubscription.get(one.id) ?? [];
+    const taken = theirs
+      .map(({ createdAt, sort, status, totalCents }) => ({ at: createdAt ?? sort.slice(0, 24), status, totalCents }))
+      .sort((a, b) => (a.at < b.at ? -1 : 1));
+    // The first is charged while its payer waits; the others by the sweep that finds them.
+    const expected = dueOf(one, until).map((due) => ({
+      at: due === one.createdAt ? due : sweptAt(due),
+      status: 'succeeded',
+      totalCents: one.amount,
+    }));
+    expect({ group: one.group, anchor: one.anchor, taken }).toEqual({
+      group: one.group,
+      anchor: one.anchor,
+      taken: expected,
+    });
+  }
+  const ours = payments.map(({ pk, totalCents }) => `${pk.slice(4)} ${totalCents} succeeded`);
+  const theirs = charges.map(({ payment_id, amount, status }: ParsedJson) => `${payment_id} ${amount} ${status}`);
+  expect(theirs.sort()).toEqual(ours.sort());
+  return charges.length;
+};

@@ -1,0 +1,122 @@
+import { expect } from 'vitest';
+import { subscriptionBody } from '../builders/subscription.ts';
+import { signIn, type User } from './flow.ts';
+import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import { createCustomer, saveMethod } from './payers.ts';
+
+/** Steps of tests about subscriptions; a refused step fails the test. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** All is billed by the service itself. */
+export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
+
+/** Somebody with a customer and a saved method, and what a subscription of theirs names. */
+export interface Subscriber {
+  readonly options: RequestOptions;
+  readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };
+}
+
+/** As long as a session may last. */
+const A_YEAR = 366 * 86_400;
+
+export const subscriber = async (
+  service: TestHost,
+  token = 'pm_card_visa',
+  fields: Fields = {},
+): Promise<Subscriber & { readonly user: User }> => {
+  const user = await signIn(service, { expires_in: A_YEAR });
+  return { user, ...(await payer(service, user.options, token, fields)) };
+};
+
+/** Customer and method of whoever asks. */
+export const payer = async (
+  service: TestHost,
+  options: RequestOptions,
+  token = 'pm_card_visa',
+  fields: Fields = {},
+): Promise<Subscriber> => {
+  const customer = await createCustomer(service, options, fields);
+  const method = await saveMethod(service, options, { provider_payment_method_token: token, ...fields });
+  const names = { customer_id: customer.id, payment_method_id: method.id, provider_id: customer.provider_id };
+  return { options, names };
+};
+
+export const trySubscribe = (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<TestAnswer> =>
+  service.post('/subscriptions', subscriptionBody({ ...who.names, ...fields }), who.options);
+
+export const subscribe = async (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<ParsedJson> => {
+  const { status, body } = await trySubscribe(service, who, fields);
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+};
+
+export const readSubscription = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+  const { status, body } = await service.get(`/subscriptions/${id}`, who.options);
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body;
+};
+
+/** The payments of a subscription, oldest first. */
+export const paymentsOf = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson[]> => {
+  const { status, body } = await service.get('/payments?limit=50&orderDir=asc', who.options);
+  expect(status).toBe(200);
+  return body.data.filter((payment: ParsedJson) => payment.subscription_id === id);
+};
+
+/** The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status. */
+export const storyOf = (service: TestHost, id: string): string[] =>
+  service
+    .busEvents()
+    .filter(
+      (event: ParsedJson) =>
+        /^(subscription|membership)\./.test(event['detail-type']) && event.detail.payload.data.subscription_id === id,
+    )
+    .map((event: ParsedJson) => {
+      const { reason, status } = event.detail.payload.data;
+      return `${event['detail-type']} ${reason ?? status}`;
+    });
+
+export const command = (
+  service: TestHost,
+  who: Subscriber,
+  id: string,
+  name: 'cancel' | 'reactivate' | 'pause' | 'resume',
+  body: Fields = {},
+): Promise<TestAnswer> => service.post(`/subscriptions/${id}/${name}`, body, who.options);
+
+export const patch = (service: TestHost, who: Subscriber, id: string, body: Fields): Promise<TestAnswer> =>
+  service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
+
+/** Another saved method of somebody's. */
+export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
+  (await saveMethod(service, who.options, { provider_payment_method_token: token })).id;
+
+/** A product that is billed every month and carries the tier `gold`. */
+const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string> => {
+  plans += 1;
+  const id = `gold-plan-${plans}`;
+  const admin = await signIn(service, { is_admin: true });
+  const body = { name: 'Gold', total_cents: 1_900, currency: 'USD', billing_interval: 'monthly', ...fields };
+  const { status } = await service.put(
+    `/admin/products/${id}`,
+    { ...body, metadata: { membership_type_id: 'gold' } },
+    admin.options,
+  );
+  expect(status).toBe(200);
+  return id;
+};
+let plans = 0;
+
+export const subscribeToGold = async (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<ParsedJson> => {
+  const product = await goldPlan(service, fields);
+  const { status, body } = await service.post('/subscriptions', { ...who.names, product_id: product }, who.options);
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+};
+
+/** The one membership of a subscription's user. */
+export const membershipOf = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+  const { status, body } = await service.get('/memberships', who.options);
+  expect(status).toBe(200);
+  return body.data.find((membership: ParsedJson) => membership.subscription_id === id);
+};

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, itemsOf, MINUTE } from './flow.ts';
+import { withHost } from './host.ts';
+import { company, saveMethod } from './payers.ts';
+import {
+  anotherMethod,
+  command,
+  membershipOf,
+  OWN_BILLING,
+  payer,
+  paymentsOf,
+  readSubscription,
+  storyOf,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+} from './subscribers.ts';
+
+const remove = (service: ReturnType<typeof withHost>, path: string, options: object) =>
+  service.request('DELETE', path, options);
+
+describe('a method that a live subscription uses', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('cannot be deleted while nothing can take over', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    const path = `/payment-methods/${who.names.payment_method_id}`;
+    expect(await remove(service, path, who.options)).toMatchObject({
+      status: 409,
+      body: { code: 'PAYMENT_METHOD_IN_USE', details: { subscription_ids: [made.id] } },
+    });
+    // Another method is there, but nobody has made it the default.
+    await anotherMethod(service, who);
+    expect((await remove(service, path, who.options)).status).toBe(409);
+    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    expect((await remove(service, path, who.options)).status).toBe(204);
+  });
+
+  it('hands over to another default, which pays from then on', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { billing_interval: 'daily' });
+    const heir = await saveMethod(service, who.options, { is_default: true });
+    expect((await remove(service, `/payment-methods/${who.names.payment_method_id}`, who.options)).status).toBe(204);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ payment_method_id: heir.id });
+    await service.advance(DAY + MINUTE);
+    expect(await paymentsOf(service, who, made.id)).toMatchObject([
+      { status: 'succeeded' },
+      { status: 'succeeded', payment_method_id: heir.id },
+    ]);
+    expect((await remove(service, `/payment-methods/${heir.id}`, who.options)).status).toBe(409);
+    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+  });
+
+  it('that the provider has detached leaves a trial paused, and another past due until it has a new one', async () => {
+    const [trial, running] = [await subscriber(service), await subscriber(service)];
+    const onTrial = await subscribe(service, trial, { trial_days: 1 });
+    const paid = await subscribe(service, running, { billing_interval: 'daily' });
+    for (const who of [trial, running]) {
+      const { body } = await service.get(`/payment-methods/${who.names.payment_method_id}`, who.options);
+      const object = { id: body.provider_payment_method_id };
+      await service.sendEvent({
+        type: 'payment_method.detached',
+        object,
+        created: Math.floor(service.now() / 1_000) + 1,
+      });
+    }
+    await service.settle();
+    expect(await readSubscription(service, trial, onTrial.id)).toMatchObject({ payment_method_id: null });
+    await service.advance(DAY + MINUTE);
+    expect(await readSubscription(service, trial, onTrial.id)).toMatchObject({ status: 'paused' });
+    expect(await readSubscription(service, running, paid.id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'unpaid',
+      next_billing_date: null,
+    });
+    const method = await anotherMethod(service, running);
+    const body = { payment_method_id: method };
+    const changed = await service.request('PATCH', `/subscriptions/${paid.id}`, { ...running.options, body });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect(await command(service, trial, onTrial.id, 'resume')).toMatchObject({
+      status: 400,
+      body: { code: 'PAYMENT_METHOD_REQUIRED' },
+    });
+  });
+});
+
+describe('a customer who is deleted', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('has live subscriptions canceled first, and leaves them and their payments behind', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+    await service.advance(40 * DAY);
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+  });
+});
+
+describe('a customer whose history goes too', () => {
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, CUSTOMER_DELETE_HISTORY: 'true' } });
+
+  it('leaves nothing of its subscriptions', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await service.settle();
+    expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
+    expect((await service.get(`/subscriptions/${made.id}`, who.options)).status).toBe(404);
+    expect((await service.get('/memberships', who.options)).body.data).toEqual([]);
+    const left = await itemsOf(service);
+    expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
+    expect(left.filter(({ sk }) => sk === `SUB#${made.id}`)).toEqual([]);
+  });
+});
+
+describe('an organization that is deleted', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('has its live subscriptions canceled first, and then they go with it', async () => {
+    const { id: organization_id, owner } = await company(service);
+    const names = await payer(service, owner.options, 'pm_card_visa', { organization_id });
+    const made = await subscribe(service, names, { organization_id });
+    expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
+    await service.settle();
+    expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.cancelled canceled']);
+    await service.advance(10 * MINUTE);
+    const left = await itemsOf(service);
+    expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
+    expect(left.filter(({ sk, subscriptionId }) => sk === 'PAY' && subscriptionId === made.id)).toHaveLength(1);
+    await service.advance(40 * DAY);
+    const { charges } = await service.ledger();
+    expect(charges).toHaveLength(1);
+  });
+});

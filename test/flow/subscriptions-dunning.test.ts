@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import {
+  anotherMethod,
+  command,
+  membershipOf,
+  OWN_BILLING,
+  patch,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  storyOf,
+  subscriber,
+  subscribeToGold,
+} from './subscribers.ts';
+
+const service = withHost({ frozen: true, env: OWN_BILLING });
+
+const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY * 1_000).toISOString();
+
+/** A member whose renewal has just failed. */
+const pastDue = async (): Promise<{
+  who: Subscriber;
+  id: string;
+  failedAt: string;
+  attempts: () => Promise<string[]>;
+}> => {
+  const who = await subscriber(service);
+  const made = await subscribeToGold(service, who);
+  const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+  expect((await patch(service, who, made.id, { payment_method_id: failing })).status).toBe(200);
+  await service.moveTo(made.current_period_end);
+  await service.advance(MINUTE);
+  const [, renewal] = await paymentsOf(service, who, made.id);
+  const attempts = async () => {
+    const { charges } = await service.ledger();
+    return charges
+      .filter(({ payment_id }: ParsedJson) => payment_id === renewal.id)
+      .map(({ status, created_at }: ParsedJson) => `${status} ${created_at}`);
+  };
+  return { who, id: made.id, failedAt: renewal.updated_at, attempts };
+};
+
+describe('a renewal that fails', () => {
+  it('is tried again 1, 3, 7 and 14 days later, to the second, and then ends the subscription', async () => {
+    const { who, id, failedAt, attempts } = await pastDue();
+    const expected = [`failed ${failedAt}`];
+    for (const [done, next] of [
+      [0, 1],
+      [1, 3],
+      [3, 7],
+      [7, 14],
+    ] as const) {
+      const due = await readSubscription(service, who, id);
+      expect(due).toMatchObject({
+        status: 'past_due',
+        billing_status: 'retrying',
+        next_billing_date: at(failedAt, next),
+      });
+      expect(await membershipOf(service, who, id)).toMatchObject({ status: 'active', ends_at: due.current_period_end });
+      await service.advance((next - done) * DAY - MINUTE);
+      expect(await attempts()).toEqual(expected);
+      await service.moveTo(at(failedAt, next));
+      expected.push(`failed ${at(failedAt, next)}`);
+      expect(await attempts()).toEqual(expected);
+    }
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      status: 'canceled',
+      billing_status: 'ended',
+      next_billing_date: null,
+      canceled_at: at(failedAt, 14),
+    });
+    expect(await membershipOf(service, who, id)).toMatchObject({ status: 'cancelled' });
+    expect(storyOf(service, id)).toEqual([
+      'subscription.created created',
+      'membership.activated active',
+      'subscription.updated method_changed',
+      ...Array<string>(4).fill('subscription.updated payment_failed'),
+      'subscription.cancelled payment_failed',
+      'membership.cancelled cancelled',
+    ]);
+    // One payment of the period, however often it was tried; and nothing after the end.
+    expect(await paymentsOf(service, who, id)).toHaveLength(2);
+    await service.advance(40 * DAY);
+    expect(await attempts()).toEqual(expected);
+  });
+
+  it('is tried at once with a new method, and counts for its own period', async () => {
+    const { who, id, failedAt, attempts } = await pastDue();
+    const before = await readSubscription(service, who, id);
+    await service.advance(2 * DAY);
+    const good = await anotherMethod(service, who);
+    const answer = await patch(service, who, id, { payment_method_id: good });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_start: before.current_period_end },
+    });
+    expect(await attempts()).toEqual([
+      `failed ${failedAt}`,
+      `failed ${at(failedAt, 1)}`,
+      expect.stringMatching(/^succeeded/),
+    ]);
+    expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
+    await service.settle();
+    expect(await membershipOf(service, who, id)).toMatchObject({
+      status: 'active',
+      ends_at: answer.body.current_period_end,
+    });
+    expect(storyOf(service, id).slice(-2)).toEqual(['subscription.updated renewed', 'membership.extended active']);
+    await service.advance(20 * DAY);
+    expect(await attempts()).toHaveLength(3);
+  });
+
+  it('keeps to its days where the new method fails too', async () => {
+    const { who, id, failedAt, attempts } = await pastDue();
+    await service.advance(DAY / 2);
+    const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    const answer = await patch(service, who, id, { payment_method_id: worse });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'past_due', next_billing_date: at(failedAt, 1) } });
+    expect(await attempts()).toHaveLength(2);
+  });
+
+  it('is not tried again while the subscription is paused', async () => {
+    const { who, id, attempts } = await pastDue();
+    expect(await command(service, who, id, 'pause')).toMatchObject({ body: { status: 'paused' } });
+    await service.advance(20 * DAY);
+    expect(await attempts()).toHaveLength(1);
+    expect(await membershipOf(service, who, id)).toMatchObject({ status: 'expired' });
+  });
+
+  it('is not tried again once the subscription is canceled', async () => {
+    const { who, id, attempts } = await pastDue();
+    const canceled = await command(service, who, id, 'cancel', { cancel_at_period_end: false });
+    expect(canceled).toMatchObject({ body: { status: 'canceled', next_billing_date: null } });
+    await service.advance(20 * DAY);
+    expect(await attempts()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import {
+  anotherMethod,
+  command,
+  membershipOf,
+  OWN_BILLING,
+  patch,
+  paymentsOf,
+  readSubscription,
+  storyOf,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+  trySubscribe,
+} from './subscribers.ts';
+
+const CANCEL_NOW = { cancel_at_period_end: false };
+const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
+
+describe('a trial', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('charges nothing until it ends, gives notice three days before, and then runs from its end', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who, { trial_days: 10 });
+    expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
+    expect([made.current_period_end, made.next_billing_date]).toEqual([made.trial_end, made.trial_end]);
+    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY * 1_000);
+    await service.advance(7 * DAY - MINUTE);
+    expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'membership.pending pending']);
+    await service.advance(2 * MINUTE);
+    expect(storyOf(service, made.id).slice(2)).toEqual(['subscription.updated trial_will_end']);
+    await service.advance(3 * DAY - 2 * MINUTE);
+    expect(await paymentsOf(service, who, made.id)).toEqual([]);
+    await service.advance(2 * MINUTE);
+    const running = await readSubscription(service, who, made.id);
+    expect(running).toMatchObject({ status: 'active', current_period_start: made.trial_end });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+    expect(await membershipOf(service, who, made.id)).toMatchObject({
+      status: 'active',
+      starts_at: made.trial_end,
+      ends_at: running.current_period_end,
+    });
+    expect(storyOf(service, made.id).slice(3)).toEqual([
+      'subscription.updated trial_ended',
+      'membership.activated active',
+    ]);
+  });
+
+  it('that is shorter than three days gives its notice at once, and once', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { trial_days: 2 });
+    await service.advance(MINUTE);
+    await service.advance(DAY);
+    expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.updated trial_will_end']);
+  });
+
+  it('whose end cannot be charged is past due, and is tried again', async () => {
+    const who = await subscriber(service, 'pm_card_chargeCustomerFail');
+    const made = await subscribe(service, who, { trial_days: 1 });
+    await service.advance(DAY + MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'retrying',
+    });
+  });
+
+  it('that is to be canceled ends without a charge', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { trial_days: 1 });
+    expect(await command(service, who, made.id, 'cancel')).toMatchObject({
+      status: 200,
+      body: { status: 'trialing', cancel_at_period_end: true },
+    });
+    await service.advance(DAY + MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(await paymentsOf(service, who, made.id)).toEqual([]);
+  });
+
+  it('that was canceled runs on when it is reactivated', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { trial_days: 5 });
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    const again = await command(service, who, made.id, 'reactivate');
+    expect(again).toMatchObject({ status: 200, body: { status: 'trialing', trial_end: made.trial_end } });
+  });
+});
+
+describe('a price of nothing', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('is active without a charge, period after period', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { total_cents: 0, billing_interval: 'daily' });
+    expect(made).toMatchObject({ status: 'active', total_cents: 0 });
+    await service.advance(3 * DAY + MINUTE);
+    const later = await readSubscription(service, who, made.id);
+    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY * 1_000).toISOString());
+    expect(await paymentsOf(service, who, made.id)).toEqual([]);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+});
+
+describe('a first charge', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('that is declined leaves no subscription, and answers the same again under its key', async () => {
+    const who = await subscriber(service, 'pm_card_chargeCustomerFail');
+    const keyed = { ...who, options: { ...who.options, idempotencyKey: 'first' } };
+    const answer = await trySubscribe(service, keyed);
+    expect(answer).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
+    expect(answer.body.details.decline_code).toBe('do_not_honor');
+    await service.advance(HOUR);
+    const again = await trySubscribe(service, keyed);
+    expect(again).toMatchObject({ status: 402, body: { details: answer.body.details } });
+    expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
+    const { body } = await service.get('/payments', who.options);
+    expect(statuses(body.data)).toEqual(['failed']);
+    await service.advance(DAY);
+    expect((await trySubscribe(service, keyed)).status).toBe(402);
+    expect((await service.get('/payments', who.options)).body.data).toHaveLength(2);
+  });
+
+  it('that is pending makes it past due, and active once it is paid', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    const made = await subscribeToGold(service, who);
+    expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending' });
+    await service.advance(2 * MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
+    expect(storyOf(service, made.id)).toEqual([
+      'subscription.created created',
+      'membership.pending pending',
+      'subscription.updated activated',
+      'membership.activated active',
+    ]);
+  });
+
+  it('that waits for its payer is active once the payer has authenticated', async () => {
+    const who = await subscriber(service, 'pm_card_authenticationRequired');
+    const made = await subscribe(service, who);
+    expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
+    const [payment] = await paymentsOf(service, who, made.id);
+    expect(payment).toMatchObject({ status: 'pending', id: made.latest_payment_id });
+    await service.authenticate(payment.id);
+    await service.settle();
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+  });
+
+  it('that is not paid within 23 hours ends it', async () => {
+    const who = await subscriber(service, 'pm_card_authenticationRequired');
+    const made = await subscribe(service, who);
+    await service.advance(23 * HOUR - MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
+    await service.advance(2 * MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'canceled',
+      billing_status: 'ended',
+    });
+    // Nobody can pay for it any more.
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
+  });
+
+  it('that failed after all is tried with another method at once', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_fail');
+    const made = await subscribe(service, who);
+    await service.advance(2 * MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'pending',
+    });
+    const good = await anotherMethod(service, who);
+    expect(await patch(service, who, made.id, { payment_method_id: good })).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+  });
+
+  it.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
+    'whose answer is lost (%s) is looked up, and made once',
+    async (token) => {
+      const who = await subscriber(service, token);
+      // Its event may be quicker than the deadline.
+      const made = await subscribe(service, who);
+      expect(['past_due', 'active']).toContain(made.status);
+      await service.advance(10 * MINUTE);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+      const { charges } = await service.ledger();
+      const theirs = charges.filter(({ payment_id }: ParsedJson) => payment_id === made.latest_payment_id);
+      expect(statuses(theirs)).toEqual(['succeeded']);
+    },
+  );
+});
+
+describe('a cancelation', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('at the end of the period lets it run until then, and charges nothing after', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const scheduled = await command(service, who, made.id, 'cancel');
+    expect(scheduled).toMatchObject({ status: 200, body: { status: 'active', cancel_at_period_end: true } });
+    expect(await command(service, who, made.id, 'cancel')).toEqual(expect.objectContaining({ body: scheduled.body }));
+    await service.moveTo(made.current_period_end);
+    await service.advance(MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'canceled',
+      billing_status: 'ended',
+      next_billing_date: null,
+    });
+    await service.advance(40 * DAY);
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+    expect(storyOf(service, made.id)).toEqual([
+      'subscription.created created',
+      'membership.activated active',
+      'subscription.updated cancel_scheduled',
+      'subscription.cancelled canceled',
+      'membership.cancelled cancelled',
+    ]);
+  });
+
+  it('that is scheduled can be taken back', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'cancel');
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      status: 200,
+      body: { status: 'active', cancel_at_period_end: false },
+    });
+    await service.moveTo(made.current_period_end);
+    await service.advance(MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+  });
+
+  it('now is for good, repeated or not', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const canceled = await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled', next_billing_date: null } });
+    const again = await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    expect(again).toMatchObject({ status: 200, body: canceled.body });
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('stops a first charge that its payer has not authenticated yet', async () => {
+    const who = await subscriber(service, 'pm_card_authenticationRequired');
+    const made = await subscribe(service, who);
+    expect(await command(service, who, made.id, 'cancel', CANCEL_NOW)).toMatchObject({ body: { status: 'canceled' } });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
+    await service.advance(25 * HOUR);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('leaves what is under way to its end', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await service.advance(10 * MINUTE);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+    // What was paid for is not charged again.
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+  });
+});
+
+describe('a reactivation', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('within the period charges nothing', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    const again = await command(service, who, made.id, 'reactivate');
+    expect(again).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_end: made.current_period_end, canceled_at: null },
+    });
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    expect(await membershipOf(service, who, made.id)).toMatchObject({
+      status: 'active',
+      ends_at: made.current_period_end,
+    });
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      status: 409,
+      body: { code: 'SUBSCRIPTION_NOT_CANCELED' },
+    });
+  });
+
+  it('after the period starts a new one now, and charges it', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await service.advance(45 * DAY);
+    const again = await command(service, who, made.id, 'reactivate');
+    const now = new Date(service.now()).toISOString();
+    expect(again).toMatchObject({ status: 200, body: { status: 'active', current_period_start: now } });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it('that is declined leaves it canceled, as often as it is tried', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await service.advance(45 * DAY);
+    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    await patch(service, who, made.id, { payment_method_id: failing });
+    for (const _ of [1, 2]) {
+      expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+        status: 402,
+        body: { code: 'PAYMENT_DECLINED' },
+      });
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    }
+    const good = await anotherMethod(service, who);
+    await patch(service, who, made.id, { payment_method_id: good });
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({ status: 200 });
+    const payments = statuses(await paymentsOf(service, who, made.id));
+    expect(payments.toSorted()).toEqual(['failed', 'failed', 'succeeded', 'succeeded']);
+  });
+});
+
+describe('a pause', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('charges nothing, and runs on in the period that is paid for', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    expect(await command(service, who, made.id, 'pause')).toMatchObject({
+      status: 200,
+      body: { status: 'paused', billing_status: 'paused', next_billing_date: null },
+    });
+    expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
+    expect(await command(service, who, made.id, 'resume')).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_end: made.current_period_end },
+    });
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+  });
+
+  it('beyond the period starts a new one when it is resumed', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'pause');
+    await service.advance(70 * DAY);
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    const resumed = await command(service, who, made.id, 'resume');
+    expect(resumed).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_start: new Date(service.now()).toISOString() },
+    });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it.each([
+    ['a trial', { trial_days: 5 }, 'pause'],
+    ['a trial', { trial_days: 5 }, 'resume'],
+  ] as const)('is no state of %s', async (_, fields, name) => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, fields);
+    expect(await command(service, who, made.id, name)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+  });
+});

@@ -1,0 +1,245 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
+import type { ParsedJson } from './host.ts';
+import { withStops } from './stops.ts';
+import {
+  anotherMethod,
+  command,
+  membershipOf,
+  OWN_BILLING,
+  patch,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  storyOf,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+  trySubscribe,
+} from './subscribers.ts';
+import { type Way, waysToStop } from './ways.ts';
+
+/** Billing may end anywhere. Every call that it makes is tried, before and after it is carried out. */
+const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
+vi.setConfig({ testTimeout: 240_000 });
+
+beforeAll(async () => {
+  // Nobody tells: what is found out is found out by the appointments.
+  await stoppable().service.webhookMode('drop');
+});
+
+interface Subscribed {
+  readonly who: Subscriber;
+  readonly made: ParsedJson;
+}
+
+type Case = Subscribed & { readonly way: Way };
+
+/** Longer than a recovery takes, and no part of the day after which secrets are removed. */
+const APART = 61 * MINUTE;
+const WINDOW = 2 * MINUTE;
+
+/**
+ * Lets the run come to one subscription after another: the first is watched, each other one is stopped in a way of its
+ * own, and looked at an hour later.
+ */
+const runStopped = async (
+  make: () => Promise<Subscribed>,
+  dueAt: (subscribed: Subscribed) => number,
+  check: (one: Case) => Promise<void>,
+): Promise<void> => {
+  const { service, watch, stopped } = stoppable();
+  const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE * 1_000).toISOString());
+  const end = ({ who, made }: Subscribed) => command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+  const observed = await make();
+  await beforeDue(observed);
+  const ways = waysToStop(await watch(() => service.advance(WINDOW)));
+  expect(ways.length).toBeGreaterThan(10);
+  await end(observed);
+  const cases: Case[] = [];
+  for (const way of ways) {
+    cases.push({ ...(await make()), way });
+    await service.advance(APART);
+  }
+  for (const one of cases) {
+    await beforeDue(one);
+    await stopped(one.way, () => service.advance(WINDOW)).catch(() => undefined);
+    await service.advance(APART - 2 * WINDOW);
+    await check(one);
+    await end(one);
+  }
+};
+
+const chargesOf = async (payments: readonly ParsedJson[]): Promise<string[]> => {
+  const { charges } = await stoppable().service.ledger();
+  const ids = payments.map(({ id }) => id);
+  return charges
+    .filter(({ payment_id }: ParsedJson) => ids.includes(payment_id))
+    .map(({ status }: ParsedJson) => status);
+};
+
+const weekly = async (): Promise<Subscribed> => {
+  const { service } = stoppable();
+  const who = await subscriber(service);
+  return { who, made: await subscribeToGold(service, who, { billing_interval: 'weekly' }) };
+};
+
+const periodEnd = ({ made }: Subscribed): number => Date.parse(made.current_period_end);
+
+const failing = async (one: Subscribed): Promise<Subscribed> => {
+  const { service } = stoppable();
+  const method = await anotherMethod(service, one.who, 'pm_card_chargeCustomerFail');
+  expect((await patch(service, one.who, one.made.id, { payment_method_id: method })).status).toBe(200);
+  return one;
+};
+
+/** What has come of it here, at the provider and on the bus. */
+const stateOf = async ({ who, made }: Subscribed) => {
+  const { service } = stoppable();
+  const now = await readSubscription(service, who, made.id);
+  const payments = await paymentsOf(service, who, made.id);
+  return {
+    now,
+    found: {
+      status: now.status,
+      payments: payments.map(({ status }) => status),
+      charges: await chargesOf(payments),
+      story: storyOf(service, made.id),
+    },
+  };
+};
+
+describe('a renewal that is stopped', () => {
+  test('ends the same: charged once, renewed once, told once', () =>
+    runStopped(weekly, periodEnd, async (one) => {
+      const { now, found } = await stateOf(one);
+      expect({ way: one.way.name, ...found }).toEqual({
+        way: one.way.name,
+        status: 'active',
+        payments: ['succeeded', 'succeeded'],
+        charges: ['succeeded', 'succeeded'],
+        story: [
+          'subscription.created created',
+          'membership.activated active',
+          'subscription.updated renewed',
+          'membership.extended active',
+        ],
+      });
+      expect(now.current_period_start).toBe(one.made.current_period_end);
+      const membership = await membershipOf(stoppable().service, one.who, one.made.id);
+      expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
+    }));
+
+  test('and would be declined, ends the same: past due, with its retry a day after', () =>
+    runStopped(
+      async () => failing(await weekly()),
+      periodEnd,
+      async (one) => {
+        const { now, found } = await stateOf(one);
+        expect({ way: one.way.name, ...found }).toEqual({
+          way: one.way.name,
+          status: 'past_due',
+          payments: ['succeeded', 'failed'],
+          charges: ['succeeded', 'failed'],
+          story: [
+            'subscription.created created',
+            'membership.activated active',
+            'subscription.updated method_changed',
+            'subscription.updated payment_failed',
+          ],
+        });
+        const retryInMs = Date.parse(now.next_billing_date) - periodEnd(one);
+        expect(retryInMs).toBeGreaterThanOrEqual(DAY * 1_000);
+        expect(retryInMs).toBeLessThan((DAY + HOUR) * 1_000);
+      },
+    ));
+});
+
+describe('a retry that is stopped', () => {
+  const onTrial = async (): Promise<Subscribed> => {
+    const { service } = stoppable();
+    const who = await subscriber(service, 'pm_card_chargeCustomerFail');
+    return { who, made: await subscribe(service, who, { trial_days: 1 }) };
+  };
+  const MINUTE_MS = MINUTE * 1_000;
+  const firstRetry = ({ made }: Subscribed): number =>
+    Math.ceil(Date.parse(made.trial_end) / MINUTE_MS) * MINUTE_MS + DAY * 1_000;
+
+  test('ends the same: one more attempt at the same payment', () =>
+    runStopped(onTrial, firstRetry, async (one) => {
+      const { found } = await stateOf(one);
+      expect({ way: one.way.name, ...found }).toEqual({
+        way: one.way.name,
+        status: 'past_due',
+        payments: ['failed'],
+        charges: ['failed', 'failed'],
+        story: [
+          'subscription.created created',
+          'subscription.updated trial_will_end',
+          'subscription.updated payment_failed',
+          'subscription.updated payment_failed',
+        ],
+      });
+    }));
+});
+
+describe('a creation that is stopped', () => {
+  const create = (who: Subscriber, idempotencyKey?: string) =>
+    trySubscribe(stoppable().service, idempotencyKey ? { ...who, options: { ...who.options, idempotencyKey } } : who);
+
+  const stopEverywhere = async (key?: string): Promise<readonly { readonly who: Subscriber; readonly way: Way }[]> => {
+    const { service, watch, stopped } = stoppable();
+    const observer = await subscriber(service);
+    const ways = waysToStop(await watch(() => create(observer)));
+    expect(ways.length).toBeGreaterThan(10);
+    const cases: { who: Subscriber; way: Way }[] = [];
+    for (const way of ways) {
+      const who = await subscriber(service);
+      // The last calls may be those of whoever hears of the payment: the answer is out by then.
+      const { status } = await stopped(way, () => create(who, key));
+      if (status !== 201) expect(status).toBeGreaterThanOrEqual(500);
+      cases.push({ who, way });
+    }
+    return cases;
+  };
+
+  test('either has been charged once and exists, or was never charged and does not', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere();
+    await service.advance(2 * HOUR);
+    for (const { who, way } of cases) {
+      const { body: subscriptions } = await service.get('/subscriptions', who.options);
+      const { body: payments } = await service.get('/payments', who.options);
+      const paid = (await chargesOf(payments.data)).length;
+      const found = { subscriptions: subscriptions.map(({ status }: ParsedJson) => status), paid };
+      expect({ way: way.name, found }).toEqual({
+        way: way.name,
+        found: paid === 1 ? { subscriptions: ['active'], paid } : { subscriptions: [], paid: 0 },
+      });
+      expect(payments.data.filter(({ status }: ParsedJson) => status === 'succeeded')).toHaveLength(paid);
+    }
+  });
+
+  test('is finished by the same key, and charged once', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere('mine');
+    await service.advance(35);
+    for (const { who, way } of cases) {
+      const answer = await create(who, 'mine');
+      expect({ way: way.name, status: answer.status }).toEqual({ way: way.name, status: 201 });
+    }
+    await service.advance(2 * HOUR);
+    for (const { who, way } of cases) {
+      const { body: subscriptions } = await service.get('/subscriptions', who.options);
+      const { body: payments } = await service.get('/payments', who.options);
+      const found = {
+        subscriptions: subscriptions.map(({ status }: ParsedJson) => status),
+        charges: await chargesOf(payments.data),
+      };
+      expect({ way: way.name, found }).toEqual({
+        way: way.name,
+        found: { subscriptions: ['active'], charges: ['succeeded'] },
+      });
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../builders/free-port.ts';
+import { signIn, type User } from './flow.ts';
+import { type ParsedJson, startTestHost, withHost } from './host.ts';
+import { createCustomer } from './payers.ts';
+import { deliveredTo, idOf, nodesAt } from './targets.ts';
+
+const port = await freePort();
+const service = withHost({
+  frozen: true,
+  port,
+  env: {
+    ...nodesAt(port, { target: {} }),
+    EXTERNAL_WEBHOOK_MAX_RETRIES: '2',
+    EXTERNAL_WEBHOOK_RETRY_DELAY: '1500',
+    EXTERNAL_WEBHOOK_TIMEOUT: '300',
+  },
+});
+
+let user: User;
+beforeAll(async () => {
+  user = await signIn(service);
+});
+
+const behave = (behaviour: object) => service.control('POST', '/sink/target/behaviour', behaviour);
+/** One event, all its tries, and what the log says of them, first try first. */
+const afterAllTries = async () => {
+  const { id } = await createCustomer(service, user.options);
+  await service.advance(60);
+  const tries = (await deliveredTo(service, 'target')).filter(({ body }) => body.data.customer_id === id);
+  const entries: ParsedJson[] = (await service.get('/webhooks/logs', user.options)).body.filter(
+    ({ event_id, direction }: ParsedJson) => direction === 'outbound' && event_id === (tries[0] && idOf(tries[0])),
+  );
+  return { tries, entries: entries.toReversed() };
+};
+const deadLetters = async (): Promise<number> => (await service.queues())['webhook-delivery-dlq']?.visible ?? 0;
+
+describe('a target that answers', () => {
+  test.each([200, 201, 202, 204, 299])('%i has the event', async (status) => {
+    await behave({ status });
+    const { tries, entries } = await afterAllTries();
+    expect(tries).toHaveLength(1);
+    expect(entries).toMatchObject([{ status: 'success', attempt: 1, response: { http_status: status } }]);
+    expect(await deadLetters()).toBe(0);
+  });
+
+  test.each([300, 301, 302, 307, 308, 400, 401, 404, 409, 429, 500, 502, 503])(
+    '%i gets it again, as often and as late as the settings say, and then it is a dead letter',
+    async (status) => {
+      await behave({ status });
+      const before = await deadLetters();
+      const { tries, entries } = await afterAllTries();
+      const [first = 0, ...later] = tries.map(({ received_at }) => Date.parse(received_at));
+      // 1.5 s and 3 s: queues count whole seconds, so never too early.
+      expect(later.map((at) => at - first)).toEqual([2_000, 5_000]);
+      expect(entries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+      expect(entries).toMatchObject(Array(3).fill({ status: 'failed', response: { http_status: status } }));
+      expect((await deadLetters()) - before).toBe(1);
+    },
+  );
+
+  test('410 wants it no more: it is failed, tried once, and no dead letter', async () => {
+    await behave({ status: 410 });
+    const before = await deadLetters();
+    const { tries, entries } = await afterAllTries();
+    expect(tries).toHaveLength(1);
+    expect(entries).toMatchObject([{ status: 'failed', attempt: 1, response: { http_status: 410 } }]);
+    expect(await deadLetters()).toBe(before);
+  });
+
+  test('too late gets it again', async () => {
+    await behave({ status: 200, delay_ms: 1_000, times: 1 });
+    const { tries, entries } = await afterAllTries();
+    expect(new Set(tries.map(idOf)).size).toBe(1);
+    expect(entries).toMatchObject([
+      { status: 'failed', response: { error: 'timeout', detail: 'no answer in time' } },
+      { status: 'success', response: { http_status: 200 } },
+    ]);
+  });
+});
+
+describe('the settings', () => {
+  test('that are wrong end the start, one line a mistake', async () => {
+    const env = { WEBHOOK_1_URL: 'x', WEBHOOK_2_EVENT_MODE: 'x', EXTERNAL_WEBHOOK_TIMEOUT: '1', WEBHOOK_SCAN_MAX: 'x' };
+    const lines = await startTestHost({ env }).then(
+      () => [],
+      (error: Error) => error.message.split('\n'),
+    );
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'EXTERNAL_WEBHOOK_TIMEOUT',
+      'WEBHOOK_SCAN_MAX',
+      'WEBHOOK_1_URL',
+      'WEBHOOK_2_EVENT_MODE',
+    ]);
+  });
+});

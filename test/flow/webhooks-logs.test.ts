@@ -1,0 +1,444 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY, SECOND } from '../../shared/core/time.ts';
+import { logItem } from '../../shared/webhooks/log.ts';
+import { freePort } from '../builders/free-port.ts';
+import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type Company, company, createCustomer } from './payers.ts';
+import { deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
+
+const port = await freePort();
+const service = withHost({
+  frozen: true,
+  port,
+  env: {
+    RATE_LIMITS: 'on',
+    ...nodesAt(port, {
+      all: { EVENTS: 'all', EVENT_MODE: 'both', SECRET },
+      payments: { EVENTS: 'payment.succeeded,payment.failed' },
+      resting: {},
+    }),
+    WEBHOOK_3_ENABLED: 'false',
+  },
+});
+
+let user: User;
+let admin: User;
+let acme: Company;
+/** People of that organization, in sessions of it. */
+let owner: User;
+let member: User;
+
+const within = (person: User): Promise<User> =>
+  signIn(service, { user_id: person.userId, organization_id: acme.id } as object);
+
+const list = async (options: RequestOptions, query = ''): Promise<ParsedJson[]> => {
+  const { status, body } = await service.get(`/webhooks/logs${query}`, options);
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body;
+};
+const namesOf = (entries: readonly ParsedJson[]) => entries.map(({ event_type }) => event_type).sort();
+
+beforeAll(async () => {
+  user = await signIn(service);
+  admin = await signIn(service, { is_admin: true });
+  acme = await company(service);
+  [owner, member] = [await within(acme.owner), await within(acme.member)];
+  const payment = await createPaidIntent(service, user);
+  await service.advance(1);
+  await confirm(service, payment.id, user.options);
+  await service.advance(1);
+  await createPaidIntent(service, acme.owner, { organization_id: acme.id });
+  await service.settle();
+});
+
+describe('the list', () => {
+  test('shows a user what came of its own payments, newest first', async () => {
+    const entries = await list(user.options);
+    expect(entries.map(({ event_type, direction, target }) => [event_type, direction, target])).toEqual(
+      expect.arrayContaining([
+        ['payment.succeeded', 'outbound', 'WEBHOOK_2'],
+        ['payment.succeeded', 'outbound', 'WEBHOOK_1'],
+        ['payment.created', 'outbound', 'WEBHOOK_1'],
+        ['payment_intent.succeeded', 'inbound', null],
+      ]),
+    );
+    const times = entries.map(({ created_at }) => created_at);
+    expect(times).toEqual(times.toSorted().reverse());
+    for (const entry of entries) {
+      expect(entry).toEqual({
+        id: expect.stringMatching(/^log_/),
+        provider: 'provider_a',
+        event_type: expect.any(String),
+        status: 'success',
+        direction: expect.stringMatching(/^(in|out)bound$/),
+        attempt: 1,
+        target: expect.toSatisfy((target) => target === null || /^WEBHOOK_[12]$/.test(target)),
+        event_id: expect.any(String),
+        payload: expect.any(Object),
+        response: expect.any(Object),
+        created_at: expect.any(String),
+      });
+    }
+  });
+
+  test('shows the session’s organization to its members, whatever their role, and nothing of their own', async () => {
+    for (const person of [owner, member]) {
+      const entries = await list(person.options);
+      expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
+    }
+    // Without an organization in the session, the same people see their own, which is nothing.
+    expect(await list(acme.owner.options)).toEqual([]);
+  });
+
+  test('is refused to who is no member of the session’s organization', async () => {
+    const stranger = await signIn(service, { organization_id: acme.id });
+    expect(await service.get('/webhooks/logs', stranger.options)).toMatchObject({
+      status: 403,
+      body: { code: 'ORGANIZATION_ACCESS_DENIED' },
+    });
+  });
+
+  test('shows platform admins everything, raw events too, whatever organization their session names', async () => {
+    const all = await list(admin.options);
+    expect(new Set(namesOf(all))).toEqual(
+      new Set([
+        'payment.created',
+        'payment.succeeded',
+        'payment_intent.created',
+        'payment_intent.succeeded',
+        'charge.succeeded',
+        'provider_a:payment_intent.created',
+        'provider_a:payment_intent.succeeded',
+        'provider_a:charge.succeeded',
+      ]),
+    );
+    const elsewhere = await signIn(service, { is_admin: true, organization_id: acme.id });
+    expect(await list(elsewhere.options)).toEqual(all);
+  });
+
+  test('is filtered by provider, type of event and status, each alone and together', async () => {
+    const all = await list(admin.options);
+    const wanted = (filter: (entry: ParsedJson) => boolean) => all.filter(filter);
+    expect(await list(admin.options, '?provider=provider_a')).toEqual(all);
+    expect(await list(admin.options, '?provider=provider_b')).toEqual([]);
+    expect(await list(admin.options, '?event_type=payment.succeeded')).toEqual(
+      wanted(({ event_type }) => event_type === 'payment.succeeded'),
+    );
+    expect(await list(admin.options, '?status=success')).toEqual(all);
+    expect(await list(admin.options, '?status=failed')).toEqual([]);
+    expect(await list(user.options, '?status=success&event_type=payment.succeeded&provider=provider_a')).toHaveLength(
+      2,
+    );
+    expect(await list(user.options, '?event_type=payment.failed')).toEqual([]);
+  });
+
+  test('is given in pages, with the total and the next page in headers', async () => {
+    const all = await list(admin.options);
+    const pages: ParsedJson[] = [];
+    let next: string | undefined = '/webhooks/logs?limit=3';
+    while (next) {
+      const { body, headers }: Awaited<ReturnType<typeof service.get>> = await service.get(next, admin.options);
+      expect(body.length).toBeLessThanOrEqual(3);
+      pages.push(...body);
+      next = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(pages).toEqual(all);
+    const { headers } = await service.get('/webhooks/logs', admin.options);
+    expect(headers.get('x-total-count')).toBe(String(all.length));
+    expect(await list(admin.options, `?limit=2&offset=${all.length - 1}`)).toEqual(all.slice(-1));
+    expect(await list(admin.options, '?limit=100000')).toEqual(all);
+  });
+
+  test.each(['limit=0', 'limit=x', 'offset=-1', 'offset=10001', 'status=ok', 'provider=stripe', 'event_type='])(
+    'is refused for %s',
+    async (query) => {
+      expect(await service.get(`/webhooks/logs?${query}`, user.options)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR' },
+      });
+    },
+  );
+
+  test('leaves out a large payload, which the entry itself shows', async () => {
+    const payload = { items: Array.from({ length: 40 }, () => 'x'.repeat(500)) };
+    const entry = logItem({
+      provider: 'provider_c',
+      eventType: 'large',
+      eventId: 'evt_large',
+      status: 'success',
+      direction: 'inbound',
+      attempt: 1,
+      payload,
+      response: {},
+      createdAt: new Date(service.now()).toISOString(),
+    });
+    await changeTable(service, { put: entry });
+    const [listed] = await list(admin.options, '?event_type=large');
+    expect(listed.payload).toEqual({ left_out: true, bytes: JSON.stringify(payload).length });
+    expect((await service.get(`/webhooks/logs/${listed.id}`, admin.options)).body).toEqual({ ...listed, payload });
+  });
+});
+
+describe('one entry', () => {
+  test('shows payload and response, redacted, to whom the list shows it', async () => {
+    const [entry] = await list(user.options, '?event_type=payment.created');
+    const { status, body } = await service.get(`/webhooks/logs/${entry.id}`, user.options);
+    expect({ status, body }).toEqual({ status: 200, body: entry });
+    expect(body).toMatchObject({
+      event_id: idOf((await deliveredTo(service, 'all', 'payment.created'))[0] as never),
+      payload: { event: 'payment.created', data: { user: { email: expect.stringMatching(/^p\*\*\*@/) } } },
+      response: { http_status: 200, body: { received: true }, duration_ms: expect.any(Number) },
+    });
+    expect((await service.get(`/webhooks/logs/${entry.id}`, admin.options)).body).toEqual(entry);
+  });
+
+  test('is not there for anybody else', async () => {
+    const [own] = await list(user.options);
+    const [organizations] = await list(owner.options);
+    const raw = (await list(admin.options)).find(({ event_type }) => event_type.startsWith('provider_a:'));
+    const stranger = await signIn(service);
+    const former = await signIn(service, { organization_id: acme.id });
+    for (const [entry, options] of [
+      [own, stranger.options],
+      [own, owner.options],
+      [organizations, user.options],
+      [organizations, acme.owner.options],
+      [organizations, former.options],
+      [raw, user.options],
+      [{ id: 'log_000000000000000000000000' }, admin.options],
+    ] as const) {
+      expect(await service.get(`/webhooks/logs/${entry.id}`, options)).toMatchObject({
+        status: 404,
+        body: { code: 'RESOURCE_NOT_FOUND', details: { resource: 'webhook_log' } },
+      });
+    }
+  });
+
+  test('is gone after 90 days', async () => {
+    const entry = logItem({
+      provider: 'provider_c',
+      eventType: 'old',
+      eventId: 'evt_old',
+      status: 'failed',
+      direction: 'inbound',
+      attempt: 1,
+      payload: {},
+      response: {},
+      createdAt: new Date(service.now() - 90 * DAY + 2 * SECOND).toISOString(),
+    });
+    await changeTable(service, { put: entry });
+    expect(await list(admin.options, '?event_type=old')).toHaveLength(1);
+    await service.advance(2);
+    expect(await list(admin.options, '?event_type=old')).toEqual([]);
+    expect((await service.get(`/webhooks/logs/${entry['id']}`, admin.options)).status).toBe(404);
+  });
+});
+
+describe('a test event', () => {
+  const send = (options: RequestOptions, body: object) => service.post('/webhooks/test', body, options);
+
+  test('goes to every target that wants it, marked as a test, and is answered for each', async () => {
+    const test_data = { payment_id: 'pay_mine', extra: { deep: [1] } };
+    const { status, body } = await send(admin.options, { event: 'payment.created', test_data });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        success: true,
+        message: '1 of 1 targets took the test event',
+        data: {
+          event_id: expect.stringMatching(/^msg_/),
+          event: 'payment.created',
+          targets: [
+            { node: 'WEBHOOK_1', host: `127.0.0.1:${port}`, matched: true, status: 'success', http_status: 200 },
+            { node: 'WEBHOOK_2', host: `127.0.0.1:${port}`, matched: false, status: 'skipped' },
+          ],
+        },
+      },
+    });
+    const delivered = (await deliveredTo(service, 'all')).at(-1);
+    if (!delivered) throw new Error('nothing was delivered');
+    expect(verified(delivered)).toEqual({
+      event: 'payment.created',
+      provider: 'provider_a',
+      timestamp: new Date(service.now()).toISOString(),
+      test: true,
+      data: expect.objectContaining({ ...test_data, amount: 1_000, currency: 'USD', status: 'created', project: null }),
+    });
+    expect(idOf(delivered)).toBe(body.data.event_id);
+  });
+
+  test('may be a provider’s', async () => {
+    const event = 'provider_b:payment_intent.failed';
+    const { body } = await send(admin.options, { event, test_data: { id: 'mine' } });
+    expect(body.data.targets.map(({ status }: ParsedJson) => status)).toEqual(['success', 'skipped']);
+    expect((await deliveredTo(service, 'all', event)).map((delivered) => delivered.body)).toMatchObject([
+      { type: 'payment_intent.failed', provider: 'provider_b', test: true, data: { object: { id: 'mine' } } },
+    ]);
+  });
+
+  test('says which target failed, tries it once, and is in the log of who sent it', async () => {
+    await service.control('POST', '/sink/all/behaviour', { status: 503, times: 1 });
+    const { body } = await send(owner.options, { event: 'payment.succeeded' });
+    expect(body.message).toBe('1 of 2 targets took the test event');
+    expect(body.data.targets).toMatchObject([
+      { status: 'failed', http_status: 503 },
+      { status: 'success', http_status: 200 },
+    ]);
+    await service.advance(60);
+    const entries = await list(member.options, '?event_type=payment.succeeded');
+    expect(entries.filter(({ event_id }) => event_id === body.data.event_id)).toMatchObject([
+      { status: expect.any(String), attempt: 1, payload: { test: true } },
+      { status: expect.any(String), attempt: 1, payload: { test: true } },
+    ]);
+    expect(await list(owner.options, '?status=failed')).toMatchObject([
+      { target: 'WEBHOOK_1', event_id: body.data.event_id },
+    ]);
+  });
+
+  test.each([
+    'payment.paid',
+    'payment',
+    'provider_a:',
+    'provider_e:payment_intent.failed',
+    'payment_intent.failed',
+    'all',
+  ])('is refused for the unknown event %s', async (event) => {
+    expect(await send(admin.options, { event })).toMatchObject({ status: 400, body: { code: 'UNKNOWN_EVENT' } });
+    await service.advance(60);
+  });
+
+  test('is sent by platform admins, and by owners and admins of the session’s organization', async () => {
+    const event = 'payment.created';
+    const [billing, organizationAdmin] = [await within(acme.billing), await within(acme.admin)];
+    expect((await send(organizationAdmin.options, { event })).status).toBe(200);
+    for (const person of [member, billing, user, acme.owner]) {
+      expect(await send(person.options, { event })).toMatchObject({
+        status: 403,
+        body: { code: 'INSUFFICIENT_PERMISSIONS' },
+      });
+    }
+    const stranger = await signIn(service, { organization_id: acme.id });
+    expect(await send(stranger.options, { event })).toMatchObject({
+      status: 403,
+      body: { code: 'ORGANIZATION_ACCESS_DENIED' },
+    });
+  });
+
+  test('is sent ten times a minute at most', async () => {
+    const sender = await signIn(service, { is_admin: true });
+    await service.advance(60);
+    const statuses: number[] = [];
+    for (let at = 0; at < 11; at += 1)
+      statuses.push((await send(sender.options, { event: 'customer.created' })).status);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+  });
+});
+
+describe('an event that is sent again', () => {
+  const replay = (id: string, options: RequestOptions) => service.post(`/webhooks/logs/${id}/replay`, {}, options);
+  /** The entry of a new event of the organization, and what its target got. */
+  const sent = async () => {
+    const customer = await createCustomer(service, acme.owner.options, { organization_id: acme.id });
+    await service.settle();
+    const entries = await list(owner.options, '?event_type=customer.created');
+    const entry = entries.find(({ payload }) => payload.data.customer_id === customer.id);
+    const received = async () =>
+      (await deliveredTo(service, 'all', 'customer.created')).filter(({ raw }) => raw.includes(customer.id));
+    return { entry, received };
+  };
+
+  test('goes to its target under its id, byte for byte, with a fresh timestamp', async () => {
+    const { entry, received } = await sent();
+    await service.advance(3_600);
+    expect(await replay(entry.id, owner.options)).toMatchObject({
+      status: 200,
+      body: {
+        success: true,
+        data: { event_id: entry.event_id, event: 'customer.created', target: 'WEBHOOK_1', status: 'queued' },
+      },
+    });
+    await service.settle();
+    const [first, second, ...more] = await received();
+    expect(more).toEqual([]);
+    if (!first || !second) throw new Error('it was not sent twice');
+    expect([idOf(second), second.raw]).toEqual([idOf(first), first.raw]);
+    expect(Number(second.headers['webhook-timestamp']) - Number(first.headers['webhook-timestamp'])).toBe(3_600);
+    expect(verified(second)).toEqual(first.body);
+    const entries = (await list(owner.options)).filter(({ event_id }) => event_id === entry.event_id);
+    expect(entries).toMatchObject([
+      { attempt: 1, status: 'success' },
+      { attempt: 1, status: 'success' },
+    ]);
+  });
+
+  test('has all tries of a new one', async () => {
+    const { entry, received } = await sent();
+    await service.advance(1);
+    await service.control('POST', '/sink/all/behaviour', { status: 500, times: 3 });
+    await replay(entry.id, owner.options);
+    await service.advance(35);
+    expect(await received()).toHaveLength(1 + 4);
+    const entries = (await list(owner.options, '?event_type=customer.created')).filter(
+      ({ event_id }) => event_id === entry.event_id,
+    );
+    expect(entries.map(({ attempt, status }) => [attempt, status])).toEqual([
+      [4, 'success'],
+      [3, 'failed'],
+      [2, 'failed'],
+      [1, 'failed'],
+      [1, 'success'],
+    ]);
+  });
+
+  test('of a provider is the same bytes', async () => {
+    const raw = (await list(admin.options, '?event_type=provider_a:payment_intent.succeeded')).at(-1);
+    await replay(raw.id, admin.options);
+    await service.settle();
+    const same = (await deliveredTo(service, 'all')).filter((delivered) => idOf(delivered) === raw.event_id);
+    expect(same.map((delivered) => delivered.raw)).toEqual([same[0]?.raw, same[0]?.raw]);
+  });
+
+  test('is asked for by platform admins, and by owners and admins of its organization', async () => {
+    const { entry, received } = await sent();
+    for (const person of [await within(acme.admin), admin]) {
+      expect((await replay(entry.id, person.options)).status).toBe(200);
+    }
+    for (const person of [member, await within(acme.billing)]) {
+      expect(await replay(entry.id, person.options)).toMatchObject({
+        status: 403,
+        body: { code: 'INSUFFICIENT_PERMISSIONS' },
+      });
+    }
+    expect((await replay(entry.id, user.options)).status).toBe(404);
+    const [own] = await list(user.options, '?event_type=payment.created');
+    expect(await replay(own.id, user.options)).toMatchObject({ status: 403 });
+    await service.settle();
+    expect(await received()).toHaveLength(3);
+  });
+
+  test('is one that was sent, not one that came in', async () => {
+    const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
+    expect(await replay(inbound.id, admin.options)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+  });
+
+  test('is sent once for one Idempotency-Key', async () => {
+    const { entry, received } = await sent();
+    const options = { ...owner.options, idempotencyKey: 'again' };
+    const [first, second] = [await replay(entry.id, options), await replay(entry.id, options)];
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    expect(second.body.data).toEqual(first.body.data);
+    await service.settle();
+    expect(await received()).toHaveLength(2);
+  });
+
+  test('is kept for 30 days', async () => {
+    const { entry, received } = await sent();
+    await service.advance(30 * 86_400 - 1);
+    const late = await signIn(service, { is_admin: true });
+    expect((await replay(entry.id, late.options)).status).toBe(200);
+    await service.advance(1);
+    expect(await replay(entry.id, late.options)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    expect(await received()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { hostedBy } from '../../shared/runtime.ts';
+import { freePort } from '../builders/free-port.ts';
+import { storeCustomers } from '../builders/many-customers.ts';
+import { itemsOf } from './flow.ts';
+import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
+import { type TestHost, withHost } from './host.ts';
+import { openLossyBus } from './lossy-bus.ts';
+import { type Delivered, deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
+
+/** Many deliveries at once: a part of what is promised, and all of it with `npm run test:long`. */
+const scale = inject('scale');
+const DELIVERIES = 100 * scale;
+/** Few enough for every day, and enough for a run to be stopped at every step. */
+const EVENTS = scale === 1 ? 400 : 1_000 * scale;
+const TIMEOUT_MS = 60_000 * scale;
+
+const ports = {
+  failing: await freePort(),
+  hanging: await freePort(),
+  publishing: await freePort(),
+  target: await freePort(),
+};
+
+const named = (count: number): string[] => Array.from({ length: count }, (_, index) => `customer ${index}`);
+const customerIdOf = ({ body }: Delivered): string => body.data.customer_id;
+const behave = (service: TestHost, sink: string, behaviour: object) =>
+  service.control('POST', `/sink/${sink}/behaviour`, behaviour);
+const settled = async (service: TestHost): Promise<void> => {
+  while (!(await service.settle().catch(() => ({ quiet: false }))).quiet);
+};
+
+describe('a target that fails', () => {
+  const port = ports.failing;
+  const service = withHost({ frozen: true, port, env: nodesAt(port, { failing: { SECRET } }) });
+  let ids: readonly string[];
+  let startedAt: number;
+
+  /** Seconds after the start at which each customer's event came, by customer. */
+  const timesOf = async (): Promise<ReadonlyMap<string, readonly number[]>> => {
+    const seconds = ({ received_at }: Delivered) => (Date.parse(received_at) - startedAt) / 1_000;
+    const byCustomer = Map.groupBy(await deliveredTo(service, 'failing'), customerIdOf);
+    return new Map([...byCustomer].map(([id, all]) => [id, all.map(seconds)]));
+  };
+  const expectAllAt = async (seconds: readonly number[]): Promise<void> => {
+    const times = await timesOf();
+    expect([...times.keys()].sort()).toEqual([...ids].sort());
+    expect([...times.values()].filter((found) => found.join() !== seconds.join())).toEqual([]);
+  };
+
+  beforeAll(async () => {
+    await behave(service, 'failing', { status: 500 });
+    startedAt = service.now();
+    ids = await storeCustomers(service.host(), named(DELIVERIES));
+    await settled(service);
+  });
+
+  test('is tried again after 5, 10 and 20 s of the clock, each delivery by itself', async () => {
+    await expectAllAt([0]);
+    for (const [advance, expected] of [
+      [4, [0]],
+      [1, [0, 5]],
+      [9, [0, 5]],
+      [1, [0, 5, 15]],
+      [19, [0, 5, 15]],
+      [1, [0, 5, 15, 35]],
+    ] as const) {
+      await service.advance(advance);
+      await expectAllAt(expected);
+    }
+  });
+
+  test('has its deliveries with the dead letters then, and is tried no more', async () => {
+    await service.advance(3_600);
+    await expectAllAt([0, 5, 15, 35]);
+    expect(await service.queues()).toMatchObject({
+      'webhook-delivery': { visible: 0, delayed: 0, in_flight: 0 },
+      'webhook-delivery-dlq': { visible: DELIVERIES, delayed: 0, in_flight: 0 },
+      'webhook-dispatch-dlq': { visible: 0 },
+    });
+  });
+
+  test('gets all of them under the same ids, signed anew, once it answers again and they are redriven', async () => {
+    const before = new Set((await deliveredTo(service, 'failing')).map(idOf));
+    expect(before.size).toBe(DELIVERIES);
+    await behave(service, 'failing', { status: 200 });
+    expect(await service.redrive('webhook-delivery-dlq')).toEqual({ moved: DELIVERIES });
+    await settled(service);
+    const redriven = (await deliveredTo(service, 'failing')).slice(4 * DELIVERIES);
+    expect(redriven).toHaveLength(DELIVERIES);
+    expect(new Set(redriven.map(idOf))).toEqual(before);
+    for (const delivered of redriven) expect(verified(delivered)).toEqual(delivered.body);
+    expect(await service.queues()).toMatchObject({ 'webhook-delivery-dlq': { visible: 0 } });
+  });
+
+  test('has an entry an attempt in the log', async () => {
+    const entries = await itemsOf(service, 'LOG#');
+    expect(entries).toHaveLength(5 * DELIVERIES);
+    const counts = Object.entries(Object.groupBy(entries, ({ attempt, status }) => `${attempt} ${status}`));
+    expect(Object.fromEntries(counts.map(([name, all]) => [name, all?.length]))).toEqual({
+      '1 failed': DELIVERIES,
+      '2 failed': DELIVERIES,
+      '3 failed': DELIVERIES,
+      '4 failed': DELIVERIES,
+      '1 success': DELIVERIES,
+    });
+  });
+});
+
+describe('a target that hangs', () => {
+  const port = ports.hanging;
+  let hanging: HangingTarget;
+  beforeAll(async () => {
+    hanging = await openHangingTarget(ports.target);
+  });
+  afterAll(() => hanging.close());
+  const service = withHost({
+    frozen: true,
+    port,
+    env: {
+      ...nodesAt(port, { first: {}, second: {} }),
+      WEBHOOK_3_URL: `http://127.0.0.1:${ports.target}/`,
+      EXTERNAL_WEBHOOK_TIMEOUT: '60000',
+    },
+  });
+
+  test('holds up no other: they have everything before its first answer', async () => {
+    const ids = await storeCustomers(service.host(), named(DELIVERIES));
+    const counts = async () =>
+      (await Promise.all(['first', 'second'].map((sink) => deliveredTo(service, sink)))).map((all) => all.length);
+    while ((await counts()).some((count) => count < DELIVERIES));
+    expect(hanging.waiting()).toBeGreaterThan(0);
+    hanging.answerAll();
+    await settled(service);
+    expect(hanging.received().sort()).toEqual([...ids].sort());
+  });
+});
+
+describe('publishing that is stopped at every step, with a twentieth of its entries failing', () => {
+  const port = ports.publishing;
+  const bus = openLossyBus();
+  const env = nodesAt(port, { consumer: { SECRET } });
+  const service = withHost({ frozen: true, port, env, catalogue: bus.catalogue });
+
+  test(
+    'loses no event, though the stream is replayed three times, and a consumer applies each id once',
+    async () => {
+      const host = service.host();
+      const url = await bus.start(`${host.baseUrl}/_local/aws`);
+      hostedBy({ env: { ...host.env, AWS_ENDPOINT_URL_EVENTBRIDGE: url }, now: host.clock.now });
+      try {
+        const ids = await storeCustomers(service.host(), named(EVENTS));
+        await settled(service);
+        for (let replay = 0; replay < 3; replay += 1) {
+          await host.replayStream('workers.publish-changes');
+          await settled(service);
+        }
+        expect(bus.stopsLeft()).toBe(0);
+        expect(bus.failedEntries()).toBeGreaterThan(EVENTS / 10);
+        const delivered = await deliveredTo(service, 'consumer');
+        expect(delivered.length).toBeGreaterThanOrEqual(4 * EVENTS);
+        const applied = Map.groupBy(delivered, idOf);
+        expect([...applied.values()].map(([first]) => first && customerIdOf(first)).sort()).toEqual([...ids].sort());
+        // Whatever comes again is the same, so that applying the first is applying all.
+        expect([...applied.values()].filter((all) => new Set(all.map(({ raw }) => raw)).size > 1)).toEqual([]);
+      } finally {
+        hostedBy({ env: host.env, now: host.clock.now });
+        await bus.close();
+      }
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DECLINE_CODES } from '../../shared/core/outcome.ts';
+import { DAY, HOUR, type Instant, instant, MINUTE } from '../../shared/core/time.ts';
+import { type MembershipStatus, membershipOf } from '../../shared/memberships/membership.ts';
+import { appointmentOf, dueStep } from '../../shared/subscriptions/appointments.ts';
+import {
+  attemptClaimed,
+  canceledNow,
+  chargeDropped,
+  edited,
+  moved,
+  pausedNow,
+  reactivatedFree,
+  resumedFree,
+  retriesOver,
+} from '../../shared/subscriptions/changes.ts';
+import { billedNext, startedNow } from '../../shared/subscriptions/periods.ts';
+import { type ChargedPayment, settled } from '../../shared/subscriptions/settle.ts';
+import { isLive, isVisible, type StoredStatus, type Subscription } from '../../shared/subscriptions/subscription.ts';
+import { type DunningPolicy, isFirst, isUnclear } from '../../shared/subscriptions/transitions.ts';
+import { subscriptionView } from '../../shared/subscriptions/view.ts';
+import { NOON } from '../builders/payment.ts';
+import { DUNNING, subscription, trial } from '../builders/subscription.ts';
+
+/** From where to where a subscription may go at all, written out once more on purpose. */
+const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
+  creating: ['declined', 'trialing', 'active', 'past_due'],
+  declined: [],
+  trialing: ['active', 'past_due', 'paused', 'canceled'],
+  active: ['past_due', 'paused', 'canceled'],
+  past_due: ['active', 'paused', 'canceled'],
+  paused: ['active', 'past_due', 'canceled'],
+  canceled: ['active', 'trialing', 'past_due'],
+};
+
+const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> = {
+  creating: undefined,
+  declined: undefined,
+  trialing: 'pending',
+  active: 'active',
+  past_due: 'active',
+  paused: 'expired',
+  canceled: 'cancelled',
+};
+
+/** A subscription, its clock, and the payments that its charges have led to. */
+interface World {
+  readonly now: Instant;
+  readonly subscription: Subscription;
+  readonly payments: ReadonlyMap<string, ChargedPayment>;
+}
+
+const paymentOf = ({ subscription: { charge }, payments }: World): ChargedPayment | undefined =>
+  charge && (payments.get(charge.paymentId) ?? { id: charge.paymentId, status: 'created', attempt: 0 });
+
+/** What the provider may make of an attempt, one of them by `choice`. */
+const answered = (payment: ChargedPayment, choice: number): ChargedPayment => {
+  const statuses = ['succeeded', 'failed', 'failed', 'processing', 'pending', 'canceled'] as const;
+  const status = statuses[choice % statuses.length] ?? 'failed';
+  const failureCode = DECLINE_CODES[choice % DECLINE_CODES.length];
+  return { ...payment, status, attempt: Math.max(payment.attempt, 1), ...(status === 'failed' && { failureCode }) };
+};
+
+const isOver = ({ status }: ChargedPayment): boolean => status === 'succeeded' || status === 'canceled';
+
+const withPayment = (world: World, payment: ChargedPayment): World => ({
+  ...world,
+  payments: new Map(world.payments).set(payment.id, payment),
+});
+
+const changed = (world: World, next: Subscription): World => ({ ...world, subscription: next });
+
+/** One attempt at what is claimed, with whatever comes of it. */
+const attempt = (world: World, choice: number, policy: DunningPolicy): World => {
+  const payment = paymentOf(world);
+  const { charge } = world.subscription;
+  if (!payment || !charge || charge.abandoned || isOver(payment) || payment.attempt > charge.attempts) return world;
+  const tried = answered({ ...payment, attempt: payment.attempt + 1 }, choice);
+  const next = withPayment(world, tried);
+  return changed(next, settled(next.subscription, tried, next.now, policy));
+};
+
+/** What the appointment is about, as its keeper decides it. */
+const keep = (world: World, choice: number, policy: DunningPolicy): World => {
+  const { now, subscription: one } = world;
+  switch (dueStep(one, now)) {
+    case 'give up':
+    case 'end':
+      return changed(world, canceledNow(one, now));
+    case 'notice':
+      return changed(world, edited(one, 'trial_will_end', now, { trialNoticed: true }));
+    case 'bill': {
+      const billed = changed(world, billedNext(one, now, policy));
+      return isUnclear(billed.subscription.charge) ? attempt(billed, choice, policy) : billed;
+    }
+    case 'retry':
+      return attempt(changed(world, attemptClaimed(one, now)), choice, policy);
+    case 'final':
+      return changed(world, retriesOver(one, now, policy));
+    case 'look':
+      return look(world, choice, policy);
+    case 'sync':
+    case undefined:
+      return world;
+  }
+};
+
+const look = (world: World, choice: number, policy: DunningPolicy): World => {
+  const { now, subscription: one } = world;
+  const payment = paymentOf(world);
+  if (!payment || !one.charge) return world;
+  const tried = payment.attempt > one.charge.attempts || isOver(payment);
+  if (one.charge.abandoned) return changed(world, tried ? settled(one, payment, now, policy) : chargeDropped(one));
+  if (tried) return changed(world, settled(one, payment, now, policy));
+  if (!isFirst(one.charge) || one.status === 'past_due') return attempt(world, choice, policy);
+  return one.status === 'creating' ? world : changed(world, chargeDropped(one));
+};
+
+/** An event about any payment so far, in any order and again; money that has moved never comes back. */
+const hear = (world: World, choice: number, policy: DunningPolicy): World => {
+  const known = [...world.payments.values()];
+  const payment = known[choice % Math.max(1, known.length)];
+  if (!payment) return world;
+  const told = isOver(payment) ? payment : answered(payment, choice >> 4);
+  return changed(withPayment(world, told), settled(world.subscription, told, world.now, policy));
+};
+
+/** What a caller may ask for; what is refused changes nothing. */
+const command = (world: World, choice: number, policy: DunningPolicy): World => {
+  const { now, subscription: one } = world;
+  if (!isVisible(one)) return world;
+  const free = one.paidUntil !== undefined && instant(one.paidUntil) > now;
+  switch (choice % 7) {
+    case 0:
+      return one.status === 'canceled' ? world : changed(world, canceledNow(one, now));
+    case 1: {
+      if (one.status === 'canceled' || one.cancelAtPeriodEnd) return world;
+      return changed(world, edited(one, 'cancel_scheduled', now, { cancelAtPeriodEnd: true }));
+    }
+    case 2:
+      return reactivate(world, choice, policy);
+    case 3:
+      return one.status === 'active' || one.status === 'past_due' ? changed(world, pausedNow(one, now)) : world;
+    case 4: {
+      if (one.status !== 'paused' || isUnclear(one.charge)) return world;
+      if (free) return changed(world, resumedFree(one, now));
+      return attempt(changed(world, startedNow(one, 'resume', now)), choice >> 3, policy);
+    }
+    case 5:
+      return changed(world, edited(one, 'method_changed', now, { paymentMethodId: undefined, methodRef: undefined }));
+    default: {
+      const next = edited(one, 'method_changed', now, { paymentMethodId: 'pmt_2', methodRef: 'pm_2' });
+      const isOwed = one.status === 'past_due' && one.charge !== undefined && !isUnclear(one.charge);
+      return isOwed ? attempt(changed(world, attemptClaimed(next, now)), choice >> 3, policy) : changed(world, next);
+    }
+  }
+};
+
+const reactivate = (world: World, choice: number, policy: DunningPolicy): World => {
+  const { now, subscription: one } = world;
+  if (isLive(one)) {
+    return one.cancelAtPeriodEnd
+      ? changed(world, edited(one, 'reactivated', now, { cancelAtPeriodEnd: false }))
+      : world;
+  }
+  if (isUnclear(one.charge)) return world;
+  const until = one.period < 0 ? one.currentPeriodEnd : one.paidUntil;
+  if (until !== undefined && instant(until) > now) return changed(world, reactivatedFree(one, now));
+  if (one.paymentMethodId === undefined && one.totalCents > 0) return world;
+  return attempt(changed(world, startedNow(one, 'reactivate', now)), choice >> 3, policy);
+};
+
+const WAITS = [MINUTE, HOUR, 23 * HOUR, DAY, 3 * DAY, 15 * DAY, 31 * DAY, 400 * DAY] as const;
+
+const step = (world: World, choice: number, policy: DunningPolicy): World => {
+  const rest = choice >> 2;
+  switch (choice % 4) {
+    case 0:
+      return { ...world, now: world.now + (WAITS[rest % WAITS.length] ?? MINUTE) };
+    case 1:
+      return keep(world, rest, policy);
+    case 2:
+      return command(world, rest, policy);
+    default:
+      return hear(world, rest, policy);
+  }
+};
+
+const BEGINNINGS: readonly Subscription[] = [
+  startedNow(subscription(), 'create', NOON),
+  startedNow(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON),
+  ...[trial(2), trial(30), trial(1, { totalCents: 0, subtotalCents: 0 })].map((draft) =>
+    moved(draft, { to: 'trialing', cause: 'open', reason: 'created', now: NOON }),
+  ),
+];
+
+const POLICIES: readonly DunningPolicy[] = [
+  DUNNING,
+  { days: [], finalAction: 'cancel' },
+  { days: [2], finalAction: 'pause' },
+];
+
+/** What one step breaks, in words. */
+const broken = (was: World, is: World): string | undefined => {
+  const [before, after] = [was.subscription, is.subscription];
+  if (before.status !== after.status && !LEGAL[before.status].includes(after.status)) {
+    return `${before.status} → ${after.status}`;
+  }
+  const membership = MEMBERSHIP[after.status];
+  const expected = membership === 'active' && after.activeSince === undefined ? 'pending' : membership;
+  if (membershipOf(after)?.status !== expected) return `a membership that is not of a ${after.status} subscription`;
+  if (after.version < before.version) return 'a version that goes back';
+  if (isVisible(before) && isVisible(after) && after.version === before.version) {
+    const unseen = { ...subscriptionView(after), latest_payment_id: null };
+    const seen = { ...subscriptionView(before), latest_payment_id: null };
+    if (JSON.stringify(unseen) !== JSON.stringify(seen)) return 'a change that is no version';
+  }
+  if (isUnclear(after.charge) && appointmentOf(after) === undefined) return 'a charge that nobody looks after';
+  if (isLive(after) && after.status !== 'paused' && appointmentOf(after) === undefined && after.paymentMethodId) {
+    return `a ${after.status} subscription that nobody looks after`;
+  }
+  const [charge, old] = [after.charge, before.charge];
+  if (charge && old && charge.paymentId !== old.paymentId && charge.start === old.start) {
+    const left = was.payments.get(old.paymentId) ?? is.payments.get(old.paymentId);
+    const now = is.payments.get(old.paymentId) ?? left;
+    if (now?.status !== 'canceled') return 'a second payment while the first may still be paid';
+  }
+  if (charge && after.trialEnd !== undefined && charge.cause === 'renew' && charge.start < after.trialEnd) {
+    return 'a charge within the trial';
+  }
+  if (charge && !old && before.status === 'canceled' && charge.cause === 'renew') return 'a renewal after the end';
+  return undefined;
+};
+
+/** A hundred thousand sequences take longer than a unit test may. */
+const A_MINUTE_MS = 60_000;
+
+describe('any sequence of commands, appointments and events', () => {
+  test(
+    'keeps to the table of states, and membership follows the subscription alone',
+    () => {
+      const runs = fc.tuple(
+        fc.nat({ max: BEGINNINGS.length - 1 }),
+        fc.nat({ max: POLICIES.length - 1 }),
+        fc.array(fc.nat({ max: 4_095 }), { minLength: 1, maxLength: 24 }),
+      );
+      const seen = new Set<string>();
+      fc.assert(
+        fc.property(runs, ([beginning, policy, choices]) => {
+          let world: World = { now: NOON, subscription: BEGINNINGS[beginning] ?? subscription(), payments: new Map() };
+          if (isUnclear(world.subscription.charge))
+            world = attempt(world, choices[0] ?? 0, POLICIES[policy] ?? DUNNING);
+          for (const choice of choices) {
+            const next = step(world, choice, POLICIES[policy] ?? DUNNING);
+            const problem = broken(world, next);
+            if (problem !== undefined) throw new Error(problem);
+            seen.add(`${world.subscription.status} → ${next.subscription.status}`);
+            world = next;
+          }
+        }),
+        { numRuns: 100_000 },
+      );
+      // Not vacuous: every legal change has come about.
+      const legal = Object.entries(LEGAL).flatMap(([from, tos]) => tos.map((to) => `${from} → ${to}`));
+      const atStart = ['creating → declined', 'creating → active', 'creating → past_due', 'creating → trialing'];
+      expect(legal.filter((change) => !seen.has(change) && !atStart.includes(change))).toEqual([]);
+    },
+    A_MINUTE_MS,
+  );
+});

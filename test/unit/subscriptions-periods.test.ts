@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, HOUR, type Instant, iso } from '../../shared/core/time.ts';
+import { chargePaid } from '../../shared/subscriptions/changes.ts';
+import { billedNext, MAX_MISSED_PERIODS, missedPeriods, startedNow } from '../../shared/subscriptions/periods.ts';
+import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import { NOON } from '../builders/payment.ts';
+import { DUNNING, subscription } from '../builders/subscription.ts';
+
+const daily = (): Subscription =>
+  chargePaid(startedNow(subscription({ billingInterval: 'daily' }), 'create', NOON), NOON);
+
+/** Bills, and is paid at once, until nothing more is due. @returns when the billed periods start. */
+const catchUp = (running: Subscription, now: Instant): string[] => {
+  const starts: string[] = [];
+  let current = running;
+  while (current.currentPeriodEnd <= iso(now)) {
+    current = chargePaid(billedNext(current, now, DUNNING), now);
+    starts.push(current.currentPeriodStart);
+  }
+  return starts;
+};
+
+describe('after an outage', () => {
+  test('each missed period is billed, one at a time', () => {
+    expect(catchUp(daily(), NOON + 3 * DAY + HOUR)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY)));
+  });
+
+  test('a dozen at most, the latest: nobody is charged for a year at a stroke', () => {
+    const late = NOON + 365 * DAY + HOUR;
+    expect(missedPeriods(daily(), late)).toBe(365 - MAX_MISSED_PERIODS);
+    const starts = catchUp(daily(), late);
+    expect(starts).toHaveLength(MAX_MISSED_PERIODS);
+    expect([starts[0], starts.at(-1)]).toEqual([
+      iso(NOON + (365 - MAX_MISSED_PERIODS + 1) * DAY),
+      iso(NOON + 365 * DAY),
+    ]);
+  });
+});

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { listTogether } from '../../shared/table/listing.ts';
+import type { IndexQuery, Item, Page, Table } from '../../shared/table/table.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+
+/** Rows of several partitions, newest first; a filter takes those marked, after they have been read. */
+interface Row {
+  readonly sort: string;
+  readonly wanted: boolean;
+}
+
+/** What the engine reads of a partition in one answer where no limit is given. */
+const PAGE_ROWS = 250;
+
+const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {
+  let reads = 0;
+  const queryIndex = async ({ partition, after, limit, filter }: IndexQuery): Promise<Page> => {
+    reads += 1;
+    const rows = partitions.get(partition) ?? [];
+    const from = after === undefined ? 0 : rows.findIndex(({ sort }) => sort === after['sort']) + 1;
+    const read = rows.slice(from, from + (limit ?? PAGE_ROWS));
+    const item = ({ sort }: Row): Item => ({ pk: `P#${sort}`, sk: 'P', sort, owner: partition });
+    const last = read.at(-1);
+    return {
+      items: read.filter(({ wanted }) => filter?.length === 0 || wanted).map(item),
+      next: last && from + read.length < rows.length ? item(last) : undefined,
+    };
+  };
+  return { table: { ...memoryTable({ now: () => 0 }).table, queryIndex }, reads: () => reads };
+};
+
+const sortOf = (number: number): string => String(900_000 - number);
+const spread = (rows: readonly Row[], over: number): ReadonlyMap<string, readonly Row[]> =>
+  Map.groupBy(rows, ({ sort }) => `part ${Number(sort) % over}`);
+const rowsOf = (count: number, isWanted: (number: number) => boolean): Row[] =>
+  Array.from({ length: count }, (_, number) => ({ sort: sortOf(number), wanted: isWanted(number) }));
+const WANTED = [{ equals: ['f.x', 1] as const }];
+
+describe('a list over several partitions', () => {
+  test('is the same as over one, whatever page is asked for', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 300 }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.integer({ min: 0, max: 120 }),
+        fc.integer({ min: 1, max: 100 }),
+        fc.boolean(),
+        async (count, over, offset, limit, filtered) => {
+          const rows = rowsOf(count, (number) => number % 3 === 0);
+          const partitions = spread(rows, over);
+          const { table } = tableOf(partitions);
+          const query = { index: 'owner' as const, filter: filtered ? WANTED : [], offset, limit };
+          const listed = await listTogether(table, [...partitions.keys()], query);
+          const all = rows.filter(({ wanted }) => !filtered || wanted).map(({ sort }) => sort);
+          expect(listed.rows.map(({ sort }) => sort)).toEqual(all.slice(offset, offset + limit));
+          expect(listed.hasMore).toBe(all.length > offset + limit);
+          if (listed.reachedEnd) expect(listed.seen).toBe(all.length);
+        },
+      ),
+    ));
+
+  test('reads each partition once for a page, however long they are', async () => {
+    for (const count of [1_000, 50_000]) {
+      const partitions = spread(
+        rowsOf(count, () => true),
+        8,
+      );
+      const { table, reads } = tableOf(partitions);
+      const query = { index: 'owner' as const, filter: [], offset: 0, limit: 100 };
+      const { rows, hasMore } = await listTogether(table, [...partitions.keys()], query);
+      expect([rows.length, hasMore, reads()]).toEqual([100, true, 8]);
+    }
+  });
+
+  test('ends where a filter’s looks are used up in one of them: nothing is left out in between', async () => {
+    // The first partition has none that is wanted for longer than is looked; the others have plenty.
+    const partitions = new Map([
+      ['rare', rowsOf(5_000, (number) => number > 4_000)],
+      ['plenty', rowsOf(5_000, () => true).map(({ sort, wanted }) => ({ sort: `${sort}x`, wanted }))],
+    ]);
+    const { table, reads } = tableOf(partitions);
+    const query = { index: 'owner' as const, filter: WANTED, offset: 0, limit: 100 };
+    const first = await listTogether(table, [...partitions.keys()], query);
+    expect(first.rows.map(({ sort }) => sort)).toEqual(rowsOf(100, () => true).map(({ sort }) => `${sort}x`));
+    expect(reads()).toBeLessThanOrEqual(8);
+    const deep = await listTogether(table, [...partitions.keys()], { ...query, offset: 900 });
+    const looked = 200 + 3 * PAGE_ROWS;
+    expect(deep.rows).toHaveLength(looked - 900);
+    expect(deep.hasMore).toBe(false);
+    expect(deep.reachedEnd).toBe(false);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { chatMessage } from '../../shared/webhooks/chat.ts';
+import { SAMPLES } from '../../shared/webhooks/samples.ts';
+
+const canonical = (event: string, data: object) => ({ event, provider: 'provider_a', timestamp: '', data });
+
+describe('a message for a chat service', () => {
+  test('says in words what has happened, and then its facts', () => {
+    const data = { ...SAMPLES['payment.succeeded'], payment_id: 'pay_1', amount: 2_550, project: { id: 'proj_1' } };
+    expect(chatMessage('payment.succeeded', canonical('payment.succeeded', data))).toEqual({
+      text: 'Payment succeeded: 25.50 USD',
+      blocks: [
+        { type: 'section', text: { type: 'mrkdwn', text: '*Payment succeeded: 25.50 USD*' } },
+        {
+          type: 'section',
+          text: {
+            type: 'mrkdwn',
+            text: [
+              '*payment id*: pay_1',
+              '*status*: succeeded',
+              '*user*: t***@example.com',
+              '*project*: proj_1',
+              '*provider payment id*: test',
+            ].join('\n'),
+          },
+        },
+        { type: 'section', text: { type: 'mrkdwn', text: '`payment.succeeded`' } },
+      ],
+    });
+  });
+
+  test.each([
+    [2_550, 'JPY', '2550 JPY'],
+    [2_550, 'kwd', '2.550 KWD'],
+    [5, 'EUR', '0.05 EUR'],
+  ])('writes %s %s as %s', (amount, currency, written) => {
+    const { text } = chatMessage('payment.failed', canonical('payment.failed', { amount, currency }));
+    expect(text).toBe(`Payment failed: ${written}`);
+  });
+
+  test.each(CANONICAL_EVENTS)('can be read for %s', (event) => {
+    const { text, blocks } = chatMessage(event, canonical(event, SAMPLES[event]));
+    expect(text).toMatch(
+      /^(Payment|Subscription|Membership|Customer) (created|updated|succeeded|failed|\w+ed|pending)/,
+    );
+    expect(blocks).toHaveLength(3);
+    expect(blocks[1]?.text.text).toMatch(/^\*\w+ id\*: \w+_test$/m);
+    expect(JSON.stringify(blocks)).not.toMatch(/null|undefined|\[object/);
+  });
+
+  const stripe = {
+    id: 'evt_1',
+    data: { object: { id: 'pi_1', amount: 2_500, currency: 'usd', status: 'succeeded', metadata: { a: 'b' } } },
+  };
+  test.each<[string, unknown, string, string]>([
+    ['provider_a:payment_intent.succeeded', stripe, 'Payment intent succeeded (provider_a): 25.00 USD', '*id*: pi_1'],
+    [
+      'provider_b:PAYMENT.CAPTURE.COMPLETED',
+      { id: 'WH-1', resource: { id: 'cap_1', status: 'COMPLETED', amount: { value: '25.00' } } },
+      'Payment capture completed (provider_b)',
+      '*status*: COMPLETED',
+    ],
+    [
+      'provider_c:payment.updated',
+      { event_id: 'e1', merchant_id: 'm1' },
+      'Payment updated (provider_c)',
+      '*merchant id*: m1',
+    ],
+  ])('can be read for %s', (event, body, text, fact) => {
+    const message = chatMessage(event, body);
+    expect(message.text).toBe(text);
+    expect(message.blocks[1]?.text.text).toContain(fact);
+  });
+
+  test('shows what others wrote as it is: no markup, and no more of it than a section may hold', () => {
+    const name = '<!channel> & <https://evil.example|here>';
+    const { blocks } = chatMessage('customer.created', canonical('customer.created', { name }));
+    expect(blocks[1]?.text.text).toBe('*name*: &lt;!channel&gt; &amp; &lt;https://evil.example|here&gt;');
+    const long = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field_${at}`, 'x'.repeat(1_000)]));
+    const texts = chatMessage('customer.created', canonical('customer.created', long)).blocks.map(
+      ({ text }) => text.text,
+    );
+    expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(3_000);
+  });
+
+  test('tells no secret', () => {
+    const object = { id: 'pi_1', client_secret: 'pi_1_secret_canary', note: 'canary@example.com', status: 'created' };
+    const { blocks } = chatMessage('provider_a:payment_intent.created', { data: { object } });
+    expect(blocks[1]?.text.text).toBe('*id*: pi_1\n*note*: c***@example.com\n*status*: created');
+  });
+
+  test.each([undefined, null, 1, 'text', [], {}, { data: null }])('is there for a body like %j', (body) => {
+    expect(chatMessage('provider_a:x', body)).toMatchObject({ text: 'X (provider_a)', blocks: [{}, {}] });
+  });
+});

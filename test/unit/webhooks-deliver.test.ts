@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { deliverWebhook } from '../../shared/webhooks/deliver.ts';
+import type { Answer, Posted } from '../../shared/webhooks/post.ts';
+import { storedEventItem } from '../../shared/webhooks/provider-event.ts';
+import type { Target } from '../../shared/webhooks/targets.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+
+const TARGET: Target = {
+  name: 'WEBHOOK_1',
+  url: 'https://hooks.example/in',
+  filters: ['all'],
+  mode: 'both',
+  secrets: [],
+  format: 'event',
+};
+const OK: Answer = { kind: 'answered', status: 200, body: '', durationMs: 1 };
+
+const rig = (answer: Answer = OK, targets: readonly Target[] = [TARGET]) => {
+  const { table, items } = memoryTable({ now: () => NOON });
+  const { log, lines } = logLines();
+  const posted: Posted[] = [];
+  const deps = {
+    table,
+    log,
+    now: () => NOON,
+    targets: async () => targets,
+    retryPlan: { retries: 3, delayMs: 5_000 },
+    post: async (what: Posted) => {
+      posted.push(what);
+      return answer;
+    },
+  };
+  const deliver = (fields: object = {}, count = 1) => {
+    const delivery = { id: 'msg_1', event: 'payment.created', provider: 'provider_a', target: 'WEBHOOK_1' };
+    return deliverWebhook(deps, { ...delivery, content: { body: '{"a":1}' }, ...fields }, { messageId: 'm1', count });
+  };
+  return { deliver, posted, items, lines, table };
+};
+
+describe('a delivery', () => {
+  test('to a target that is no more is dropped, and said so', async () => {
+    const { deliver, posted, items, lines } = rig(OK, [{ ...TARGET, name: 'WEBHOOK_2' }]);
+    expect(await deliver()).toBe('done');
+    expect(posted).toEqual([]);
+    expect(items()).toMatchObject([
+      { pk: expect.stringMatching(/^LOG#/), status: 'failed', response: { error: 'no such target any more' } },
+    ]);
+    expect(lines).toMatchObject([{ level: 'warn', message: 'webhook dropped', fields: { target: 'WEBHOOK_1' } }]);
+  });
+
+  test('of a provider’s event that is kept no longer is dropped', async () => {
+    const { deliver, posted, lines } = rig();
+    expect(await deliver({ content: { providerId: 'provider_a', eventId: 'evt_1' } })).toBe('done');
+    expect(posted).toEqual([]);
+    expect(lines).toMatchObject([{ fields: { reason: 'its event is kept no longer' } }]);
+  });
+
+  test('of a provider’s event sends its stored bytes', async () => {
+    const { deliver, posted, table } = rig();
+    const raw = Buffer.from('{ "id" : "evt_1" }');
+    const event = { id: 'evt_1', rawType: 'x', type: undefined, createdAt: 0, object: { id: '' } } as never;
+    await table.put(storedEventItem('provider_a', event, raw, new Date(NOON).toISOString()));
+    await deliver({ event: 'provider_a:x', content: { providerId: 'provider_a', eventId: 'evt_1' } });
+    expect(posted.map(({ body }) => body.toString())).toEqual([raw.toString()]);
+  });
+
+  test('that fails comes back later and later, and at last at once, to be found received too often', async () => {
+    const { deliver } = rig({ ...OK, status: 500 });
+    const answers = [];
+    for (const count of [1, 2, 3, 4]) answers.push(await deliver({}, count));
+    expect(answers).toEqual([5, 10, 20, 0].map((comeBackInSeconds) => ({ comeBackInSeconds })));
+  });
+
+  test('names an event in a header whatever a provider calls it', async () => {
+    const { deliver, posted } = rig();
+    await deliver({ event: 'provider_a:a b\r\nx: ä' });
+    expect(posted[0]?.headers['webhook-event']).toBe('provider_a:a?b??x:??');
+  });
+
+  test('keeps what it sent once, and an entry for each attempt', async () => {
+    const { deliver, items } = rig();
+    await deliver();
+    await deliver({}, 2);
+    expect(items().map(({ pk }) => String(pk).split('#')[0])).toEqual(['DLV', 'LOG', 'LOG']);
+  });
+
+  test('says in the log what could not be reached, and what was answered, without its secrets', async () => {
+    const failed = rig({ kind: 'failed', reason: 'unreachable', detail: 'ECONNREFUSED', durationMs: 3 });
+    await failed.deliver();
+    expect(failed.items()[1]).toMatchObject({
+      status: 'failed',
+      response: { error: 'unreachable', detail: 'ECONNREFUSED', duration_ms: 3 },
+    });
+    const answered = rig({ ...OK, body: '{"token":"canary","ok":true}' });
+    await answered.deliver();
+    expect(answered.items()[1]).toMatchObject({
+      status: 'success',
+      response: { http_status: 200, body: { token: '[redacted]', ok: true } },
+    });
+    const text = rig({ ...OK, body: 'x'.repeat(2_048) });
+    await text.deliver();
+    expect(text.items()[1]).toMatchObject({ response: { body: 'x'.repeat(2_048) } });
+  });
+});

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest';
+import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { type Environment, parseSettings, SettingsError } from '../../shared/settings.ts';
+import { wants } from '../../shared/webhooks/filters.ts';
+import { outboundEventOf } from '../../shared/webhooks/outbound-event.ts';
+import { secondsUntilNext } from '../../shared/webhooks/retry-plan.ts';
+import { checkedSettings, isTargetVariable, parseTargets } from '../../shared/webhooks/targets.ts';
+import { HOSTILE_URLS } from '../builders/hostile-urls.ts';
+
+const SECRET = 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=';
+const ON = { EXTERNAL_WEBHOOKS_ENABLED: 'true' };
+const URL_1 = 'https://hooks.example/in';
+
+const mistakesIn = (read: () => unknown): readonly string[] => {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.mistakes;
+    throw error;
+  }
+};
+const mistakes = (env: Environment): readonly string[] => mistakesIn(() => parseTargets(env, false));
+
+describe('the targets', () => {
+  test('are none where nothing is said, and none where webhooks are not enabled', () => {
+    expect(parseTargets({}, false)).toEqual([]);
+    expect(parseTargets({ WEBHOOK_1_URL: URL_1 }, false)).toEqual([]);
+    expect(parseTargets({ ...ON, WEBHOOK_1_URL: '', WEBHOOK_1_EVENTS: ' ' }, false)).toEqual([]);
+  });
+
+  test('are the indexed nodes, each as it is set', () => {
+    const env = {
+      ...ON,
+      WEBHOOK_1_URL: URL_1,
+      WEBHOOK_2_ENABLED: 'true',
+      WEBHOOK_2_URL: 'https://two.example:8443/in?key=1',
+      WEBHOOK_2_EVENTS: 'payment.*, provider_a:*,',
+      WEBHOOK_2_EVENT_MODE: 'both',
+      WEBHOOK_2_SECRET: `${SECRET}, whsec_b2xk`,
+      WEBHOOK_2_FORMAT: 'chat',
+      WEBHOOK_3_ENABLED: 'false',
+      WEBHOOK_3_URL: 'https://three.example',
+    };
+    expect(parseTargets(env, false)).toEqual([
+      { name: 'WEBHOOK_1', url: URL_1, filters: ['all'], mode: 'canonical', secrets: [], format: 'event' },
+      {
+        name: 'WEBHOOK_2',
+        url: 'https://two.example:8443/in?key=1',
+        filters: ['payment.*', 'provider_a:*'],
+        mode: 'both',
+        secrets: [SECRET, 'whsec_b2xk'],
+        format: 'chat',
+      },
+    ]);
+  });
+
+  test('are looked for up to WEBHOOK_SCAN_MAX, by default ten', () => {
+    const env = { ...ON, ...Object.fromEntries([1, 3, 10, 11, 12].map((n) => [`WEBHOOK_${n}_URL`, URL_1])) };
+    const names = (max: string) => parseTargets({ ...env, WEBHOOK_SCAN_MAX: max }, false).map(({ name }) => name);
+    expect(names('')).toEqual(['WEBHOOK_1', 'WEBHOOK_3', 'WEBHOOK_10']);
+    expect(names('2')).toEqual(['WEBHOOK_1']);
+    expect(names('11')).toEqual(['WEBHOOK_1', 'WEBHOOK_3', 'WEBHOOK_10', 'WEBHOOK_11']);
+    expect(names('0')).toEqual([]);
+  });
+
+  test('of the older form are raw nodes without a secret', () => {
+    const older = { EXTERNAL_WEBHOOK_URLS: `${URL_1}, https://two.example`, EXTERNAL_WEBHOOK_EVENTS: 'payment.*' };
+    const common = { filters: ['payment.*'], mode: 'raw', secrets: [], format: 'event' };
+    expect(parseTargets({ ...ON, ...older, WEBHOOK_1_URL: URL_1 }, false).slice(1)).toEqual([
+      { ...common, name: 'EXTERNAL_WEBHOOK_1', url: URL_1 },
+      { ...common, name: 'EXTERNAL_WEBHOOK_2', url: 'https://two.example' },
+    ]);
+    expect(parseTargets({ ...ON, EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toMatchObject([{ filters: ['all'] }]);
+  });
+
+  test('at a known chat service take messages to be read, unless told otherwise', () => {
+    const url = 'https://hooks.slack.com/services/T0/B0/x';
+    const format = (more: Environment = {}) =>
+      parseTargets({ ...ON, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);
+    expect(format()).toEqual(['chat']);
+    expect(format({ WEBHOOK_1_FORMAT: 'event' })).toEqual(['event']);
+    expect(format({ WEBHOOK_1_URL: 'https://hooks.slack.com.example/in' })).toEqual(['event']);
+  });
+
+  test.each<[string, string]>([
+    ['EXTERNAL_WEBHOOKS_ENABLED', 'yes'],
+    ['WEBHOOK_SCAN_MAX', 'ten'],
+    ['WEBHOOK_SCAN_MAX', '101'],
+    ['WEBHOOK_1_ENABLED', '1'],
+    ['WEBHOOK_1_URL', 'hooks.example'],
+    ['WEBHOOK_1_URL', 'http://hooks.example'],
+    ['WEBHOOK_1_URL', 'https://user:password@hooks.example'],
+    ['WEBHOOK_1_EVENTS', 'payment.*;customer.*'],
+    ['WEBHOOK_1_EVENT_MODE', 'all'],
+    ['WEBHOOK_1_SECRET', 'secret'],
+    ['WEBHOOK_1_SECRET', 'whsec_'],
+    ['WEBHOOK_1_SECRET', `${SECRET},whsec_no base64`],
+    ['WEBHOOK_1_FORMAT', 'xml'],
+    ['EXTERNAL_WEBHOOK_URLS', `${URL_1},http://two.example`],
+    ['EXTERNAL_WEBHOOK_EVENTS', 'a b'],
+  ])('name %s=%s as the one mistake, in one line', (name, value) => {
+    const found = mistakes({ WEBHOOK_1_URL: URL_1, [name]: value });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  });
+
+  test('are never repeated in a mistake: a value may be a secret', () => {
+    const canary = 'https://user:canary@hooks.example/canary canary';
+    const fields = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'SECRET', 'FORMAT'];
+    const env = Object.fromEntries(fields.map((field, at) => [`WEBHOOK_${at + 1}_${field}`, canary]));
+    const found = mistakes({ ...env, EXTERNAL_WEBHOOK_URLS: canary, EXTERNAL_WEBHOOK_EVENTS: canary });
+    expect(found.length).toBeGreaterThan(fields.length);
+    expect(found.join()).not.toContain('canary');
+  });
+
+  test('want a URL as soon as anything else of a node is set', () => {
+    expect(mistakes({ WEBHOOK_4_EVENTS: 'all' })).toEqual(['WEBHOOK_4_URL: a URL is wanted']);
+    expect(mistakes({ WEBHOOK_4_ENABLED: 'false' })).toEqual([]);
+  });
+
+  test('are refused at any hostile URL, which is named by its node alone', () => {
+    const node = { ...ON, WEBHOOK_1_EVENTS: 'all' };
+    const taken = HOSTILE_URLS.filter((url) => mistakes({ ...node, WEBHOOK_1_URL: url }).length !== 1);
+    expect(taken).toEqual([]);
+  });
+
+  test('may be at private addresses, and behind http, where that is allowed', () => {
+    const at = (url: string) => mistakesIn(() => parseTargets({ ...ON, WEBHOOK_1_URL: url }, true));
+    expect(at('http://127.0.0.1:3000/_local/sink/default')).toEqual([]);
+    expect(at('https://10.0.0.1')).toEqual([]);
+    expect(at('ftp://10.0.0.1')).toEqual(['WEBHOOK_1_URL: must begin with https:// or http://']);
+    expect(at('http://user@10.0.0.1')).toEqual(['WEBHOOK_1_URL: must hold no credentials']);
+  });
+
+  test('are checked with all other settings, every mistake at once', () => {
+    const env = { STAGE: 'x', WEBHOOK_1_URL: 'x', WEBHOOK_2_URL: URL_1, WEBHOOK_2_SECRET: 'x', RATE_LIMITS: 'x' };
+    const found = mistakesIn(() => checkedSettings(env));
+    expect(found.map((line) => line.split(':')[0])).toEqual([
+      'STAGE',
+      'RATE_LIMITS',
+      'WEBHOOK_1_URL',
+      'WEBHOOK_2_SECRET',
+    ]);
+  });
+
+  test('are said by variables that are known from all others', () => {
+    const asked = new Set<string>();
+    const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) });
+    parseTargets(env, false);
+    expect(asked.size).toBe(4 + 10 * 6);
+    expect([...asked].filter((name) => !isTargetVariable(name))).toEqual([]);
+    const others = ['EXTERNAL_WEBHOOK_TIMEOUT', 'WEBHOOKS_SECRET_ARN', 'PROVIDER_A_WEBHOOK_SECRET', 'WEBHOOK_1_OTHER'];
+    expect(others.filter(isTargetVariable)).toEqual([]);
+  });
+});
+
+describe('the settings of retries', () => {
+  const read = ({ retries, delay }: { retries?: string; delay?: string }) =>
+    parseSettings({ EXTERNAL_WEBHOOK_MAX_RETRIES: retries, EXTERNAL_WEBHOOK_RETRY_DELAY: delay });
+
+  test('are three, after 5, 10 and 20 s, of 10 s each', () => {
+    const settings = read({});
+    expect(settings).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: 10_000, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: false });
+    const plan = {
+      retries: settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
+      delayMs: settings.EXTERNAL_WEBHOOK_RETRY_DELAY,
+    };
+    expect([1, 2, 3, 4].map((tries) => secondsUntilNext(plan, tries))).toEqual([5, 10, 20, 0]);
+  });
+
+  test('are counted in whole seconds, never too early', () => {
+    expect([1, 2, 3].map((tries) => secondsUntilNext({ retries: 5, delayMs: 700 }, tries))).toEqual([1, 2, 3]);
+    expect(secondsUntilNext({ retries: 5, delayMs: 0 }, 1)).toBe(0);
+    expect(secondsUntilNext({ retries: 0, delayMs: 5_000 }, 1)).toBe(0);
+  });
+
+  test.each([
+    ['14', '5000'],
+    ['999', '0'],
+    ['0', '43000000'],
+    ['1', '43000000'],
+  ])('may be %s after %s ms', (retries, delay) => {
+    expect(mistakesIn(() => read({ retries, delay }))).toEqual([]);
+  });
+
+  test.each([
+    ['15', '5000'],
+    ['2', '43000000'],
+    ['999', '1'],
+  ])('may not be %s after %s ms: a queue hides a message for no longer than 12 hours', (retries, delay) => {
+    const found = mistakesIn(() => read({ retries, delay }));
+    expect(found.map((line) => line.split(':')[0])).toEqual(['EXTERNAL_WEBHOOK_RETRY_DELAY']);
+  });
+});
+
+describe('what a target wants', () => {
+  const canonical = (name: string) =>
+    outboundEventOf({
+      source: 'payments',
+      'detail-type': name,
+      detail: { id: `x:1:${name}`, payload: { event: name, provider: 'provider_a', timestamp: '', data: {} } },
+    });
+  const raw = (rawType: string, type?: string) =>
+    outboundEventOf({
+      source: 'payments.providers',
+      'detail-type': `provider_b:${rawType}`,
+      detail: { id: 'x', provider_id: 'provider_b', event_id: 'evt_1', type },
+    });
+
+  test.each<[string, string, boolean]>([
+    ['all', 'payment.created', true],
+    ['payment.*', 'payment.created', true],
+    ['payment.created', 'payment.created', true],
+    ['*.created', 'customer.created', true],
+    ['*', 'customer.created', true],
+    ['c*.*d', 'customer.created', true],
+    ['payment.*', 'customer.created', false],
+    ['payment', 'payment.created', false],
+    ['payment.created', 'payment.created.x', false],
+    ['*.created', 'payment.created.x', false],
+    ['payment.*.*', 'payment.created', false],
+    ['ab*ba', 'aba', false],
+    ['provider_a:*', 'payment.created', false],
+  ])('by the filter %s: %s is %s', (filter, name, wanted) => {
+    expect(wants({ mode: 'canonical', filters: [filter] }, canonical(name))).toBe(wanted);
+  });
+
+  test.each<[string, boolean]>([
+    ['all', true],
+    ['provider_b:PAYMENT.CAPTURE.COMPLETED', true],
+    ['provider_b:*', true],
+    ['PAYMENT.CAPTURE.*', true],
+    ['payment_intent.succeeded', true],
+    ['provider_b:payment_intent.*', true],
+    ['payment.succeeded', true],
+    ['payment.*', true],
+    ['provider_a:*', false],
+    ['payment.failed', false],
+    ['customer.*', false],
+  ])('by the filter %s: a raw event, by any of its names, is %s', (filter, wanted) => {
+    const event = raw('PAYMENT.CAPTURE.COMPLETED', 'payment_intent.succeeded');
+    expect(wants({ mode: 'raw', filters: [filter] }, event)).toBe(wanted);
+  });
+
+  test('is by its mode events of ours, the providers’ own, or both', () => {
+    const events = [canonical('payment.succeeded'), raw('payment_intent.succeeded', 'payment_intent.succeeded')];
+    const taken = (mode: 'raw' | 'canonical' | 'both') =>
+      events.filter((event) => wants({ mode, filters: ['payment.succeeded'] }, event)).map(({ kind }) => kind);
+    expect(taken('canonical')).toEqual(['canonical']);
+    expect(taken('raw')).toEqual(['raw']);
+    expect(taken('both')).toEqual(['canonical', 'raw']);
+  });
+
+  test('knows a raw event that the interface has no word for by its own names', () => {
+    const event = raw('CUSTOMER.DISPUTE.CREATED');
+    expect(event.aliases).toEqual(['provider_b:CUSTOMER.DISPUTE.CREATED', 'CUSTOMER.DISPUTE.CREATED']);
+    expect(wants({ mode: 'raw', filters: ['payment.*', 'customer.*'] }, event)).toBe(false);
+  });
+
+  test.each([
+    ['payment_intent.succeeded', 'payment.succeeded'],
+    ['payment_intent.failed', 'payment.failed'],
+    ['payment_intent.canceled', undefined],
+    ['payment_intent.processing', undefined],
+    ['payment_intent.requires_action', undefined],
+    ['payment_method.attached', undefined],
+    ['subscription.created', 'subscription.created'],
+    ['subscription.updated', 'subscription.updated'],
+    ['subscription.deleted', 'subscription.cancelled'],
+    ['subscription.trial_will_end', 'subscription.updated'],
+    ['invoice.payment_succeeded', 'payment.succeeded'],
+    ['invoice.payment_failed', 'payment.failed'],
+    ['customer.created', 'customer.created'],
+    ['customer.updated', 'customer.updated'],
+    ['customer.deleted', undefined],
+  ])('translates %s to %s', (type, name) => {
+    const names: readonly string[] = CANONICAL_EVENTS;
+    const [translated] = raw('X', type).aliases.filter((alias) => alias !== type && names.includes(alias));
+    expect(translated ?? (name === type ? type : undefined)).toBe(name);
+  });
+});
