@@ -30,8 +30,10 @@ testProvider({
     lost: { before: '', after: '' },
     unknown: '',
     declinesToAttach: '',
+    declinesLater: {},
   },
   paths: { confirm: '', customers: '/customers', attach: '' },
+  unattended: '',
   nextAction: 'use_provider_sdk',
   paymentEvents: { succeeded: [], failed: [] },
 });

@@ -41,10 +41,14 @@ export interface Subject extends Bound {
     readonly lost: { readonly before: string; readonly after: string };
     readonly unknown: string;
     readonly declinesToAttach: string;
+    /** Attach, pay so many times, and are declined from then on. */
+    readonly declinesLater: Readonly<Record<string, { readonly pays: number; readonly code: DeclineCode }>>;
   };
   /** Paths of the call that charges and of the one that creates a customer, for faults. */
   readonly paths: { readonly confirm: string; readonly customers: string; readonly attach: string };
   readonly nextAction: NextAction['type'];
+  /** What the call that charges says of a payer who is not there. */
+  readonly unattended: string;
   /** The types that its native events come to, for one payment that succeeds and one that is declined. */
   readonly paymentEvents: {
     readonly succeeded: readonly InboundEventType[];
@@ -100,8 +104,9 @@ const create = async (wish: Wish = {}): Promise<Intent> => {
   return { id, report: doneValue(await provider.createIntent(intentInput(id, wish))), wish };
 };
 
-const confirm = ({ id, report, wish }: Intent, method = wish.method, attempt = 1) =>
+const confirm = ({ id, report, wish }: Intent, method = wish.method, attempt = 1, offSession?: true) =>
   provider.confirmIntent({
+    offSession,
     idempotencyKey: `${id}:confirm:${attempt}`,
     intentId: report.intentId,
     paymentId: id,
@@ -545,6 +550,28 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       const intent = await create({ method: method.methodId, customerId: method.customerId ?? '' });
       expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
     });
+
+    it('is charged without its payer, and once under its key', async () => {
+      const { methodId: method, customerId: customer } = doneValue(await attach(methods.attaches));
+      const intent = await create({ method, customerId: customer ?? '' });
+      for (const _ of [1, 2])
+        expect(doneValue(await confirm(intent, method, 1, true))).toMatchObject({ status: 'succeeded' });
+      expect(await moneyMoved(intent.id)).toBe(1);
+      expect(rig.exchanges.findLast(({ path }) => path.includes(paths.confirm))?.sent).toContain(subject.unattended);
+    });
+
+    it.each(Object.entries(methods.declinesLater))(
+      'made of %s is declined when its time has come',
+      async (token, late) => {
+        const { methodId: method, customerId: customer } = doneValue(await attach(token));
+        const charge = async () =>
+          confirm(await create({ method, customerId: customer ?? '', amountCents: DECLINED_AMOUNT }), method, 1, true);
+        for (let paid = 0; paid < late.pays; paid += 1) {
+          expect(doneValue(await charge())).toMatchObject({ status: 'succeeded' });
+        }
+        for (const _ of [1, 2]) expect(await charge()).toMatchObject({ kind: 'declined', code: late.code });
+      },
+    );
 
     it('is one, however often it is attached under its key', async () => {
       const first = await attach(methods.attaches);

@@ -50,6 +50,32 @@ const customer = () =>
 const attached = async () =>
   post('/v1/payment_methods/pm_card_visa/attach', { customer: String((await customer()).body['id']) });
 
+const product = () => post('/v1/products', { name: 'Gold', 'metadata[subscription_id]': 'sub_1' });
+const price = async () =>
+  post('/v1/prices', {
+    product: String((await product()).body['id']),
+    currency: 'usd',
+    unit_amount: '500',
+    'recurring[interval]': 'month',
+  });
+const subscription = async (method = 'pm_card_visa', more: Record<string, string> = {}): Promise<Answered> => {
+  const payer = String((await customer()).body['id']);
+  const { body } = await post(`/v1/payment_methods/${method}/attach`, { customer: payer });
+  return post('/v1/subscriptions', {
+    customer: payer,
+    default_payment_method: String(body['id']),
+    'items[0][price]': String((await price()).body['id']),
+    payment_behavior: 'error_if_incomplete',
+    'metadata[subscription_id]': 'sub_1',
+    ...more,
+  });
+};
+const trial = () => subscription('pm_card_visa', { trial_period_days: '7' });
+const changed = async (fields: Record<string, string>) =>
+  post(`/v1/subscriptions/${(await subscription()).body['id']}`, fields);
+const invoice = async (of = subscription()) =>
+  get(`/v1/invoices/${(await of).body['latest_invoice']}?expand[]=payments`);
+
 /** Every kind of object, in every state, with the status that it comes with. */
 const ANSWERS: readonly (readonly [name: string, schema: string, status: number, answer: () => Promise<Answered>])[] = [
   ['a customer', 'customer', 200, customer],
@@ -132,6 +158,16 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
     200,
     async () => post('/v1/refunds', { payment_intent: String((await paidBy('pm_card_visa')).body['id']) }),
   ],
+  ['a product', 'product', 200, product],
+  ['a price', 'price', 200, price],
+  ['a subscription', 'subscription', 200, subscription],
+  ['a trial', 'subscription', 200, trial],
+  ['a paused subscription', 'subscription', 200, () => changed({ 'pause_collection[behavior]': 'void' })],
+  ['one that is to end', 'subscription', 200, () => changed({ cancel_at_period_end: 'true' })],
+  ['a first charge that is declined', 'error', 402, () => subscription('pm_card_chargeCustomerFail')],
+  ['an invoice', 'invoice', 200, () => invoice()],
+  ["a trial's invoice", 'invoice', 200, () => invoice(trial())],
+  ['an open invoice', 'invoice', 200, () => invoice(subscription('pm_sim_processing_ok'))],
   ['a setup intent', 'setup_intent', 200, () => post('/v1/setup_intents')],
   [
     'a setup intent that succeeded',
@@ -153,6 +189,20 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ],
 ];
 
+/** What has moved since that version: the period to the item, the rest away. */
+const MOVED: readonly string[] = [
+  'subscription.current_period_end',
+  'subscription.current_period_start',
+  'invoice.paid',
+  'invoice.paid_out_of_band',
+  'invoice.total_tax_amounts',
+  'invoice.lines.data[0].proration',
+  'invoice.lines.data[0].type',
+];
+
+const problems = (api: OpenApi, schema: string, body: unknown): string[] =>
+  problemsOf(api, schema, body).filter((problem) => !MOVED.some((field) => problem.endsWith(`${field}: is missing`)));
+
 describe.skipIf(folder === undefined)(
   "the simulator's answers (skipped where Stripe's API description does not lie beside the project)",
   () => {
@@ -163,7 +213,7 @@ describe.skipIf(folder === undefined)(
       if (!api) return;
       const { status: answered, body } = await answer();
       expect(answered).toBe(status);
-      expect(problemsOf(api, schema, body)).toEqual([]);
+      expect(problems(api, schema, body)).toEqual([]);
     });
 
     it('every event delivered is an event as Stripe describes it, around an object as Stripe describes it', async () => {
@@ -173,7 +223,7 @@ describe.skipIf(folder === undefined)(
       for (const event of events) {
         expect(problemsOf(api, 'event', event)).toEqual([]);
         const { object } = z.object({ object: z.string() }).parse(event.data.object);
-        expect(problemsOf(api, object, event.data.object)).toEqual([]);
+        expect(problems(api, object, event.data.object)).toEqual([]);
       }
     });
 
@@ -191,7 +241,11 @@ describe.skipIf(folder === undefined)(
 );
 
 /** Only with certain features of an account, or objects of their own. */
-const ABSENT: Readonly<Record<string, readonly string[]>> = { charge: ['source', 'refunds'] };
+const ABSENT: Readonly<Record<string, readonly string[]>> = {
+  charge: ['source', 'refunds'],
+  product: ['package_dimensions'],
+  invoice: ['subscription'],
+};
 
 describe.skipIf(folder === undefined)(
   "the simulator's fields (skipped where Stripe's fixtures do not lie beside the project)",
@@ -199,6 +253,10 @@ describe.skipIf(folder === undefined)(
     it.each([
       ['payment_intent', () => paidBy('pm_card_visa')],
       ['customer', customer],
+      ['product', product],
+      ['price', price],
+      ['subscription', subscription],
+      ['invoice', () => invoice()],
       ['payment_method', attached],
       ['setup_intent', () => post('/v1/setup_intents')],
       ['charge', async () => get(`/v1/charges/${(await paidBy('pm_card_visa')).body['latest_charge']}`)],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { createSimulator } from '../../infra/local/simulator/simulator.ts';
 import { createRig, fakeClock, type Rig, SLOTS } from './simulator-harness.ts';
 
@@ -16,6 +17,8 @@ afterEach(() => {
   rig = undefined;
   rmSync(folder, { recursive: true, force: true });
 });
+
+const DAY_MS = 86_400_000;
 
 const PAY = {
   amount: 500,
@@ -65,6 +68,67 @@ describe('a restart', () => {
     const second = await rig.stripe.customers.create({});
     expect(second.id).not.toBe(first.id);
     expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
+  });
+
+  it('goes on to bill, to retry and to tell of it, each on its day', async () => {
+    const clock = fakeClock();
+    rig = createRig({ file: join(folder, 'simulator.db'), clock });
+    const { stripe } = rig;
+    const customer = (await stripe.customers.create({})).id;
+    const product = (await stripe.products.create({ name: 'Gold' })).id;
+    const { id: method } = await stripe.paymentMethods.attach('pm_sim_ok_2_then_decline', { customer });
+    const recurring = { interval: 'month' } as const;
+    const wanted = {
+      customer,
+      default_payment_method: method,
+      items: [{ price_data: { currency: 'usd', product, unit_amount: 500, recurring } }],
+      payment_behavior: 'error_if_incomplete' as const,
+    };
+    const key = { idempotencyKey: 'k1' };
+    const { id, items } = await stripe.subscriptions.create(wanted, key);
+
+    rig = restarted(rig);
+    expect((await rig.stripe.subscriptions.create(wanted, key)).id).toBe(id);
+    await clock.moveTo((items.data[0]?.current_period_end ?? 0) * 1_000);
+    rig = restarted(rig);
+    await clock.advance(28 * DAY_MS);
+    expect(await rig.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'past_due' });
+    rig = restarted(rig);
+    await clock.advance(14 * DAY_MS);
+    expect(await rig.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' });
+    const { body } = await rig.control('GET', '/ledger');
+    const days = z
+      .object({ charges: z.array(z.object({ status: z.string(), created_at: z.string() })) })
+      .parse(body)
+      .charges.map(({ status, created_at: at }) => `${at.slice(5, 10)} ${status}`);
+    const failed = ['03-01', '03-02', '03-04', '03-08', '03-15'].map((day) => `${day} failed`);
+    expect(days).toEqual(['01-01 succeeded', '02-01 succeeded', ...failed]);
+    expect((await rig.events()).map(({ type }) => type)).toContain('customer.subscription.deleted');
+  });
+
+  it('after years of standing still bills each period that it missed, and no other', async () => {
+    const file = join(folder, 'simulator.db');
+    rig = createRig({ file });
+    const { stripe } = rig;
+    const customer = (await stripe.customers.create({})).id;
+    const product = (await stripe.products.create({ name: 'Gold' })).id;
+    const { id: method } = await stripe.paymentMethods.attach('pm_card_visa', { customer });
+    const price = { currency: 'usd', product, unit_amount: 500, recurring: { interval: 'year' as const } };
+    await stripe.subscriptions.create({
+      customer,
+      default_payment_method: method,
+      items: [{ price_data: price }],
+      payment_behavior: 'error_if_incomplete',
+    });
+    rig.close();
+    const clock = fakeClock();
+    await clock.advance(5 * 366 * DAY_MS);
+    rig = createRig({ file, clock });
+    await rig.clock.settle(0);
+    const { data } = await rig.stripe.invoices.list({});
+    expect(data.map(({ lines }) => new Date((lines.data[0]?.period.start ?? 0) * 1_000).getUTCFullYear())).toEqual([
+      2035, 2034, 2033, 2032, 2031, 2030,
+    ]);
   });
 
   it('by kill -9 loses nothing that was answered', async () => {

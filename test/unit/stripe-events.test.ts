@@ -50,6 +50,11 @@ describe('an event', () => {
     ['customer.subscription.deleted', 'subscription.deleted'],
     ['customer.subscription.trial_will_end', 'subscription.trial_will_end'],
     ['customer.deleted', 'customer.deleted'],
+    ['invoice.payment_succeeded', 'invoice.payment_succeeded'],
+    ['invoice.payment_failed', 'invoice.payment_failed'],
+    // The twin of the first: it says nothing more.
+    ['invoice.paid', undefined],
+    ['invoice.finalized', undefined],
     ['payment_intent.amount_capturable_updated', undefined],
     ['charge.refunded', undefined],
     ['constructor', undefined],

@@ -122,8 +122,8 @@ const refusalOf = (form: Form, issue: z.core.$ZodIssue | undefined) => {
 
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {
   if (issue.code === 'custom') return issue.message;
-  if (issue.code === 'too_big') {
-    return `Invalid string: ${String(given).slice(0, 5)}…; must be at most ${issue.maximum} characters`;
+  if (issue.code === 'too_big' && typeof given === 'string') {
+    return `Invalid string: ${given.slice(0, 5)}…; must be at most ${issue.maximum} characters`;
   }
   if (issue.code === 'invalid_value') return `Invalid ${param}: must be one of ${issue.values.map(String).join(', ')}`;
   return `Invalid ${param}`;

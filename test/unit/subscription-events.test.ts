@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { InvoiceNews, SubscriptionNews } from '../../shared/providers/native-subscriptions.ts';
+import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
+import type { InboundEventType } from '../../shared/providers/provider.ts';
+import { readSquareEvent } from '../../shared/providers/square/events.ts';
+import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import { invoiceNews, subscriptionNews } from '../../shared/providers/subscription-news.ts';
+
+const START = 1_773_144_000;
+const END = START + 31 * 86_400;
+
+const own = (type: string, object: object) => ({
+  id: 'evt_1',
+  object: 'event',
+  api_version: '2026-01-01',
+  type,
+  created: START,
+  livemode: false,
+  data: { object },
+});
+
+const subscription = {
+  id: 'sub_s1',
+  object: 'subscription',
+  status: 'active',
+  cancel_at_period_end: false,
+  default_payment_method: 'pm_1',
+  metadata: { subscription_id: 'sub_1' },
+  pause_collection: null,
+  trial_end: null,
+};
+const period = { current_period_start: START, current_period_end: END };
+const newer = { ...subscription, items: { object: 'list', data: [{ id: 'si_1', ...period }] } };
+const older = { ...subscription, ...period, items: { object: 'list', data: [{ id: 'si_1' }] } };
+
+const told: SubscriptionNews = {
+  subscriptionId: 'sub_s1',
+  ourSubscriptionId: 'sub_1',
+  status: 'active',
+  currentPeriodStart: START,
+  currentPeriodEnd: END,
+  trialEnd: undefined,
+  cancelAtPeriodEnd: false,
+  methodId: 'pm_1',
+};
+
+describe("a subscription's event", () => {
+  test.each([
+    ['newer', newer],
+    ['older', older],
+  ])('of Stripe’s %s shape is told in our words', (_, object) => {
+    const event = readStripeEvent(own('customer.subscription.updated', object));
+    expect(event?.type).toBe('subscription.updated');
+    expect(event?.object.subscription).toEqual(told);
+    expect(event?.object.invoice).toBeUndefined();
+  });
+
+  test.each<[object, SubscriptionNews['status']]>([
+    [{ status: 'trialing' }, 'trialing'],
+    [{ status: 'active' }, 'active'],
+    [{ status: 'past_due' }, 'past_due'],
+    [{ status: 'unpaid' }, 'past_due'],
+    [{ status: 'incomplete' }, 'past_due'],
+    [{ status: 'incomplete_expired' }, 'canceled'],
+    [{ status: 'canceled' }, 'canceled'],
+    [{ status: 'paused' }, 'paused'],
+    [{ status: 'active', pause_collection: { behavior: 'void', resumes_at: null } }, 'paused'],
+    [{ status: 'past_due', pause_collection: { behavior: 'void' } }, 'paused'],
+    [{ status: 'canceled', pause_collection: { behavior: 'void' } }, 'canceled'],
+    [{ status: 'moonlit' }, undefined],
+    [{ status: 'constructor' }, undefined],
+    [{ status: null }, undefined],
+  ])('%j is %s', (fields, status) => {
+    expect(subscriptionNews({ ...newer, ...fields })?.status).toBe(status);
+  });
+
+  test('may hold its method whole', () => {
+    expect(subscriptionNews({ ...newer, default_payment_method: { id: 'pm_2' } })?.methodId).toBe('pm_2');
+  });
+
+  test.each<[string, InboundEventType, (body: unknown) => ReturnType<typeof readStripeEvent>]>([
+    ['Stripe', 'subscription.updated', readStripeEvent],
+    ['PayPal', 'subscription.deleted', readPayPalEvent],
+    ['Square', 'subscription.trial_will_end', readSquareEvent],
+  ])('in the interface’s own words says what little it says, at %s', (_, type, read) => {
+    const object = { id: 'sub_s1', amount: 2_500, currency: 'usd', status: 'past_due', customer: 'cus_1' };
+    const event = read({ id: 'evt_1', type, provider: 'provider_a', data: { object }, created: START });
+    expect(event).toMatchObject({ type, object: { id: 'sub_s1', amountCents: 2_500, currency: 'USD' } });
+    expect(event?.object.subscription).toEqual({
+      subscriptionId: 'sub_s1',
+      ourSubscriptionId: undefined,
+      status: 'past_due',
+      currentPeriodStart: undefined,
+      currentPeriodEnd: undefined,
+      trialEnd: undefined,
+      cancelAtPeriodEnd: undefined,
+      methodId: undefined,
+    });
+  });
+});
+
+const invoice = {
+  id: 'in_1',
+  object: 'invoice',
+  status: 'open',
+  amount_due: 2_500,
+  total: 3_000,
+  currency: 'eur',
+  attempt_count: 2,
+  period_start: START - 86_400,
+  period_end: START,
+  lines: { object: 'list', data: [{ id: 'il_1', period: { start: START, end: END } }] },
+};
+const newerInvoice = {
+  ...invoice,
+  parent: { subscription_details: { subscription: 'sub_s1', metadata: { subscription_id: 'sub_1' } } },
+  payments: { object: 'list', data: [{ id: 'inpay_1', payment: { type: 'payment_intent', payment_intent: 'pi_1' } }] },
+};
+const olderInvoice = {
+  ...invoice,
+  subscription: 'sub_s1',
+  subscription_details: { metadata: { subscription_id: 'sub_1' } },
+  payment_intent: 'pi_1',
+};
+
+const toldInvoice: InvoiceNews = {
+  invoiceId: 'in_1',
+  intentId: 'pi_1',
+  subscriptionId: 'sub_s1',
+  ourSubscriptionId: 'sub_1',
+  status: 'failed',
+  amountCents: 2_500,
+  currency: 'EUR',
+  periodStart: START,
+  periodEnd: END,
+  attempts: 2,
+  failureCode: undefined,
+};
+
+describe("an invoice's event", () => {
+  test.each([
+    ['newer', newerInvoice],
+    ['older', olderInvoice],
+    ['older and unfolded', { ...olderInvoice, subscription: { id: 'sub_s1' }, payment_intent: { id: 'pi_1' } }],
+  ])('of Stripe’s %s shape is told in our words', (_, object) => {
+    const event = readStripeEvent(own('invoice.payment_failed', object));
+    expect(event?.type).toBe('invoice.payment_failed');
+    expect(event?.object.invoice).toEqual(toldInvoice);
+    expect(event?.object.subscription).toBeUndefined();
+  });
+
+  test('as Stripe sends it does not name its intent', () => {
+    const { payments: _, ...sent } = newerInvoice;
+    expect(invoiceNews(sent)).toEqual({ ...toldInvoice, intentId: undefined });
+  });
+
+  test.each<[object, InvoiceNews['status']]>([
+    [{ status: 'paid' }, 'succeeded'],
+    [{ status: 'open', attempt_count: 0 }, 'pending'],
+    [{ status: 'open', attempt_count: 1 }, 'failed'],
+    [{ status: 'draft' }, 'pending'],
+    [{ status: 'void' }, 'failed'],
+    [{ status: 'uncollectible' }, 'failed'],
+    [{ status: 'succeeded' }, 'succeeded'],
+    [{ status: 'processing' }, 'processing'],
+    [{ status: 'moonlit' }, undefined],
+    [{ status: null }, undefined],
+  ])('%j is %s', (fields, status) => {
+    expect(invoiceNews({ ...newerInvoice, ...fields })?.status).toBe(status);
+  });
+
+  test('of nothing has no intent, and an amount of nothing', () => {
+    const free = { ...newerInvoice, amount_due: 0, status: 'paid', payments: { data: [] } };
+    expect(invoiceNews(free)).toMatchObject({ intentId: undefined, amountCents: 0, status: 'succeeded' });
+  });
+
+  test.each<[string, (body: unknown) => ReturnType<typeof readStripeEvent>]>([
+    ['Stripe', readStripeEvent],
+    ['PayPal', readPayPalEvent],
+    ['Square', readSquareEvent],
+  ])('in the interface’s own words says what little it says, at %s', (_, read) => {
+    const object = { id: 'in_1', amount: 2_500, currency: 'eur', status: 'succeeded', customer: null };
+    const type = 'invoice.payment_succeeded';
+    const event = read({ id: 'evt_1', type, provider: 'provider_a', data: { object }, created: START });
+    expect(event).toMatchObject({ type, object: { id: 'in_1', amountCents: 2_500 } });
+    const nothing = Object.fromEntries(Object.keys(toldInvoice).map((field) => [field, undefined]));
+    expect(event?.object.invoice).toEqual({
+      ...nothing,
+      invoiceId: 'in_1',
+      status: 'succeeded',
+      amountCents: 2_500,
+      currency: 'EUR',
+    });
+  });
+
+  test('may name our subscription beside it', () => {
+    const object = { id: 'in_1', subscription: 'sub_s1', metadata: { subscription_id: 'sub_1' } };
+    expect(invoiceNews(object)).toMatchObject({ subscriptionId: 'sub_s1', ourSubscriptionId: 'sub_1' });
+  });
+});
+
+test('whatever an event holds, reading it never fails', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom('customer.subscription.updated', 'invoice.payment_failed'), (json, type) => {
+      const object: unknown = { ...newer, ...newerInvoice, ...Object(JSON.parse(json)) };
+      expect(() => readStripeEvent(own(type, Object(object)))).not.toThrow();
+    }),
+  );
+});
