@@ -1,0 +1,55 @@
+import { expect, inject, it, vi } from 'vitest';
+import { type BillingPlan, billByTheClock, type Group } from './billing-run.ts';
+
+vi.setConfig({ testTimeout: 1_800_000 });
+
+const scale = inject('scale');
+const MORNING = '2027-01-29T10:11:12.345Z';
+
+/** Whoever sweeps, however many at once: each period is charged once, none in a trial, none after the end. */
+const WEEKS: BillingPlan = {
+  anchors: [MORNING],
+  days: 50,
+  groups: [
+    { interval: 'daily', multiplier: 1, count: 10 },
+    { interval: 'daily', multiplier: 5, count: 2 },
+    { interval: 'daily', multiplier: 1, count: 1, trialDays: 20 },
+    { interval: 'daily', multiplier: 2, count: 1, cancelAfter: { days: 20.3, atPeriodEnd: true } },
+    { interval: 'daily', multiplier: 2, count: 1, cancelAfter: { days: 20.3, atPeriodEnd: false } },
+  ],
+};
+
+const MULTIPLIERS = [1, 2, 3, 4, 5, 6, 7, 10, 12];
+const each = (interval: Group['interval'], count: number): Group[] =>
+  MULTIPLIERS.map((multiplier) => ({ interval, multiplier, count }));
+
+const A_YEAR: BillingPlan = {
+  anchors: [MORNING],
+  days: 366,
+  groups: [
+    ...each('daily', 12),
+    { interval: 'daily', multiplier: 1, count: 2, trialDays: 100 },
+    { interval: 'daily', multiplier: 3, count: 2, cancelAfter: { days: 200.3, atPeriodEnd: true } },
+    { interval: 'daily', multiplier: 3, count: 2, cancelAfter: { days: 200.3, atPeriodEnd: false } },
+  ],
+};
+
+const TEN_YEARS: BillingPlan = {
+  anchors: ['2028-01-31T23:59:59.999Z', '2028-02-29T00:00:00.000Z'],
+  days: 3_653,
+  groups: [...each('weekly', 3), ...each('monthly', 4), ...each('quarterly', 4), ...each('yearly', 4)],
+};
+
+it('charges every day of some weeks once', async () => {
+  expect(await billByTheClock(WEEKS)).toBeGreaterThan(500);
+});
+
+if (scale > 1) {
+  it('charges every day of a year once, at every multiplier', async () => {
+    expect(await billByTheClock(A_YEAR)).toBeGreaterThan(10_000);
+  });
+
+  it('charges every week, month, quarter and year of ten years once, at every multiplier', async () => {
+    expect(await billByTheClock(TEN_YEARS)).toBeGreaterThan(10_000);
+  });
+}

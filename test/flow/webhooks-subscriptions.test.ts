@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../builders/free-port.ts';
+import { DAY } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import {
+  command,
+  membershipOf,
+  OWN_BILLING,
+  patch,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+} from './subscribers.ts';
+import { type Delivered, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
+
+/** What a target is told of subscriptions and of the memberships that follow them. */
+const port = await freePort();
+const service = withHost({
+  frozen: true,
+  port,
+  env: { ...OWN_BILLING, ...nodesAt(port, { canonical: { EVENTS: 'subscription.*,membership.*', SECRET } }) },
+});
+
+let who: Subscriber & { readonly user: { readonly userId: string } };
+let email: string;
+beforeAll(async () => {
+  who = await subscriber(service);
+  email = (await service.get('/payments', who.options)).body.user_context.user_email;
+});
+
+/** The bodies of one event about one subscription, oldest first; each of them verifies. */
+const told = async (event: string, id: string): Promise<ParsedJson[]> => {
+  await service.settle();
+  const all: Delivered[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) => raw.includes(id));
+  for (const delivered of all) expect(verified(delivered)).toEqual(delivered.body);
+  return all.map(({ body }) => body);
+};
+
+const payer = () => ({ id: who.user.userId, type: 'authenticated', email });
+
+const subscriptionData = (subscription: ParsedJson, fields: object) => ({
+  subscription_id: subscription.id,
+  status: subscription.status,
+  billing_status: subscription.billing_status,
+  customer_id: subscription.customer_id,
+  product_id: subscription.product_id,
+  amount: subscription.total_cents,
+  currency: subscription.currency,
+  billing_interval: subscription.billing_interval,
+  interval_multiplier: subscription.interval_multiplier,
+  current_period_start: subscription.current_period_start,
+  current_period_end: subscription.current_period_end,
+  cancel_at_period_end: subscription.cancel_at_period_end,
+  trial_end: subscription.trial_end,
+  user: payer(),
+  project: null,
+  organization_id: null,
+  ...fields,
+});
+
+const body = (event: string, timestamp: string, data: object) => ({ event, provider: 'provider_a', timestamp, data });
+
+describe('a canonical target is told', () => {
+  test('subscription.created when one is stored', async () => {
+    const made = await subscribe(service, who);
+    expect(await told('subscription.created', made.id)).toEqual([
+      body('subscription.created', expect.any(String), subscriptionData(made, { reason: 'created' })),
+    ]);
+  });
+
+  test.each([
+    ['cancel_scheduled', (id: string) => command(service, who, id, 'cancel')],
+    ['paused', (id: string) => command(service, who, id, 'pause')],
+  ] as const)('subscription.updated when it is changed: %s', async (reason, change) => {
+    const made = await subscribe(service, who);
+    expect((await change(made.id)).status).toBe(200);
+    const changed = await readSubscription(service, who, made.id);
+    expect(await told('subscription.updated', made.id)).toEqual([
+      body('subscription.updated', changed.updated_at, subscriptionData(changed, { reason })),
+    ]);
+    expect(await told('subscription.cancelled', made.id)).toEqual([]);
+  });
+
+  test('subscription.updated when its metadata is', async () => {
+    const made = await subscribe(service, who);
+    await patch(service, who, made.id, { metadata: { seat: '4' } });
+    expect(await told('subscription.updated', made.id)).toHaveLength(1);
+  });
+
+  test('subscription.cancelled when it is over, not before', async () => {
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    const over = await readSubscription(service, who, made.id);
+    expect(over.status).toBe('canceled');
+    expect(await told('subscription.cancelled', made.id)).toEqual([
+      body('subscription.cancelled', over.updated_at, subscriptionData(over, { reason: expect.any(String) })),
+    ]);
+  });
+
+  test('of a membership: pending in a trial, activated, extended, cancelled', async () => {
+    const made = await subscribeToGold(service, who, { trial_days: 5 });
+    const steps: (readonly [name: string, how: () => Promise<unknown>])[] = [
+      ['membership.pending', async () => undefined],
+      ['membership.activated', () => service.advance(5 * DAY + 60)],
+      ['membership.extended', () => service.advance(32 * DAY)],
+      ['membership.cancelled', () => command(service, who, made.id, 'cancel', { cancel_at_period_end: false })],
+    ];
+    for (const [name, how] of steps) {
+      await how();
+      await service.settle();
+      const membership = await membershipOf(service, who, made.id);
+      expect(await told(name, made.id)).toEqual([
+        body(name, membership.updated_at, {
+          membership_id: membership.id,
+          membership_type_id: 'gold',
+          entity_type: 'user',
+          entity_id: who.user.userId,
+          subscription_id: made.id,
+          status: membership.status,
+          starts_at: membership.starts_at,
+          ends_at: membership.ends_at,
+          user: payer(),
+          project: null,
+        }),
+      ]);
+    }
+  });
+});
