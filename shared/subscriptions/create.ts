@@ -17,7 +17,7 @@ import { moved } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { SubscriptionDeps } from './deps.ts';
 import { claimedAtProvider, createAtProvider } from './native.ts';
-import { isNative } from './native-port.ts';
+import { billingOwnerOf, isNative } from './native-port.ts';
 import { startedNow } from './periods.ts';
 import { planOf } from './plan.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
@@ -124,7 +124,7 @@ const draftOf = (
     createdAt: iso(now),
     updatedAt: iso(now),
     requestHash: idempotency?.requestHash,
-    billingOwner: provider.subscriptions ? 'provider' : 'service',
+    billingOwner: billingOwnerOf(provider, plan),
     ...ownerFields(request),
     ...belongingsOf(request, provider),
     projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,

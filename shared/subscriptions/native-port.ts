@@ -1,11 +1,33 @@
+import type { BillingInterval } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { unclear } from '../providers/done.ts';
-import type { NativeSubscriptions } from '../providers/native-subscriptions.ts';
+import type { CreateNativeSubscription, NativeSubscriptions } from '../providers/native-subscriptions.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
 import type { BillingDeps } from './deps.ts';
 import type { Subscription } from './subscription.ts';
 
 export const isNative = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): boolean => billingOwner === 'provider';
+
+type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents'>;
+type NativeInterval = Pick<CreateNativeSubscription, 'unit' | 'count'>;
+
+const UNITS: Readonly<Record<BillingInterval, readonly [unit: NativeInterval['unit'], times: number]>> = {
+  daily: ['day', 1],
+  weekly: ['week', 1],
+  monthly: ['month', 1],
+  quarterly: ['month', 3],
+  yearly: ['year', 1],
+};
+
+export const nativeInterval = ({ billingInterval, intervalMultiplier }: Omit<Plan, 'totalCents'>): NativeInterval => {
+  const [unit, times] = UNITS[billingInterval];
+  return { unit, count: times * intervalMultiplier };
+};
+
+/** Who is to bill a plan: the provider where it can and there is something to bill, else the service. */
+export const billingOwnerOf = ({ subscriptions: native }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
+  native?.bills(nativeInterval(plan)) && plan.totalCents > 0 ? 'provider' : 'service';
 
 /** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: nobody else does instead. */
 export const nativeOf = async (deps: BillingDeps, { providerId }: Subscription): Promise<NativeSubscriptions> => {

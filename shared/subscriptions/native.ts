@@ -1,4 +1,3 @@
-import type { BillingInterval } from '../catalog/reference-records.ts';
 import { assertNever } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../core/time.ts';
@@ -8,7 +7,7 @@ import { adopt } from './adopt.ts';
 import { canceledNow, chargeDropped, chargeFailed, chargeOpened, chargeUnclear } from './changes.ts';
 import type { Attempted } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
-import { nativeOf } from './native-port.ts';
+import { nativeInterval, nativeOf } from './native-port.ts';
 import { firstPeriod } from './periods.ts';
 import type { SubscriptionStore } from './store.ts';
 import type { Charge, Subscription } from './subscription.ts';
@@ -69,17 +68,8 @@ const notMade = (
   return current.status === 'creating' ? current : chargeDropped(current);
 };
 
-const UNITS: Readonly<Record<BillingInterval, readonly [unit: CreateNativeSubscription['unit'], times: number]>> = {
-  daily: ['day', 1],
-  weekly: ['week', 1],
-  monthly: ['month', 1],
-  quarterly: ['month', 3],
-  yearly: ['year', 1],
-};
-
 const wantedOf = (subscription: Subscription, now: Instant): CreateNativeSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
-  const [unit, times] = UNITS[subscription.billingInterval];
   const until = freeUntil(subscription);
   return {
     ourSubscriptionId: id,
@@ -87,8 +77,7 @@ const wantedOf = (subscription: Subscription, now: Instant): CreateNativeSubscri
     methodId: methodRef ?? '',
     amountCents: totalCents,
     currency,
-    unit,
-    count: times * subscription.intervalMultiplier,
+    ...nativeInterval(subscription),
     trialEnd: until !== undefined && instant(until) > now ? epochSeconds(instant(until)) : undefined,
     description: subscription.description ?? subscription.concept,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,

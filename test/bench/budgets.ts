@@ -1,5 +1,6 @@
 import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
 import { RECORD_BUDGETS } from './record-budgets.ts';
+import { SUBSCRIPTION_BUDGETS } from './subscription-budgets.ts';
 import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
 /** Set for the first look at a creation (1), moved to the end of the confirmation period (2). */
@@ -101,8 +102,11 @@ const PAYMENT_BUDGETS = {
 
 export type PaymentRow = keyof typeof PAYMENT_BUDGETS;
 
-export const BUDGETS = { ...PAYMENT_BUDGETS, ...RECORD_BUDGETS, ...WEBHOOK_BUDGETS } as const satisfies Readonly<
-  Record<string, Budget>
->;
+export const BUDGETS = {
+  ...PAYMENT_BUDGETS,
+  ...RECORD_BUDGETS,
+  ...SUBSCRIPTION_BUDGETS,
+  ...WEBHOOK_BUDGETS,
+} as const satisfies Readonly<Record<string, Budget>>;
 
 export type RowName = keyof typeof BUDGETS;

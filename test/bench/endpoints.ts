@@ -8,6 +8,7 @@ import type { Scenario } from './people.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
 import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
+import { SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.ts';
 import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
 import { type Attributes, itemBytes, type Units, writeUnitsOf } from './units.ts';
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
@@ -41,6 +42,7 @@ interface Row {
 const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
   ...PAYMENT_SCENARIOS,
   ...RECORD_SCENARIOS,
+  ...SUBSCRIPTION_SCENARIOS,
   ...WEBHOOK_SCENARIOS,
 };
 

@@ -9,8 +9,8 @@ const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, le
 const get = (of: string): Budget => ({ of, requests: 1, levels: 1, ...nothingWritten });
 const list = (of: string): Budget => ({ of, requests: 3, levels: 2, ...nothingWritten });
 
-const GOES_WITH_IT = 'what goes with it is looked for: live subscriptions, methods, whether it is the one meant';
-const IN_USE = 'live subscriptions that use it are looked for';
+const GOES_WITH_IT = 'its subscriptions, its methods, and whether it is the one meant, are looked for';
+const USED = 'what uses it is looked for';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
 export const RECORD_BUDGETS = {
@@ -25,12 +25,7 @@ export const RECORD_BUDGETS = {
     levels: 4,
     because: GOES_WITH_IT,
   },
-  'delete customer, the only one': {
-    ...write('customers.remove', 7),
-    requests: 6,
-    levels: 5,
-    because: GOES_WITH_IT,
-  },
+  'delete customer, the only one': { ...write('customers.remove', 7), requests: 6, levels: 5, because: GOES_WITH_IT },
 
   'create payment method': write('payment-methods.create', 5),
   'create payment method, the first': write('payment-methods.create', 12),
@@ -39,12 +34,12 @@ export const RECORD_BUDGETS = {
   'update payment method': write('payment-methods.update', 2),
   'link an address to a payment method': write('payment-methods.link-address', 1),
   'set default payment method': write('payment-methods.set-default', 1),
-  'delete payment method': { ...write('payment-methods.remove', 5), requests: 4, because: IN_USE },
+  'delete payment method': { ...write('payment-methods.remove', 5), requests: 4, because: USED },
   'delete payment method, the default': {
     ...write('payment-methods.remove', 7),
     requests: 5,
     levels: 4,
-    because: `${IN_USE}; the newest that remains takes over`,
+    because: `${USED}, and the newest that remains takes over`,
   },
 
   'create address': write('addresses.create', 2),

@@ -1,0 +1,61 @@
+import type { Budget } from './budget.ts';
+
+/** Writes of subscriptions: at most 3 requests in 3 levels, where nothing is charged. Write units are what was measured. */
+const nothingWritten = { writeUnits: 0, dueUnits: 0 };
+/** A subscription is over 1 KB: two units a write, and one where its list row changes. */
+const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
+const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
+const chargedNow = {
+  of: 'subscriptions.create',
+  requests: 8,
+  levels: 8,
+  writeUnits: 22,
+  dueUnits: 6,
+  because:
+    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation), the outcome',
+};
+
+export const SUBSCRIPTION_BUDGETS = {
+  'create subscription': chargedNow,
+  'create subscription with a membership': { ...chargedNow, writeUnits: 31 },
+  'create subscription, on trial': {
+    ...subscription,
+    of: 'subscriptions.create',
+    writeUnits: 9,
+    dueUnits: 1,
+    because: 'what leads to it from its customer and its method is written with it, in one transaction',
+  },
+  'get subscription': { of: 'subscriptions.get', requests: 1, levels: 1, ...nothingWritten },
+  'list subscriptions': { of: 'subscriptions.list', requests: 2, levels: 2, ...nothingWritten },
+  'list subscriptions with methods': {
+    of: 'subscriptions.list',
+    requests: 3,
+    levels: 3,
+    ...nothingWritten,
+    because: 'as get: an include is one BatchGet more',
+  },
+  'change subscription, metadata': { ...subscription, of: 'subscriptions.update' },
+  'change subscription, method': { ...subscription, of: 'subscriptions.update', writeUnits: 10, because: LINKS },
+  'link address of subscription': { ...subscription, of: 'subscriptions.link-address' },
+  'cancel subscription at its end': { ...subscription, of: 'subscriptions.cancel' },
+  'cancel subscription now': {
+    ...subscription,
+    of: 'subscriptions.cancel',
+    writeUnits: 9,
+    dueUnits: 1,
+    because: LINKS,
+  },
+  'reactivate subscription': {
+    ...subscription,
+    of: 'subscriptions.reactivate',
+    writeUnits: 9,
+    dueUnits: 1,
+    because: LINKS,
+  },
+  'pause subscription': { ...subscription, of: 'subscriptions.pause', dueUnits: 1 },
+  'resume subscription': { ...subscription, of: 'subscriptions.resume', dueUnits: 1 },
+  'list memberships': { of: 'memberships.list', requests: 2, levels: 2, ...nothingWritten },
+  'get membership': { of: 'memberships.get', requests: 1, levels: 1, ...nothingWritten },
+} as const satisfies Readonly<Record<string, Budget>>;
+
+export type SubscriptionRow = keyof typeof SUBSCRIPTION_BUDGETS;

@@ -1,0 +1,103 @@
+import { derivedId } from '../../shared/core/ids.ts';
+import { referenceKey } from '../../shared/table/keys.ts';
+import { type Fields, type Person, type Prepared, person, post, read, type Scenario, warmed } from './people.ts';
+import type { Ask, Json, Service } from './service.ts';
+import type { SubscriptionRow } from './subscription-budgets.ts';
+
+/** Subscriptions at a provider that bills none by itself, so that the service's own billing is what is counted. */
+const PROVIDER = { provider_id: 'provider_c' };
+const PLAN = { total_cents: 2_900, currency: 'EUR', billing_interval: 'monthly', concept: 'Plan M, monthly' };
+
+interface Payer extends Person {
+  readonly names: Fields;
+}
+
+const saveMethod = async (service: Service, who: Person): Promise<string> => {
+  const body = { ...PROVIDER, provider_payment_method_token: 'cnon:card-nonce-ok' };
+  return (await service.must(post('/payment-methods', who, body))).id;
+};
+
+const payer = async (service: Service): Promise<Payer> => {
+  const who = await person(service);
+  const customer = await service.must(post('/customers', who, { ...PROVIDER, email: 'jane.doe@example.com' }));
+  const names = { ...PROVIDER, customer_id: customer.id, payment_method_id: await saveMethod(service, who) };
+  return { ...who, names };
+};
+
+const TIMES = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' };
+
+/** A product that carries a membership tier. */
+const productOf = async (service: Service): Promise<string> => {
+  const id = 'plan-gold';
+  await service.store(referenceKey('products', id), {
+    ...{ id, version: 1, name: 'Gold', is_active: true, interval_multiplier: 1, trial_days: 0, provider_refs: {} },
+    ...{ subtotal_cents: 2_900, tax_cents: 0, discount_cents: 0, total_cents: 2_900 },
+    ...{ currency: 'EUR', billing_interval: 'monthly', metadata: { membership_type_id: 'gold' }, ...TIMES },
+  });
+  return id;
+};
+
+const subscribe = (service: Service, who: Payer, fields: Fields = PLAN): Promise<Json> =>
+  service.must(post('/subscriptions', who, { ...who.names, ...fields }));
+
+const create =
+  (fields: (service: Service) => Promise<Fields>): Scenario =>
+  async (service) => {
+    const who = await payer(service);
+    return warmed(who, post('/subscriptions', who, { ...who.names, ...(await fields(service)) }), 201);
+  };
+
+const patch = (path: string, who: Person, body: Fields): Ask => ({ method: 'PATCH', path, body, headers: who.headers });
+
+/** @param ask the request about a subscription that runs, after whatever comes before it. */
+const onSubscription =
+  (
+    ask: (id: string, who: Payer, service: Service) => Ask | Promise<Ask>,
+    before: readonly (readonly [string, Fields])[] = [],
+  ): Scenario =>
+  async (service): Promise<Prepared> => {
+    const who = await payer(service);
+    const { id } = await subscribe(service, who);
+    for (const [command, body] of before) await service.must(post(`/subscriptions/${id}/${command}`, who, body));
+    return warmed(who, await ask(id, who, service));
+  };
+
+const NOW = { cancel_at_period_end: false };
+const command =
+  (name: string, body: Fields = {}) =>
+  (id: string, who: Payer): Ask =>
+    post(`/subscriptions/${id}/${name}`, who, body);
+
+const onMember =
+  (path: (id: string) => string): Scenario =>
+  async (service) => {
+    const who = await payer(service);
+    const { id } = await subscribe(service, who, { product_id: await productOf(service) });
+    return warmed(who, read(path(id), who));
+  };
+
+export const SUBSCRIPTION_SCENARIOS = {
+  'create subscription': create(async () => PLAN),
+  'create subscription with a membership': create(async (service) => ({ product_id: await productOf(service) })),
+  'create subscription, on trial': create(async () => ({ ...PLAN, trial_days: 14 })),
+  'get subscription': onSubscription((id, who) => read(`/subscriptions/${id}`, who)),
+  'list subscriptions': onSubscription((_, who) => read('/subscriptions?limit=10', who)),
+  'list subscriptions with methods': onSubscription((_, who) => read('/subscriptions?limit=10&include_pm=true', who)),
+  'change subscription, metadata': onSubscription((id, who) =>
+    patch(`/subscriptions/${id}`, who, { metadata: { seat: '12' } }),
+  ),
+  'change subscription, method': onSubscription(async (id, who, service) =>
+    patch(`/subscriptions/${id}`, who, { payment_method_id: await saveMethod(service, who) }),
+  ),
+  'link address of subscription': onSubscription(async (id, who, service) => {
+    const address = await service.must(post('/addresses', who, { country: 'US', is_partial: true, type: 'billing' }));
+    return patch(`/subscriptions/${id}/billing-address`, who, { billing_address_id: address.id });
+  }),
+  'cancel subscription at its end': onSubscription(command('cancel')),
+  'cancel subscription now': onSubscription(command('cancel', NOW)),
+  'reactivate subscription': onSubscription(command('reactivate'), [['cancel', NOW]]),
+  'pause subscription': onSubscription(command('pause')),
+  'resume subscription': onSubscription(command('resume'), [['pause', {}]]),
+  'list memberships': onMember(() => '/memberships'),
+  'get membership': onMember((id) => `/memberships/${derivedId('membership', id, 'gold')}`),
+} as const satisfies Readonly<Record<SubscriptionRow, Scenario>>;
