@@ -71,6 +71,11 @@ export interface NativeSubscriptions {
   create(input: CreateNativeSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
+  /** Those of a customer that bear our id and are not over: what a creation left whose answer was lost. */
+  findOurs(input: {
+    readonly customerId: string;
+    readonly ourSubscriptionId: string;
+  }): Promise<Outcome<readonly ProviderSubscription[]>>;
   /** Used from the next charge on; an open invoice is tried with it at once. */
   changeMethod(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;

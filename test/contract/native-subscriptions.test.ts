@@ -249,6 +249,17 @@ describe('a subscription', () => {
     expect(await find(subscription.subscriptionId)).toMatchObject({ latestInvoice: { status: 'succeeded' } });
   });
 
+  it('that nobody was told of is found by our id, until it is over', async () => {
+    const input = wanted(await payer('pm_card_visa'));
+    await struck('timeout_after', '/v1/subscriptions', (by) => by.create(input));
+    await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
+    const [found, ...others] = doneValue(await native().findOurs(input));
+    expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'active', []]);
+    expect(await native().findOurs({ ...input, customerId: 'cus_absent' })).toMatchObject({ kind: 'refused' });
+    await native().cancel({ subscriptionId: found?.subscriptionId ?? '', idempotencyKey: 'k' });
+    expect(doneValue(await native().findOurs(input))).toEqual([]);
+  });
+
   it('that is not there is refused, whatever is wanted of it, but its end is done', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();

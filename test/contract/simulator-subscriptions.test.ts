@@ -353,6 +353,15 @@ describe('a request', () => {
     expect(subscription).toMatchObject({ status: 'trialing', currency: 'eur' });
     const listed = await rig.stripe.subscriptions.list({ customer: customerOf(subscription) });
     expect(listed.data).toEqual([subscription]);
+    await rig.stripe.subscriptions.cancel(subscription.id);
+    for (const [status, count] of [
+      [undefined, 0],
+      ['trialing', 0],
+      ['canceled', 1],
+      ['all', 1],
+    ] as const) {
+      expect((await rig.stripe.subscriptions.list(status === undefined ? {} : { status })).data).toHaveLength(count);
+    }
   });
 
   it('to pay is refused once the invoice is paid, and so is the end of what is over', async () => {

@@ -19,6 +19,11 @@ export const stripeSubscriptions = (stripe: Stripe, call: Call): NativeSubscript
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
     find: billing.find,
+    findOurs: ({ customerId: customer, ourSubscriptionId }) =>
+      call(
+        () => stripe.subscriptions.list({ customer, limit: PAGE }).autoPagingToArray({ limit: MOST_OF_A_CUSTOMER }),
+        (found) => found.map(reportedSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
+      ),
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
     changeMethod: (input) => changeMethod(billing, input),
@@ -45,6 +50,9 @@ const MOST_AT_ONCE: Readonly<Record<CreateNativeSubscription['unit'], number>> =
   month: 36,
   year: 3,
 };
+
+const PAGE = 100;
+const MOST_OF_A_CUSTOMER = 10_000;
 
 const WITH_INVOICE = { expand: ['latest_invoice.payments'] };
 const WITH_INTENT = { expand: ['payments.data.payment.payment_intent'] };

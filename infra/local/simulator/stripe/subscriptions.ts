@@ -224,14 +224,25 @@ const cancel = (request: StripeRequest): Subscription => {
   return endSubscription(unit, subscription, 'cancellation_requested');
 };
 
+/** What is over is listed only where it is asked for. */
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
-  const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional() }));
+  const status = choice(['active', 'all', 'canceled', 'past_due', 'paused', 'trialing']).optional();
+  const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional(), status }));
   if (sent.customer !== undefined) findCustomer(unit, sent.customer, 'customer');
+  const isWanted = (subscription: Subscription): boolean =>
+    sent.status === undefined ? isLive(subscription) : ['all', subscription.status].includes(sent.status);
+  const { subscriptions } = unit.documents;
+  const listed: typeof subscriptions.list = (slot, listing) => {
+    const found = subscriptions.list(slot, { ...listing, limit: MOST_LISTED }).filter(isWanted);
+    return listing.before === undefined ? found.slice(0, listing.limit) : found.slice(-listing.limit);
+  };
   return listPage(request, sent, {
-    collection: unit.documents.subscriptions,
+    collection: { ...subscriptions, list: listed },
     view: (subscription) => subscriptionView(subscription, unit),
     holder: sent.customer,
     kind: 'subscription',
   });
 };
+
+const MOST_LISTED = 100_000;
