@@ -33,7 +33,8 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string) =
       info: {
         title: 'Payments',
         version: '2026-11-01',
-        description: 'Payments, customers, methods, addresses and organizations. Amounts are integers in minor units.',
+        description:
+          'Payments, subscriptions, customers, methods, addresses, organizations and webhooks. Amounts are integers in minor units.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: serverUrl }],
