@@ -52,6 +52,8 @@ export const edited = (
 /** The first look at a charge that nobody finished; the next ones are rare, since its payment tells by itself. */
 const FIRST_LOOK_MS = MINUTE;
 const NEXT_LOOK_MS = HOUR;
+/** Where nothing tells by itself: the provider may not even have been reached. */
+export const UNANSWERED_LOOK_MS = 5 * MINUTE;
 const CLAIM_KEPT_MS = DAY;
 
 /** The payment of a period: its id follows from subscription and period, so that two runs cannot charge twice. */
@@ -227,8 +229,8 @@ export const retriesOver = (subscription: Subscription, now: Instant, policy: Du
 };
 
 /** Nobody knows yet what came of it. Whoever waits for a first charge is told that it is pending. */
-export const chargeUnclear = (subscription: Subscription, now: Instant): Subscription => {
-  const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + NEXT_LOOK_MS) };
+export const chargeUnclear = (subscription: Subscription, now: Instant, lookInMs = NEXT_LOOK_MS): Subscription => {
+  const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + lookInMs) };
   if (!charge) return subscription;
   const { status } = subscription;
   if (charge.abandoned || !isFirst(charge) || status === 'past_due') return { ...subscription, charge };

@@ -4,7 +4,14 @@ import { epochSeconds, type Instant, instant } from '../core/time.ts';
 import { refusalError } from '../payments/creation.ts';
 import type { CreateNativeSubscription } from '../providers/native-subscriptions.ts';
 import { adopt } from './adopt.ts';
-import { canceledNow, chargeDropped, chargeFailed, chargeOpened, chargeUnclear } from './changes.ts';
+import {
+  canceledNow,
+  chargeDropped,
+  chargeFailed,
+  chargeOpened,
+  chargeUnclear,
+  UNANSWERED_LOOK_MS,
+} from './changes.ts';
 import type { Attempted } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
 import { nativeInterval, nativeOf } from './native-port.ts';
@@ -47,7 +54,11 @@ export const createAtProvider = async (
         error: refusalError(outcome),
       };
     case 'unknown':
-      return { subscription: await store.change(subscription, (current) => chargeUnclear(current, deps.now())) };
+      return {
+        subscription: await store.change(subscription, (current) =>
+          chargeUnclear(current, deps.now(), UNANSWERED_LOOK_MS),
+        ),
+      };
     default:
       return assertNever(outcome);
   }

@@ -112,8 +112,12 @@ const stepsBetween = (was: Subscription | undefined, next: Subscription): readon
   ...usageSteps(was, next),
 ];
 
-/** A period is claimed once, whoever opens its charge; the claim of one that is let go unpaid is given back. */
+/**
+ * A period that the service bills is claimed once, whoever opens its charge; the claim of one that is let go unpaid is
+ * given back.
+ */
 const periodClaim = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  if (next.billingOwner === 'provider') return [];
   const [before, after] = [was?.charge, next.charge];
   if (before && !after) {
     const isPaid = next.currentPeriodStart === before.start && next.paidUntil === before.end;

@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE } from './flow.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import {
+  anotherMethod,
+  command,
+  membershipOf,
+  patch,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  storyOf,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+  trySubscribe,
+} from './subscribers.ts';
+
+const CANCEL_NOW = { cancel_at_period_end: false };
+const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
+
+/** What the provider holds of one subscription, its invoices and what was paid for them. */
+const there = async (service: TestHost, id: string) => {
+  const ledger = await service.ledger();
+  const subscriptions = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === id);
+  const ids = subscriptions.map((one: ParsedJson) => one.id);
+  const invoices = ledger.invoices.filter(({ subscription }: ParsedJson) => ids.includes(subscription));
+  const intents = invoices.map(({ payment_intent }: ParsedJson) => payment_intent);
+  const charges = ledger.charges.filter(({ payment_intent }: ParsedJson) => intents.includes(payment_intent));
+  return { subscriptions, invoices, charges };
+};
+
+/** Here it is as there, and nobody but the provider has asked for money. */
+const expectAgreement = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+  const now = await readSubscription(service, who, id);
+  const { subscriptions, charges } = await there(service, id);
+  const live = subscriptions.at(-1);
+  expect({ status: now.status, end: now.current_period_end }).toEqual({
+    status: live.status,
+    end: live.current_period_end,
+  });
+  const payments = await paymentsOf(service, who, id);
+  const paid = (list: readonly ParsedJson[]) => list.filter(({ status }) => status === 'succeeded');
+  expect(paid(payments).map((payment) => payment.id)).toEqual(paid(charges).map(({ payment_id }) => payment_id));
+  const asked = (await service.providerRequests()).filter(
+    ({ method, path }: ParsedJson) => method === 'POST' && /payment_intents(\/[^/]+\/confirm)?$/.test(path),
+  );
+  expect(asked).toEqual([]);
+  return now;
+};
+
+describe('a subscription that its provider bills', () => {
+  const service = withHost({ frozen: true });
+
+  it('is charged there alone, mirrored here, period by period', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    expect(made).toMatchObject({
+      status: 'active',
+      billing_owner: 'provider',
+      provider_subscription_id: expect.stringMatching(/^sub_/),
+    });
+    await service.settle();
+    await expectAgreement(service, who, made.id);
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR);
+    const renewed = await expectAgreement(service, who, made.id);
+    expect(renewed.current_period_start).toBe(made.current_period_end);
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
+    expect(await membershipOf(service, who, made.id)).toMatchObject({
+      status: 'active',
+      ends_at: renewed.current_period_end,
+    });
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('that is declined leaves nothing here or there, and answers the same again', async () => {
+    const who = await subscriber(service, 'pm_card_chargeCustomerFail');
+    const keyed = { ...who, options: { ...who.options, idempotencyKey: 'native' } };
+    const first = await trySubscribe(service, keyed);
+    expect(first).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
+    expect(await trySubscribe(service, keyed)).toMatchObject({ status: 402, body: { details: first.body.details } });
+    expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
+  });
+
+  it('gives notice of the end of its trial once, and is charged then', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who, { trial_days: 5 });
+    expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
+    await service.advance(5 * DAY - HOUR);
+    expect(storyOf(service, made.id)).toEqual([
+      'subscription.created created',
+      'membership.pending pending',
+      'subscription.updated trial_will_end',
+    ]);
+    expect(await paymentsOf(service, who, made.id)).toEqual([]);
+    await service.advance(3 * HOUR);
+    await expectAgreement(service, who, made.id);
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+    expect(storyOf(service, made.id)).toContain('membership.activated active');
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('that fails to renew is past due, and active again with a method that pays', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    expect((await patch(service, who, made.id, { payment_method_id: failing })).status).toBe(200);
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR);
+    expect(await expectAgreement(service, who, made.id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'retrying',
+    });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
+    const good = await anotherMethod(service, who);
+    expect(await patch(service, who, made.id, { payment_method_id: good })).toMatchObject({
+      status: 200,
+      body: { status: 'active', payment_method_id: good },
+    });
+    await service.settle();
+    await expectAgreement(service, who, made.id);
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('ends there and here when its retries are used up', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    await patch(service, who, made.id, { payment_method_id: failing });
+    await service.moveTo(made.current_period_end);
+    await service.advance(20 * DAY);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'canceled',
+      billing_status: 'ended',
+    });
+    expect((await there(service, made.id)).subscriptions.at(-1).status).toBe('canceled');
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('is canceled at its end, and that can be taken back', async () => {
+    const who = await subscriber(service);
+    const [kept, ended] = [await subscribe(service, who), await subscribe(service, who)];
+    for (const { id } of [kept, ended]) {
+      expect(await command(service, who, id, 'cancel')).toMatchObject({
+        status: 200,
+        body: { status: 'active', cancel_at_period_end: true },
+      });
+    }
+    expect(await command(service, who, kept.id, 'reactivate')).toMatchObject({
+      status: 200,
+      body: { status: 'active', cancel_at_period_end: false },
+    });
+    await service.moveTo(ended.current_period_end);
+    await service.advance(2 * HOUR);
+    expect(await readSubscription(service, who, ended.id)).toMatchObject({ status: 'canceled' });
+    expect(await readSubscription(service, who, kept.id)).toMatchObject({ status: 'active' });
+    expect(statuses(await paymentsOf(service, who, ended.id))).toEqual(['succeeded']);
+    expect(statuses(await paymentsOf(service, who, kept.id))).toEqual(['succeeded', 'succeeded']);
+    await command(service, who, kept.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('is made once more there when it is reactivated: for nothing within its period, charged after it', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const canceled = await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled', next_billing_date: null } });
+    await service.settle();
+    const again = await command(service, who, made.id, 'reactivate');
+    expect(again).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_end: made.current_period_end, cancel_at_period_end: false },
+    });
+    expect(again.body.provider_subscription_id).not.toBe(made.provider_subscription_id);
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR);
+    const renewed = await expectAgreement(service, who, made.id);
+    expect(renewed).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
+
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await service.advance(40 * DAY);
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
+    await service.settle();
+    await expectAgreement(service, who, made.id);
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('is paused and resumed there', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+    await service.advance(40 * DAY);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+    expect(await command(service, who, made.id, 'resume')).toMatchObject({ status: 200, body: { status: 'active' } });
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('ends with its customer', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    const deleted = await service.request('DELETE', `/customers/${who.names.customer_id}`, who.options);
+    expect(deleted.status).toBe(204);
+    await service.settle();
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect((await there(service, made.id)).subscriptions[0].status).toBe('canceled');
+  });
+});
+
+describe('whatever becomes of its events', () => {
+  const service = withHost({ frozen: true });
+
+  it.each(['duplicate', 'reorder', 'delay', 'drop'] as const)('(%s) it ends as the provider has it', async (mode) => {
+    await service.webhookMode(mode, 7);
+    const who = await subscriber(service);
+    const good = await subscribeToGold(service, who);
+    const bad = await subscribe(service, who);
+    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    await patch(service, who, bad.id, { payment_method_id: failing });
+    await service.moveTo(good.current_period_end);
+    // Longer than any event is late, and than the provider is left unread.
+    await service.advance(6 * HOUR);
+    await expectAgreement(service, who, good.id);
+    expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
+    expect(statuses(await paymentsOf(service, who, bad.id)).toSorted()).toEqual(['failed', 'succeeded']);
+    for (const { id } of [good, bad]) await command(service, who, id, 'cancel', CANCEL_NOW);
+    await service.webhookMode('normal');
+    await service.advance(2 * HOUR);
+  });
+
+  it('an answer that is lost is asked for again, and leads to one subscription', async () => {
+    for (const action of ['timeout_before', 'timeout_after']) {
+      const who = await subscriber(service);
+      await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
+      const made = await subscribe(service, who);
+      expect(['active', 'past_due']).toContain(made.status);
+      await service.advance(10 * MINUTE);
+      await expectAgreement(service, who, made.id);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+      const { subscriptions, charges } = await there(service, made.id);
+      expect([subscriptions.length, statuses(charges)]).toEqual([1, ['succeeded']]);
+      await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    }
+  });
+
+  it('what the interface itself calls them is understood, in order only', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await service.settle();
+    const at = Math.floor(service.now() / 1_000);
+    const tell = async (type: string, seconds: number, object: object = {}) => {
+      await service.sendEvent({
+        type,
+        created: at + seconds,
+        object: { id: made.provider_subscription_id, ...object },
+      });
+      await service.settle();
+      return (await readSubscription(service, who, made.id)).status;
+    };
+    const invoice = { id: 'in_told', subscription: made.provider_subscription_id, amount: 1_900, currency: 'usd' };
+    expect(await tell('invoice.payment_failed', 10, { ...invoice, status: 'failed' })).toBe('past_due');
+    expect(await tell('invoice.payment_succeeded', 20, { ...invoice, status: 'succeeded' })).toBe('active');
+    expect(await tell('subscription.updated', 30, { status: 'paused' })).toBe('paused');
+    expect(await tell('subscription.updated', 25, { status: 'active' })).toBe('paused');
+    expect(await tell('subscription.updated', 40, { status: 'active' })).toBe('active');
+    expect(await tell('subscription.deleted', 50, { status: 'canceled' })).toBe('canceled');
+    expect(await tell('subscription.updated', 60, { status: 'active' })).toBe('canceled');
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+  });
+});
