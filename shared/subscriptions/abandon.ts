@@ -1,8 +1,9 @@
 import { DomainError } from '../core/errors.ts';
 import { letGo } from '../payments/collect.ts';
-import type { VisiblePayment } from '../payments/payment.ts';
 import { chargeDropped } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
+import { endWhatWasMade } from './native-commands.ts';
+import { isNative } from './native-port.ts';
 import { settled } from './settle.ts';
 import type { SubscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
@@ -18,7 +19,9 @@ export const followAbandoned = async (
 ): Promise<Subscription> => {
   const { charge } = subscription;
   if (!charge?.abandoned) return subscription;
-  const stopped = await stop(deps, charge.paymentId);
+  const stopped = isNative(subscription)
+    ? await stopThere(deps, subscription)
+    : await stop(() => letGo(deps, charge.paymentId));
   if (stopped === 'not now') return subscription;
   return store.change(subscription, (current) => {
     if (current.charge?.paymentId !== charge.paymentId) return current;
@@ -27,9 +30,16 @@ export const followAbandoned = async (
   });
 };
 
-const stop = async (deps: BillingDeps, paymentId: string): Promise<VisiblePayment | undefined | 'not now'> => {
+/** Where the provider bills, there is no payment to be let go, but perhaps a subscription that nobody heard of. */
+const stopThere = (deps: BillingDeps, subscription: Subscription): Promise<undefined | 'not now'> =>
+  stop(async () => {
+    await endWhatWasMade(deps, subscription);
+    return undefined;
+  });
+
+const stop = async <T>(attempt: () => Promise<T>): Promise<T | 'not now'> => {
   try {
-    return await letGo(deps, paymentId);
+    return await attempt();
   } catch (error) {
     if (error instanceof DomainError) return 'not now';
     throw error;

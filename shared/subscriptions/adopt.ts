@@ -19,10 +19,12 @@ export const adopt = async (
     await putAlias(deps.table, subscription.providerId, report.subscriptionId, { kind: 'SUB', id: subscription.id });
   }
   const { latestInvoice } = report;
+  // What is told while its payment is stored is news.
+  const at = epochSeconds(deps.now());
   const recorded = latestInvoice && (await invoicePayment(deps, subscription, latestInvoice));
   const payment = recorded?.kind === 'payment' ? recorded.payment : undefined;
   const paidUntil = payment?.status === 'succeeded' ? latestInvoice?.periodEnd : undefined;
-  const said = saidOf(report, paidUntil, epochSeconds(deps.now()));
+  const said = saidOf(report, paidUntil, at);
   return store.change(subscription, (current) => {
     const next = mirrored(current, said, deps.now());
     return next === current ? current : { ...next, latestPaymentId: payment?.id ?? next.latestPaymentId };
@@ -31,7 +33,9 @@ export const adopt = async (
 
 const saidOf = (report: ProviderSubscription, paidUntil: number | undefined, at: number): Said => {
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = report;
-  return { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd, paidUntil, at };
+  const isCollecting = ['processing', 'pending'].includes(report.latestInvoice?.status ?? '');
+  const period = { currentPeriodStart, currentPeriodEnd, trialEnd };
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, paidUntil, isCollecting, at };
 };
 
 /** An authoritative read. @throws DomainError where the provider cannot be read now. */

@@ -5,7 +5,7 @@ import { findAlias } from '../table/alias.ts';
 import { applyInvoice } from './apply-invoice.ts';
 import { edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
-import { mirrored } from './mirror.ts';
+import { isAwaited, mirrored } from './mirror.ts';
 import { answerOf, isNative, nativeOf } from './native-port.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
@@ -33,11 +33,14 @@ export const applySubscriptionEvent = async (
   const told: Told = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return outcome(told, 'quarantined', 'provider differs');
   if (!isNative(subscription)) return outcome(told, 'ignored', 'billed here');
-  const { providerSubscriptionId: known } = subscription;
+  const { providerSubscriptionId: known, formerProviderIds = [] } = subscription;
   const named = providerIdIn(event);
-  if (named !== undefined && known !== undefined && named !== known) {
+  const isFormer = named !== undefined && formerProviderIds.includes(named);
+  if (isFormer || (named !== undefined && known !== undefined && named !== known)) {
     return outcome(told, 'ignored', 'an earlier subscription at the provider');
   }
+  // One that is being made once more learns by itself what comes of it.
+  if (subscription.status === 'canceled' && isAwaited(subscription.charge)) return { kind: 'early' };
   if (type === 'invoice.payment_succeeded' || type === 'invoice.payment_failed') return applyInvoice(told, type);
   if (subscription.status === 'canceled') return endThere(told, named);
   return applyNews(told, type, named);
@@ -106,7 +109,11 @@ const applyState = async (told: Told, named: string | undefined): Promise<Record
   const knownAt = subscription.knownAt ?? 0;
   if (event.createdAt < knownAt) return outcome(told, 'ignored', 'stale');
   const isClear =
-    event.createdAt > knownAt && news?.status !== undefined && subscription.providerSubscriptionId !== undefined;
+    event.createdAt > knownAt &&
+    news?.status !== undefined &&
+    subscription.providerSubscriptionId !== undefined &&
+    // Whether a first charge has been paid, its invoice says alone.
+    !isAwaited(subscription.charge);
   if (!isClear) return readAgain(told, named);
   const next = await store.change(subscription, (current) =>
     event.createdAt < (current.knownAt ?? 0)

@@ -8,7 +8,7 @@ import { attemptClaimed, canceledNow, chargeDropped, edited, retriesOver } from 
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
 import { createAtProvider } from './native.ts';
-import { cancelAtProvider } from './native-commands.ts';
+import { cancelAtProvider, endWhatWasMade } from './native-commands.ts';
 import { isNative } from './native-port.ts';
 import { billedNext, missedPeriods } from './periods.ts';
 import { settled } from './settle.ts';
@@ -131,7 +131,7 @@ const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<stri
   const { charge, providerSubscriptionId } = subscription;
   if (providerSubscriptionId !== undefined) return (await readProvider(deps, store, subscription)).status;
   if (charge?.abandoned) {
-    // Should it be there after all, its events will tell, and it is canceled then.
+    await endWhatWasMade(deps, subscription);
     const dropped = await store.commit(subscription, chargeDropped(subscription));
     return dropped.ok ? 'let go' : OVERTAKEN;
   }

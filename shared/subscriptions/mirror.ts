@@ -17,6 +17,8 @@ export interface Said {
   readonly cancelAtPeriodEnd?: boolean | undefined;
   /** The end of a period that an invoice has paid for. */
   readonly paidUntil?: number | undefined;
+  /** Its newest invoice is being collected: nobody knows yet whether it is paid. */
+  readonly isCollecting?: boolean | undefined;
   /** As of when it is so. */
   readonly at: number;
 }
@@ -25,7 +27,7 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
   const { charge } = subscription;
   const isOver = subscription.status === 'declined' || (subscription.status === 'canceled' && !isAwaited(charge));
   if (isOver) return subscription;
-  const { status, bridges } = statusOf(subscription, said);
+  const { status, bridges } = begun(subscription, said, statusOf(subscription, said));
   const heard: Subscription = {
     ...subscription,
     providerSubscriptionId: said.subscriptionId ?? subscription.providerSubscriptionId,
@@ -47,7 +49,8 @@ const LATE_MS = HOUR;
 const DAILY_MS = DAY;
 
 /** Whoever waits for it has asked for a new one at the provider. */
-const isAwaited = (charge: Charge | undefined): boolean => charge !== undefined && isFirst(charge) && !charge.abandoned;
+export const isAwaited = (charge: Charge | undefined): boolean =>
+  charge !== undefined && isFirst(charge) && !charge.abandoned;
 
 const time = (seconds: number): string => iso(seconds * SECOND);
 
@@ -61,6 +64,16 @@ const statusOf = (
   const bridges = status === 'trialing' && trialEnd !== undefined && trialEnd !== ours;
   return { status: bridges ? 'active' : status, bridges };
 };
+
+/** A provider may call it active while its first charge is still under way: it is not, until it is paid. */
+const begun = (
+  { charge }: Subscription,
+  { isCollecting }: Said,
+  heard: ReturnType<typeof statusOf>,
+): ReturnType<typeof statusOf> =>
+  isCollecting && heard.status === 'active' && !heard.bridges && charge && isFirst(charge)
+    ? { status: 'past_due', bridges: false }
+    : heard;
 
 const standing = ({ status }: Subscription): SubscriptionStatus =>
   status === 'creating' || status === 'declined' ? 'past_due' : status;

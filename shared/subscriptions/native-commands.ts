@@ -50,3 +50,15 @@ export const cancelAtProvider = async (deps: BillingDeps, subscription: Subscrip
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
   answerOf(await native.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey }), subscription);
 };
+
+/** A creation whose answer was lost may have left one at the provider after all: it is not to charge any more. */
+export const endWhatWasMade = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
+  const { id, providerCustomerId } = subscription;
+  if (providerCustomerId === undefined) return;
+  const native = await nativeOf(deps, subscription);
+  const ours = { customerId: providerCustomerId, ourSubscriptionId: id };
+  for (const { subscriptionId } of answerOf(await native.findOurs(ours), subscription)) {
+    const idempotencyKey = `${id}:cancel:${subscriptionId}`;
+    answerOf(await native.cancel({ subscriptionId, idempotencyKey }), subscription);
+  }
+};

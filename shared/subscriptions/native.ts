@@ -21,13 +21,14 @@ import type { Charge, Subscription } from './subscription.ts';
 
 /** A subscription is to be made at the provider: claimed here before it is asked. Nothing that a reader sees. */
 export const claimedAtProvider = (subscription: Subscription, cause: Charge['cause'], now: Instant): Subscription => {
-  const { anchor, period, trialEnd } = subscription;
+  const { anchor, period, trialEnd, providerSubscriptionId, formerProviderIds = [] } = subscription;
   const isTrial = cause === 'create' && trialEnd !== undefined;
   const trial = { anchor, period, start: now, end: instant(trialEnd ?? anchor) };
   return {
     ...chargeOpened(subscription, cause, isTrial ? trial : firstPeriod(subscription, now), now),
     latestPaymentId: subscription.latestPaymentId,
     providerSubscriptionId: undefined,
+    ...(providerSubscriptionId && { formerProviderIds: [...formerProviderIds, providerSubscriptionId] }),
     providerGeneration: (subscription.providerGeneration ?? 0) + 1,
   };
 };

@@ -92,6 +92,8 @@ export const subscriptionSchema = z.object({
   billingAddressId: optional,
   providerId: z.enum(PROVIDER_SLOTS),
   providerSubscriptionId: optional,
+  /** What it was called at the provider before it was made there once more. */
+  formerProviderIds: z.array(z.string()).optional(),
   /** Counts subscriptions made at the provider for this one. */
   providerGeneration: z.int().optional(),
   /** Epoch second as of which the provider's word is known; what it said before is stale. */

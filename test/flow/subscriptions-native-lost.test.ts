@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+
+/** A provider that bills by itself, and answers that do not come: nobody is charged for what nobody has. */
+const service = withHost({ frozen: true });
+beforeEach(async () => {
+  await service.webhookMode('normal');
+  await service.clearFaults();
+});
+
+const NOW = { cancel_at_period_end: false };
+const lose = () =>
+  service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_after', times: 1 });
+const there = async (id: string): Promise<ParsedJson[]> =>
+  (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+
+describe('a subscription that is made once more at its provider', () => {
+  it('stands, though the answer is lost and its event comes first', async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await command(service, who, id, 'cancel', NOW);
+    await service.advance(32 * DAY);
+    await lose();
+    await command(service, who, id, 'reactivate');
+    await service.advance(HOUR);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'active']);
+  });
+
+  it('is not ended by a late event of the former one', async () => {
+    const who = await subscriber(service);
+    const { id, provider_subscription_id: former } = await subscribe(service, who);
+    await service.webhookMode('drop');
+    await command(service, who, id, 'cancel', NOW);
+    await service.advance(60);
+    await lose();
+    await command(service, who, id, 'reactivate');
+    await service.webhookMode('normal');
+    const object = (await there(id)).find((one) => one.id === former);
+    await service.sendEvent({
+      provider: 'provider_a',
+      type: 'subscription.deleted',
+      object: { ...object, id: former },
+    });
+    await service.advance(HOUR);
+    const now = await readSubscription(service, who, id);
+    expect(now).toMatchObject({ status: 'active' });
+    expect(now.provider_subscription_id).not.toBe(former);
+    expect((await there(id)).map(({ status }) => status)).toContain(now.status === 'active' ? 'trialing' : 'never');
+  });
+});
+
+describe('a first charge', () => {
+  it('whose answer is lost, and that is canceled then, leaves nothing at the provider that charges', async () => {
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await lose();
+    const made = await trySubscribe(service, who);
+    const { id } = made.status === 201 ? made.body : (await service.get('/subscriptions', who.options)).body[0];
+    expect(await command(service, who, id, 'cancel', NOW)).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    await service.advance(2 * HOUR);
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
+  });
+
+  it('that takes its time is past due and pending, and active once it is paid', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    const made = await subscribe(service, who);
+    expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
+    await service.advance(HOUR);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
+  });
+});
