@@ -238,7 +238,7 @@ export interface PaymentProvider {
   readonly can: Capabilities;
   /** False where the secret that verifies its webhooks is missing: their route is closed. */
   readonly acceptsWebhooks: boolean;
-  /** There where it bills subscriptions by itself and is to. */
+  /** There where it bills subscriptions by itself; whether new ones are left to it, `can` says. */
   readonly subscriptions?: NativeSubscriptions | undefined;
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;

@@ -26,8 +26,11 @@ export const nativeInterval = ({ billingInterval, intervalMultiplier }: Omit<Pla
 };
 
 /** Who is to bill a plan: the provider where it can and there is something to bill, else the service. */
-export const billingOwnerOf = ({ subscriptions: native }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
-  native?.bills(nativeInterval(plan)) && plan.totalCents > 0 ? 'provider' : 'service';
+export const billingOwnerOf = (
+  { can, subscriptions: native }: PaymentProvider,
+  plan: Plan,
+): Subscription['billingOwner'] =>
+  can.subscriptions === 'native' && native?.bills(nativeInterval(plan)) && plan.totalCents > 0 ? 'provider' : 'service';
 
 /** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: nobody else does instead. */
 export const nativeOf = async (deps: BillingDeps, { providerId }: Subscription): Promise<NativeSubscriptions> => {

@@ -42,7 +42,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripePayments(stripe, call),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
-    ...(bills === 'native' && { subscriptions: stripeSubscriptions(stripe, call) }),
+    subscriptions: stripeSubscriptions(stripe, call),
     verifyWebhook: async (request) => verify(request, settings.WEBHOOK_SECRET),
     readEvent: readStripeEvent,
   };
