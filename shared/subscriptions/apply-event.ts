@@ -115,10 +115,10 @@ const applyState = async (told: Told, named: string | undefined): Promise<Record
     // Whether a first charge has been paid, its invoice says alone.
     !isAwaited(subscription.charge);
   if (!isClear) return readAgain(told, named);
-  const next = await store.change(subscription, (current) =>
-    event.createdAt < (current.knownAt ?? 0)
-      ? current
-      : mirrored(current, { ...news, at: event.createdAt }, deps.now()),
-  );
-  return changed(told, next);
+  let isOvertaken = false;
+  const next = await store.change(subscription, (current) => {
+    isOvertaken = event.createdAt <= (current.knownAt ?? 0);
+    return isOvertaken ? current : mirrored(current, { ...news, at: event.createdAt }, deps.now());
+  });
+  return isOvertaken ? readAgain(told, named) : changed(told, next);
 };

@@ -40,7 +40,7 @@ export const createAtProvider = async (
   subscription: Subscription,
 ): Promise<Attempted> => {
   const native = await nativeOf(deps, subscription);
-  const outcome = await native.create(wantedOf(subscription, deps.now()));
+  const outcome = await native.create(wantedOf(subscription));
   switch (outcome.kind) {
     case 'done':
       return { subscription: await adopt(deps, store, subscription, outcome.value) };
@@ -80,8 +80,9 @@ const notMade = (
   return current.status === 'creating' ? current : chargeDropped(current);
 };
 
-const wantedOf = (subscription: Subscription, now: Instant): CreateNativeSubscription => {
-  const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
+/** Decided when it was claimed: what is sent again is the same. */
+const wantedOf = (subscription: Subscription): CreateNativeSubscription => {
+  const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration, charge } = subscription;
   const until = freeUntil(subscription);
   return {
     ourSubscriptionId: id,
@@ -90,7 +91,7 @@ const wantedOf = (subscription: Subscription, now: Instant): CreateNativeSubscri
     amountCents: totalCents,
     currency,
     ...nativeInterval(subscription),
-    trialEnd: until !== undefined && instant(until) > now ? epochSeconds(instant(until)) : undefined,
+    trialEnd: until !== undefined && charge && until > charge.start ? epochSeconds(instant(until)) : undefined,
     description: subscription.description ?? subscription.concept,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,
   };
