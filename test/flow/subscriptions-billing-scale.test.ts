@@ -36,7 +36,7 @@ const A_YEAR: BillingPlan = {
 
 const TEN_YEARS: BillingPlan = {
   anchors: ['2027-01-31T23:59:59.999Z', '2027-05-30T00:00:00.000Z'],
-  days: 3_640,
+  days: 3_640.5,
   groups: [...each('weekly', 3), ...each('monthly', 4), ...each('quarterly', 4), ...each('yearly', 4)],
 };
 
