@@ -81,6 +81,14 @@ export const STACK_SETTINGS: readonly string[] = [
   ...ofSlots(['SECRET_ARN']),
 ];
 
+/** Names by which an operator's tools find what is deployed. */
+export const stackName = (stage: string, part: string): string => `payments-${stage}-${part}`;
+export const OPERATED_FUNCTION_OUTPUT = 'OperatedFunction';
+export const queueOutput = (queue: string): string => `${outputName(queue)}QueueUrl`;
+export const deadLettersOutput = (queue: string): string => `${outputName(queue)}DeadLettersUrl`;
+const outputName = (queue: string): string =>
+  queue.replaceAll(/(^|-)(\w)/g, (_all, _dash, letter: string) => letter.toUpperCase());
+
 export const webhookSecretName = (stage: Stage): string => `payments/${stage}/webhooks`;
 
 const deploymentSchema = z.object({

@@ -147,11 +147,12 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
     ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name) }),
   };
   const sink = createSink(place.state, clock);
+  const whereabouts = { basePath: site.basePath, dynamoEndpoint: site.endpoint };
   for (const work of [simulator, streams, queues, schedules]) clock.register(work);
   return {
     bus,
     streams,
-    local: createLocal({ clock, queues, identity, sink, operations, simulator }),
+    local: createLocal({ clock, queues, identity, sink, operations, simulator, whereabouts }),
     start: (): void => {
       for (const consumers of [streams, queues]) consumers.start();
       onClose(() => Promise.all([streams.stop(), queues.stop(), schedules.stop()]));

@@ -1,5 +1,12 @@
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { openProviders } from '../../shared/providers/registry.ts';
-import { type Environment, PROVIDER_SLOTS, parseSettings } from '../../shared/settings.ts';
+import {
+  type Environment,
+  PROVIDER_SLOTS,
+  type ProviderSlot,
+  parseSettings,
+  type SlotSettings,
+} from '../../shared/settings.ts';
 
 /** One line a slot that is closed, or deaf to its provider's webhooks, for want of settings. */
 export const closedSlots = async (env: Environment): Promise<readonly string[]> => {
@@ -12,18 +19,23 @@ export const closedSlots = async (env: Environment): Promise<readonly string[]> 
     log: SILENT,
   });
   const lines = await Promise.all(
-    PROVIDER_SLOTS.map(async (slot) => {
-      const provider = await providers.find(slot);
-      const { ADAPTER: adapter } = slots[slot];
-      if (!provider)
-        return `${slot} is closed: ${adapter === '' ? 'it is bound to no provider' : `keys of ${adapter} are missing`}`;
-      if (provider.can.payments && !provider.acceptsWebhooks) {
-        return `${slot} takes no webhooks: what verifies those of ${adapter} is missing`;
-      }
-      return undefined;
-    }),
+    PROVIDER_SLOTS.map(async (slot) => whyClosed(slot, slots[slot].ADAPTER, await providers.find(slot))),
   );
   return lines.filter((line) => line !== undefined);
+};
+
+/** undefined: it is open. */
+export const whyClosed = (
+  slot: ProviderSlot,
+  adapter: SlotSettings['ADAPTER'],
+  provider: PaymentProvider | undefined,
+): string | undefined => {
+  if (!provider) {
+    return `${slot} is closed: ${adapter === '' ? 'it is bound to no provider' : `keys of ${adapter} are missing`}`;
+  }
+  return provider.can.payments && !provider.acceptsWebhooks
+    ? `${slot} takes no webhooks: what verifies those of ${adapter} is missing`
+    : undefined;
 };
 
 const nothing = (): void => undefined;

@@ -11,6 +11,8 @@ export interface Controls {
   readonly queues: Queues;
   readonly identity: Identity;
   readonly sink: Sink;
+  /** Where the service lies on this machine. */
+  readonly whereabouts: { readonly basePath: string; readonly dynamoEndpoint: string };
 }
 
 type Run = (ask: Ask, parameter: string) => Promise<Answer> | Answer;
@@ -71,7 +73,7 @@ export const createControl = (controls: Controls): ((ask: Ask) => Promise<Answer
   };
 };
 
-const controlRoutes = ({ clock, queues, identity, sink }: Controls): readonly ControlRoute[] => [
+const controlRoutes = ({ clock, queues, identity, sink, whereabouts }: Controls): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/sessions$/,
@@ -102,6 +104,16 @@ const controlRoutes = ({ clock, queues, identity, sink }: Controls): readonly Co
       const { quiet, waitedMs } = await clock.settle(SETTLE_TIMEOUT_MS);
       return json(quiet ? 200 : 504, { quiet, waited_ms: waitedMs });
     },
+  },
+  {
+    method: 'GET',
+    path: /^\/host$/,
+    run: () =>
+      json(200, {
+        base_path: whereabouts.basePath,
+        dynamodb_endpoint: whereabouts.dynamoEndpoint,
+        queues: queues.all.filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
+      }),
   },
   { method: 'GET', path: /^\/queues$/, run: () => json(200, queues.counts()) },
   {

@@ -9,7 +9,7 @@ export const wants = (
   (mode === 'both' || mode === kind) && filters.some((filter) => aliases.some((name) => matches(filter, name)));
 
 /** `all`, a name, or a pattern: `*` stands for any text, so `payment.*` and `provider_a:*`. */
-const matches = (filter: string, name: string): boolean => {
+export const matches = (filter: string, name: string): boolean => {
   if (filter === 'all' || filter === name) return true;
   const [first = '', ...rest] = filter.split('*');
   if (rest.length === 0 || !name.startsWith(first)) return false;

@@ -1,0 +1,145 @@
+import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import type { KnownPayment, PaymentProvider } from '../../shared/providers/provider.ts';
+import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import { TABLE } from '../../shared/table/schema.ts';
+import { whyClosed } from '../local/closed-slots.ts';
+import { attributesOf } from './dead-letters.ts';
+import type { Place } from './place.ts';
+import { columns, type Report } from './report.ts';
+
+/** What is well, what is not, and what is closed and why. Nothing is changed by it. */
+interface Check {
+  readonly check: string;
+  readonly state: 'ok' | 'closed' | 'fail';
+  readonly detail: string;
+}
+
+export const doctor = async (place: Place): Promise<Report> => {
+  const settings: Check = { check: 'settings', state: 'ok', detail: `of ${place.name}, all parsed` };
+  const checks = [
+    settings,
+    ...(await tableChecks(place)),
+    ...(await queueChecks(place)),
+    await identityCheck(place),
+    ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(place, slot)))),
+    clockCheck(place),
+  ];
+  return reportOf(checks);
+};
+
+/** The settings themselves are wrong, so nothing else can be looked at. */
+export const doctorOfSettings = (mistakes: readonly string[]): Report =>
+  reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
+
+const reportOf = (checks: readonly Check[]): Report => {
+  const failed = checks.filter(({ state }) => state === 'fail').length;
+  return {
+    json: { healthy: failed === 0, checks },
+    lines: [
+      ...columns(checks.map(({ check, state, detail }) => [state, check, detail])),
+      failed === 0 ? 'All is well.' : `${failed} of ${checks.length} want attention.`,
+    ],
+    exitCode: failed === 0 ? 0 : 1,
+  };
+};
+
+const wordsOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+
+const failing = async (check: string, look: () => Promise<Check>): Promise<Check> => {
+  try {
+    return await look();
+  } catch (error) {
+    return { check, state: 'fail', detail: wordsOf(error) };
+  }
+};
+
+const tableChecks = async ({ dynamodb, settings, isLocal }: Place): Promise<readonly Check[]> => {
+  const TableName = settings.TABLE_NAME;
+  const shape = failing('table', async () => {
+    const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
+    const present = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+    const missing = TABLE.indexes.map(({ name }) => name).filter((name) => !present.has(name));
+    if (missing.length > 0) return { check: 'table', state: 'fail', detail: `index ${missing.join(', ')} is missing` };
+    if (Table?.LatestStreamArn === undefined) return { check: 'table', state: 'fail', detail: 'it has no stream' };
+    const isActive = Table.TableStatus === 'ACTIVE';
+    return { check: 'table', state: isActive ? 'ok' : 'fail', detail: `${TableName} is ${Table.TableStatus}` };
+  });
+  if (isLocal) return [await shape];
+  const backups = failing('backups', async () => {
+    const { ContinuousBackupsDescription } = await dynamodb.send(new DescribeContinuousBackupsCommand({ TableName }));
+    const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
+    return {
+      check: 'backups',
+      state: status === 'ENABLED' ? 'ok' : 'fail',
+      detail: `point-in-time recovery is ${status}`,
+    };
+  });
+  return Promise.all([shape, backups]);
+};
+
+const queueChecks = (place: Place): Promise<readonly Check[]> =>
+  Promise.all(
+    place.queueUrls.map(({ queue, url, deadLetterUrl }) =>
+      failing(`queue ${queue}`, async () => {
+        const [waiting, dead] = [await attributesOf(place, url), await attributesOf(place, deadLetterUrl)];
+        const detail = `${waiting.count} wait, ${dead.count} dead letters`;
+        return { check: `queue ${queue}`, state: dead.count === 0 ? 'ok' : 'fail', detail };
+      }),
+    ),
+  );
+
+const identityCheck = ({ settings }: Place): Promise<Check> =>
+  failing('identity service', async () => {
+    const { status } = await fetch(`${settings.IDENTITY_URL}/sessions/payctl-doctor`, {
+      signal: AbortSignal.timeout(WAIT_MS),
+    });
+    const answers = status === 404 || status < 300;
+    return { check: 'identity service', state: answers ? 'ok' : 'fail', detail: `answers ${status}` };
+  });
+const WAIT_MS = 5_000;
+
+const providerCheck = (place: Place, slot: (typeof PROVIDER_SLOTS)[number]): Promise<Check> =>
+  failing(slot, async () => {
+    const { ADAPTER: adapter } = place.settings.slots[slot];
+    const provider = await place.deps.providers.find(slot);
+    const closed = whyClosed(slot, adapter, provider);
+    if (!provider || closed !== undefined) return { check: slot, state: 'closed', detail: closed ?? '' };
+    const startedAt = performance.now();
+    const { kind, reason } = await asked(provider);
+    const took = `${Math.round(performance.now() - startedAt)} ms`;
+    if (kind === 'unknown') return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
+    return NO_ENTRY.test(reason)
+      ? { check: slot, state: 'fail', detail: `${adapter} does not take our keys: ${reason}` }
+      : { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` };
+  });
+
+const NO_ENTRY = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
+
+/** Asks for something that is not there: whoever says so has been reached, and has let us in. */
+const asked = async (provider: PaymentProvider): Promise<{ readonly kind: string; readonly reason: string }> => {
+  const outcome = provider.can.payments
+    ? await provider.findPayment(NOBODYS)
+    : await provider.deleteCustomer(NOBODYS.intentId);
+  return { kind: outcome.kind, reason: 'reason' in outcome ? outcome.reason : '' };
+};
+const NOBODYS: KnownPayment = {
+  intentId: 'payctl-doctor',
+  attemptRef: undefined,
+  method: undefined,
+  status: 'created',
+};
+
+/** Signatures of webhooks are good for five minutes. */
+const MAX_SKEW_MS = 60_000;
+
+const clockCheck = ({ datesSeen }: Place): Check => {
+  const skews = datesSeen.map(({ theirs, ours }) => Math.abs(theirs - ours));
+  if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no provider has told the time' };
+  const skew = Math.round(Math.min(...skews) / 1_000);
+  return {
+    check: 'clock',
+    state: skew * 1_000 <= MAX_SKEW_MS ? 'ok' : 'fail',
+    detail: `${skew} s off the providers’ clocks`,
+  };
+};

@@ -1,0 +1,149 @@
+import { exit, stderr } from 'node:process';
+import { Command, Option } from 'commander';
+import { SettingsError } from '../../shared/settings.ts';
+import { NotReachable } from './control.ts';
+import { listDeadLetters, redrive } from './dead-letters.ts';
+import { doctor, doctorOfSettings } from './doctor.ts';
+import { type DriftOptions, drift } from './drift.ts';
+import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './host.ts';
+import { openPlace, type Place } from './place.ts';
+import { reconcile } from './reconcile.ts';
+import { type ReplayOptions, replay } from './replay.ts';
+import { print, type Report } from './report.ts';
+import { timeline } from './timeline.ts';
+
+/** `npm run payctl -- <command>`: what an operator does when something is wrong. */
+interface Given {
+  readonly stage?: string;
+  readonly profile?: string;
+  readonly region?: string;
+  readonly url: string;
+  readonly json?: boolean;
+}
+
+const payctl = new Command('payctl')
+  .description('Looks after the service: the local host, or a stage that is deployed.')
+  .option('--stage <stage>', 'a deployed stage (dev, staging, prod); without it, the local host')
+  .option('--profile <name>', 'the AWS profile to work with')
+  .option('--region <name>', 'the AWS region of the stage')
+  .option('--url <url>', 'the local host', 'http://127.0.0.1:3000')
+  .option('--json', 'one JSON document on standard output')
+  .addHelpText('after', '\nExit codes: 0 all is well; 1 something wants attention; 2 it could not be found out.')
+  .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
+
+const run = async (
+  command: (place: Place) => Promise<Report>,
+  onSettings?: (mistakes: readonly string[]) => Report,
+) => {
+  const given = payctl.opts<Given>();
+  useProfile(given);
+  const report = await found(given, command, onSettings);
+  if (!report) exit(2);
+  print(report, given.json === true);
+  exit(report.exitCode);
+};
+
+/** Where the SDK looks by itself. */
+const useProfile = ({ profile, region }: Given): void => {
+  if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
+  if (region !== undefined) process.env['AWS_REGION'] = region;
+};
+
+const found = async (
+  given: Given,
+  command: (place: Place) => Promise<Report>,
+  onSettings?: (mistakes: readonly string[]) => Report,
+): Promise<Report | undefined> => {
+  try {
+    return await command(await openPlace(given));
+  } catch (error) {
+    if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
+    if (!(error instanceof NotReachable || error instanceof SettingsError)) throw error;
+    stderr.write(`${error.message}\n`);
+    return undefined;
+  }
+};
+
+const isoTime = (text: string): string => {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new NotReachable(`${text} is no time: 2026-11-01 or 2026-11-01T10:00:00Z is wanted`);
+  return new Date(at).toISOString();
+};
+
+payctl
+  .command('doctor')
+  .description('settings, table, queues, providers, clock; what is closed, and why')
+  .action(() => run(doctor, doctorOfSettings));
+
+payctl
+  .command('timeline <payment>')
+  .description('what happened to a payment: changes, events of its provider, deliveries')
+  .action((payment: string) => run((place) => timeline(place, payment)));
+
+payctl
+  .command('drift')
+  .description('every payment against its provider')
+  .option('--since <time>', 'only payments that changed since then')
+  .option('--fix', 'take the provider’s word for a status that differs')
+  .action(({ since, fix }: DriftOptions) =>
+    run((place) => drift(place, { since: since === undefined ? undefined : isoTime(since), fix })),
+  );
+
+payctl
+  .command('reconcile <payment>')
+  .description('one payment, by our id or its provider’s: store what the provider says')
+  .action((payment: string) => run((place) => reconcile(place, payment)));
+
+const dlq = payctl.command('dlq').description('messages that were tried as often as they may be');
+dlq
+  .command('list [queue]')
+  .description('how many there are, and what they are about')
+  .action((queue?: string) => run((place) => listDeadLetters(place, queue)));
+dlq
+  .command('redrive [queue]')
+  .description('move them back to their queue')
+  .action((queue?: string) => run((place) => redrive(place, queue)));
+
+payctl
+  .command('replay')
+  .description('send webhooks once more, each event once a target, under its own id')
+  .requiredOption('--from <time>', 'attempts since then')
+  .option('--to <time>', 'attempts until then; now, unless said')
+  .requiredOption('--event <pattern>', 'all, a name, or a pattern such as payment.*')
+  .option('--target <name>', 'to this target alone')
+  .option('--dry-run', 'count what would be sent')
+  .action(({ from, to, ...options }: Omit<ReplayOptions, 'to'> & { readonly to?: string }) =>
+    run((place) => {
+      const until = to === undefined ? new Date(place.now()).toISOString() : isoTime(to);
+      return replay(place, { ...options, from: isoTime(from), to: until });
+    }),
+  );
+
+const sessions = payctl.command('sessions').description('sessions of the local host');
+sessions
+  .command('list', { isDefault: true })
+  .description('the demo sessions')
+  .action(() => run(demoSessions));
+sessions
+  .command('new')
+  .description('a new session, of a new user unless one is named')
+  .requiredOption('--email <address>')
+  .option('--user-id <id>')
+  .option('--organization-id <id>')
+  .addOption(new Option('--admin', 'a platform admin'))
+  .action((options: NewSession) => run((place) => makeSession(place, options)));
+
+const clocks = payctl.command('clock').description('the clock of the local host');
+clocks.command('show', { isDefault: true }).action(() => run((place) => clock(place)));
+clocks
+  .command('advance <duration>')
+  .description('90, 15m, 3h, 2d, 1w: everything that falls due is done')
+  .action((duration: string) => run((place) => clock(place, { advance: secondsIn(duration) })));
+clocks
+  .command('set <time>')
+  .description('forward only')
+  .action((time: string) => run((place) => clock(place, { set: isoTime(time) })));
+clocks.command('freeze').action(() => run((place) => clock(place, { freeze: true })));
+clocks.command('unfreeze').action(() => run((place) => clock(place, { freeze: false })));
+
+await payctl.parseAsync();
