@@ -86,7 +86,7 @@ export class ApiStack extends ServiceStack {
 
 export interface RoutesStackProps {
   readonly stage: Stage;
-  /** First segment of the paths. */
+  /** The folder of their entries. */
   readonly group: string;
   readonly endpoints: readonly Endpoint[];
   readonly api: IHttpApi;
@@ -96,7 +96,7 @@ export interface RoutesStackProps {
 /** The endpoints of one group of resources: CloudFormation holds 500 resources a stack. */
 export class RoutesStack extends ServiceStack {
   constructor(scope: Construct, { stage, group, endpoints, api, context }: RoutesStackProps) {
-    super(scope, { stage, part: `api-${group}`, description: `Payments: routes under /${group}` });
+    super(scope, { stage, part: `api-${group}`, description: `Payments: routes of ${group}` });
     const logGroup = this.logGroup('Logs');
     for (const endpoint of endpoints) {
       new EndpointFunction(this, constructId(endpoint.id), { context, api, endpoint, logGroup });
@@ -105,13 +105,6 @@ export class RoutesStack extends ServiceStack {
   }
 }
 
-/** Endpoints by the first segment of their paths, `/payments/{id}` under `payments`. */
+/** Endpoints by the folder of their entries, `payments.get` under `payments`. */
 export const byGroup = (endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> =>
-  Map.groupBy(
-    endpoints,
-    ({ path }) =>
-      path
-        .split('/')[1]
-        ?.replaceAll(/[^a-zA-Z0-9]+/g, '-')
-        .replaceAll(/^-|-$/g, '') || 'root',
-  );
+  Map.groupBy(endpoints, ({ id }) => id.split('.')[0] ?? id);
