@@ -1,9 +1,12 @@
-import { CfnElement, Duration, type Stack, Validations } from 'aws-cdk-lib';
-import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { CfnElement, Duration, type Stack } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { BlockPublicAccess, Bucket, BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { QueueName } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/workers/trigger.ts';
+import { acknowledge } from '../acknowledged.ts';
 import type { ServiceContext } from '../constructs/context.ts';
 import { ConsumedQueue, QueueConsumer } from '../constructs/queue-consumer.ts';
 import { ScheduledJob } from '../constructs/scheduled-job.ts';
@@ -26,6 +29,7 @@ export interface EventsStackProps {
 /** What happens by itself: readers of the stream, queues with their consumers, schedules. */
 export class EventsStack extends ServiceStack {
   readonly queues: ReadonlyMap<QueueName, Queue>;
+  readonly deadLetters: ReadonlyMap<QueueName, Queue>;
 
   constructor(scope: Construct, { stage, triggers, context: kept }: EventsStackProps) {
     super(scope, { stage, part: 'events', description: 'Payments: stream and queue consumers, schedules' });
@@ -34,44 +38,56 @@ export class EventsStack extends ServiceStack {
         .filter((trigger) => trigger.kind === 'queue')
         .map((trigger) => [
           trigger.queue,
-          new ConsumedQueue(this, `${constructId(trigger.queue)}Queue`, { trigger, kept }).queue,
+          new ConsumedQueue(this, `${constructId(trigger.queue)}Queue`, { trigger, kept }),
         ]),
     );
-    this.queues = consumed;
+    this.queues = new Map([...consumed].map(([name, { queue }]) => [name, queue]));
+    this.deadLetters = new Map([...consumed].map(([name, { deadLetters }]) => [name, deadLetters]));
     if (triggers.filter(({ kind }) => kind === 'stream').length > STREAM_CONSUMERS) {
       throw new Error(`a stream takes ${STREAM_CONSUMERS} consumers`);
     }
-    const context = { ...kept, queues: consumed };
-    const logGroup = this.logGroup('Logs');
-    const failures = this.#failures();
+    const context = { ...kept, queues: this.queues };
+    const logGroup = this.logGroup('Logs', kept.key);
+    const failures = this.#failures(kept.key);
     for (const trigger of triggers) {
       const id = constructId(trigger.id);
       if (trigger.kind === 'stream') new StreamConsumer(this, id, { context, trigger, logGroup, failures });
       if (trigger.kind === 'schedule') new ScheduledJob(this, id, { context, trigger, logGroup });
-      const queue = trigger.kind === 'queue' ? consumed.get(trigger.queue) : undefined;
+      const queue = trigger.kind === 'queue' ? this.queues.get(trigger.queue) : undefined;
       if (trigger.kind === 'queue' && queue) new QueueConsumer(this, id, { context, trigger, logGroup, queue });
     }
     for (const consumer of this.node.children.filter((child) => child instanceof StreamConsumer)) {
-      Validations.of(consumer).acknowledge({
-        id: `AwsSolutions-IAM5[Resource::<${logicalIdOf(this, failures)}.Arn>/*]`,
-        reason: 'Lambda names the failure objects; the bucket holds nothing else, and the function may only add.',
-      });
+      acknowledge(consumer, 'AwsSolutions-IAM5', `Resource::<${logicalIdOf(this, failures)}.Arn>/*`);
     }
   }
 
-  #failures(): Bucket {
-    const bucket = new Bucket(this, 'Failures', {
-      encryption: BucketEncryption.S3_MANAGED,
+  /** Whole changes, personal data among them. */
+  #failures(encryptionKey: IKey): Bucket {
+    const kept: BucketProps = {
+      encryption: BucketEncryption.KMS,
+      encryptionKey,
+      bucketKeyEnabled: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
-      lifecycleRules: [{ expiration: FAILURES_KEPT }],
+      versioned: true,
+      lifecycleRules: [{ expiration: FAILURES_KEPT, noncurrentVersionExpiration: FAILURES_KEPT }],
       removalPolicy: this.removalPolicy,
+    };
+    const readers = new Bucket(this, 'FailureReaders', kept);
+    const failures = new Bucket(this, 'Failures', {
+      ...kept,
+      serverAccessLogsBucket: Bucket.fromBucketName(this, 'Readers', readers.bucketName),
     });
-    Validations.of(bucket).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason: 'Only Lambda writes here, and rarely: each write raises an alarm, and CloudTrail tells who reads.',
-    });
-    return bucket;
+    readers.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('logging.s3.amazonaws.com')],
+        actions: ['s3:PutObject'],
+        resources: [readers.arnForObjects('*')],
+        conditions: { ArnEquals: { 'aws:SourceArn': failures.bucketArn } },
+      }),
+    );
+    for (const bucket of [readers, failures]) acknowledge(bucket, 'PCI.DSS.321-S3BucketReplicationEnabled');
+    return failures;
   }
 }
 

@@ -1,4 +1,5 @@
 import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Stage } from '../settings.ts';
@@ -26,8 +27,9 @@ export class ServiceStack extends Stack {
     return this.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
   }
 
-  logGroup(id: string): LogGroup {
+  logGroup(id: string, encryptionKey: IKey): LogGroup {
     return new LogGroup(this, id, {
+      encryptionKey,
       retention: this.production ? RetentionDays.THREE_MONTHS : RetentionDays.TWO_WEEKS,
       removalPolicy: this.removalPolicy,
     });

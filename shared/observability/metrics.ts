@@ -58,7 +58,7 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
 };
 
 /** Stages of one account keep their numbers apart. */
-const metricsNamespace = (stage: string): string => `Payments/${stage}`;
+export const metricsNamespace = (stage: string): string => `Payments/${stage}`;
 
 export interface EmbeddedMetrics extends Readonly<Partial<Record<MetricName, number>>> {
   readonly _aws: {

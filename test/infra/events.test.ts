@@ -112,7 +112,10 @@ describe('every queue', () => {
         expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
       );
       const known = queueTriggers.map(({ id }) => queueOf(sourceOf(id)));
-      expect([...known, ...known.map(deadLettersOf)].map(({ logicalId }) => logicalId)).toContain(queue.logicalId);
+      const undone = byReference('AWS::SQS::Queue', 'UndoneQueue');
+      expect([...known, ...known.map(deadLettersOf), undone].map(({ logicalId }) => logicalId)).toContain(
+        queue.logicalId,
+      );
     },
   );
 });
@@ -177,7 +180,9 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     });
     expect(words(source.Properties.EventSourceArn)).toBe('Table.StreamArn');
     expect(words(source.Properties.DestinationConfig.OnFailure.Destination)).toBe('Failures.Arn');
-    expect(ofType('AWS::S3::Bucket')).toHaveLength(1);
+    const { LoggingConfiguration, VersioningConfiguration } = byReference('AWS::S3::Bucket', 'Failures').Properties;
+    expect(words(LoggingConfiguration.DestinationBucketName)).toBe('FailureReaders');
+    expect(VersioningConfiguration).toEqual({ Status: 'Enabled' });
   });
 
   it('reads new and changed records only', () => {
@@ -200,6 +205,14 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );
+    const late = only(
+      alarms.filter(
+        ({ Properties }) =>
+          Properties.MetricName === 'IteratorAge' &&
+          Properties.Dimensions[0].Value.Ref === functionOf(trigger.id).logicalId,
+      ),
+    );
+    expect(late.Properties.AlarmDescription).toContain(trigger.impact);
     expect(source.Properties.MetricsConfig).toEqual({ Metrics: ['EventCount'] });
     expect(JSON.stringify(alarm.Properties.Metrics)).toContain('OnFailureDestinationDeliveredEventCount');
     expect(alarm.Properties.AlarmDescription).toContain(trigger.impact);
@@ -213,6 +226,17 @@ it('has two consumers of the stream at most', () => {
 
 describe.each(scheduleTriggers)('the job $id', (trigger) => {
   const lambda = functionOf(trigger.id);
+
+  it('leaves a run that failed for good, or could not begin, with the dead letters', () => {
+    const [config] = ofType('AWS::Lambda::EventInvokeConfig').filter(
+      ({ Properties }) => Properties.FunctionName.Ref === lambda.logicalId,
+    );
+    expect(words(config?.Properties.DestinationConfig.OnFailure.Destination)).toBe('UndoneQueue.Arn');
+    const [rule] = ofType('AWS::Events::Rule').filter(
+      ({ Properties }) => words(Properties.Targets[0].Arn) === `${lambda.logicalId.slice(0, -8)}.Arn`,
+    );
+    expect(words(rule?.Properties.Targets[0].DeadLetterConfig.Arn)).toBe('UndoneQueue.Arn');
+  });
 
   it('runs as often as declared', () => {
     const rule = only(

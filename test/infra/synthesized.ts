@@ -52,8 +52,20 @@ const emptyHandlers = (ids: readonly string[]): string => {
   return folder;
 };
 
+/** The files of a process share what they ask for alike. */
+const made = new Map<string, Synthesized>();
+
 /** The stacks of the catalogue, written to a folder of their own. @throws where cdk-nag has something open. */
-export const synthesize = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions = {}): Synthesized => {
+export const synthesize = (options: SynthesizeOptions = {}): Synthesized => {
+  const key = JSON.stringify(options.env ?? {});
+  const known = options.codeDir || options.endpoints ? undefined : made.get(key);
+  if (known) return known;
+  const synthesized = synthesizeAnew(options);
+  if (!options.codeDir && !options.endpoints) made.set(key, synthesized);
+  return synthesized;
+};
+
+const synthesizeAnew = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions): Synthesized => {
   const served = catalogue.endpoints ?? endpoints;
   const outDir = temporaryFolder();
   const app = new App({ outdir: outDir, analyticsReporting: false });
