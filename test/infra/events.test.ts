@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/catalogue.ts';
 import { matches } from '../../infra/local/bus-pattern.ts';
-import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const { ofType, functionOf, words } = synthesize();
@@ -118,53 +117,6 @@ describe('every queue', () => {
       );
     },
   );
-});
-
-describe('the rules of the bus', () => {
-  const sample = (source: string, type: string) => ({
-    source,
-    'detail-type': type,
-    detail: { id: 'x' },
-  });
-  const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
-  const ofSubscription = (type: string, subscription_id: string | null) => ({
-    ...sample('payments', type),
-    detail: { payload: { data: { payment_id: 'pay_1', subscription_id } } },
-  });
-  const settled = ['payment.succeeded', 'payment.failed'];
-  const raw = ['provider_a:payment_intent.succeeded', 'provider_b:PAYMENT.CAPTURE.COMPLETED'].map((type) =>
-    sample('payments.providers', type),
-  );
-  const patternFor = (queue: string) =>
-    only(ofType('AWS::Events::Rule').filter(({ Properties }) => words(Properties.Targets[0].Arn) === `${queue}.Arn`))
-      .Properties.EventPattern;
-
-  it('sends what providers say, and nothing else, to apply-provider-event', () => {
-    const pattern = patternFor('ApplyProviderEventQueue');
-    expect(raw.filter((event) => !matches(pattern, event))).toEqual([]);
-    expect(canonical.filter((event) => matches(pattern, event))).toEqual([]);
-  });
-
-  it('sends settled payments of subscriptions, and nothing else, to follow-payment', () => {
-    const pattern = patternFor('FollowPaymentQueue');
-    const theirs = settled.map((type) => ofSubscription(type, 'subs_1'));
-    expect(theirs.filter((event) => !matches(pattern, event))).toEqual([]);
-    const others = [...settled.map((type) => ofSubscription(type, null)), ofSubscription('payment.created', 'subs_1')];
-    expect([...others, ...canonical, ...raw].filter((event) => matches(pattern, event))).toEqual([]);
-  });
-
-  it('has no rule that no event meets', () => {
-    const rules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.EventPattern);
-    expect(rules.length).toBe(queueTriggers.flatMap((trigger) => trigger.rules).length);
-    for (const { logicalId, Properties } of rules) {
-      expect(
-        [...canonical, ...raw, ...settled.map((type) => ofSubscription(type, 'subs_1'))].some((event) =>
-          matches(Properties.EventPattern, event),
-        ),
-        logicalId,
-      ).toBe(true);
-    }
-  });
 });
 
 describe.each(streamTriggers)('the stream consumer $id', (trigger) => {

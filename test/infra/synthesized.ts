@@ -26,6 +26,8 @@ export interface Synthesized {
   readonly outDir: string;
   readonly resources: readonly Resource[];
   readonly stacks: readonly string[];
+  /** What a deployment tells, of all stacks. */
+  readonly outputs: Readonly<Record<string, Value>>;
   readonly ofType: (type: string) => readonly Resource[];
   /** The function of an id of the catalogue. */
   readonly functionOf: (id: string) => Resource;
@@ -103,6 +105,7 @@ const synthesizeAnew = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions):
     outDir,
     resources,
     stacks: [...templates.keys()],
+    outputs: Object.assign({}, ...[...templates.values()].map(({ Outputs }) => Outputs)),
     ofType,
     functionOf: (id) => {
       const found = ofType('AWS::Lambda::Function').filter(({ Properties }) =>
