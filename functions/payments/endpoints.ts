@@ -10,6 +10,7 @@ import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared
 import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
 import { namedBy, projectNamed } from '../../shared/payments/references.ts';
 import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/requests.ts';
+import { timelineSchema } from '../../shared/payments/timeline.ts';
 import {
   confirmationSchema,
   createdPaymentSchema,
@@ -190,6 +191,23 @@ export const get = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
+export const timeline = endpoint({
+  id: 'payments.timeline',
+  method: 'GET',
+  path: '/payments/{id}/timeline',
+  summary: 'Show what happened to a payment, in order',
+  auth: 'session-or-token',
+  access: { action: 'read', record: paymentRecord },
+  params: byId,
+  query: none,
+  body: null,
+  response: timelineSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read', 'secrets:guest-tokens'],
+});
+
 export const list = endpoint({
   id: 'payments.list',
   method: 'GET',
@@ -232,6 +250,7 @@ export const paymentEndpoints = [
   confirm,
   sync,
   get,
+  timeline,
   list,
   listGuest,
 ];

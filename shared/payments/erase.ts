@@ -1,5 +1,5 @@
 import type { Clause } from '../table/expression.ts';
-import { aliasKey, type Key, paymentKey } from '../table/keys.ts';
+import { aliasKey, HISTORY_PREFIX, type Key, paymentKey } from '../table/keys.ts';
 import type { Item, Table, TransactionStep } from '../table/table.ts';
 import { isVisible, type Payment, type PaymentStatus, paymentOf } from './payment.ts';
 import { countersWithout } from './projection.ts';
@@ -7,7 +7,6 @@ import { countersWithout } from './projection.ts';
 /** Money may be moving: the record is all that anybody would know of it. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
 
-const HISTORY_PREFIX = 'HIST#';
 /** A transaction takes 100 steps; the payment, its ids and counters are some of them. */
 const MAX_HISTORY_STEPS = 90;
 

@@ -7,7 +7,9 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   const names: CanonicalEvent[] = [];
   const existed = before !== undefined && isVisible(before);
   if (!existed) names.push('payment.created');
-  if (!existed || before.status !== after.status) {
+  // A provider that collects by itself may fail again and again without anything in between.
+  const failsAgain = existed && after.status === 'failed' && before.attempt < after.attempt;
+  if (!existed || before.status !== after.status || failsAgain) {
     if (after.status === 'succeeded') names.push('payment.succeeded');
     if (after.status === 'failed') names.push('payment.failed');
   }

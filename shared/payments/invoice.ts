@@ -55,13 +55,15 @@ const moveFurther = async (
   deps: CollectDeps,
   store: PaymentStore,
   found: Payment,
-  { status, failureCode }: ToldInvoice,
+  { status, failureCode, attempts }: ToldInvoice,
 ): Promise<VisiblePayment> => {
   let current: Payment | undefined = found;
   for (let tries = 0; tries < RECORD_TRIES; tries += 1) {
     if (!current || !isVisible(current)) break;
-    if (!isFurther(current.status, status)) return current;
-    const facts = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
+    const failsAgain = status === 'failed' && current.status === 'failed' && attempts > current.attempt;
+    if (!failsAgain && !isFurther(current.status, status)) return current;
+    const failure = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
+    const facts = { ...failure, attempt: Math.max(attempts, current.attempt) };
     const next: VisiblePayment = inStatus(current, status, deps.now(), 'event', facts);
     const committed = await store.commit(current, next);
     if (committed.ok) return next;

@@ -50,3 +50,15 @@ export const readProvider = async (
   const report = answerOf(await native.find(providerSubscriptionId), subscription);
   return adopt(deps, store, subscription, report);
 };
+
+/** The same; undefined where the provider has none, or none any more. */
+export const readWhereKnown = async (
+  deps: BillingDeps,
+  store: SubscriptionStore,
+  subscription: Subscription,
+): Promise<Subscription | undefined> => {
+  const { providerSubscriptionId } = subscription;
+  if (providerSubscriptionId === undefined) return undefined;
+  const found = await (await nativeOf(deps, subscription)).find(providerSubscriptionId);
+  return found.kind === 'refused' ? undefined : adopt(deps, store, subscription, answerOf(found, subscription));
+};

@@ -2,7 +2,7 @@ import type { RecordEventResult } from '../customers/apply-event.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import { findAlias } from '../table/alias.ts';
-import { applyInvoice } from './apply-invoice.ts';
+import { applyInvoice, FORMER, recordFormerInvoice } from './apply-invoice.ts';
 import { edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { isAwaited, mirrored } from './mirror.ts';
@@ -35,9 +35,11 @@ export const applySubscriptionEvent = async (
   if (!isNative(subscription)) return outcome(told, 'ignored', 'billed here');
   const { providerSubscriptionId: known, formerProviderIds = [] } = subscription;
   const named = providerIdIn(event);
-  const isFormer = named !== undefined && formerProviderIds.includes(named);
-  if (isFormer || (named !== undefined && known !== undefined && named !== known)) {
-    return outcome(told, 'ignored', 'an earlier subscription at the provider');
+  if (named !== undefined && formerProviderIds.includes(named)) {
+    return type === 'invoice.payment_succeeded' ? recordFormerInvoice(told) : outcome(told, 'ignored', FORMER);
+  }
+  if (named !== undefined && known !== undefined && named !== known) {
+    return outcome(told, 'ignored', FORMER);
   }
   // One that is being made once more learns by itself what comes of it.
   if (subscription.status === 'canceled' && isAwaited(subscription.charge)) return { kind: 'early' };

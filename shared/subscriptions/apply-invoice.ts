@@ -36,6 +36,18 @@ export const applyInvoice = async (
   return changed(told, next);
 };
 
+/** Paid for what is made anew meanwhile: its payment is kept all the same. */
+export const recordFormerInvoice = async (told: Told): Promise<RecordEventResult> => {
+  const { deps, subscription, event } = told;
+  const news = event.object.invoice;
+  const invoice = news && (await wholeInvoice(told, news));
+  const recorded = invoice?.status === 'succeeded' ? await invoicePayment(deps, subscription, invoice) : undefined;
+  if (recorded?.kind === 'mismatch') return outcome(told, 'quarantined', recorded.reason);
+  return outcome(told, recorded?.kind === 'payment' ? 'applied' : 'ignored', FORMER);
+};
+
+export const FORMER = 'an earlier subscription at the provider';
+
 /** What the event left out is asked; undefined where the provider does not know it. */
 const wholeInvoice = async ({ deps, subscription }: Told, news: InvoiceNews): Promise<ProviderInvoice | undefined> => {
   const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
@@ -73,7 +85,9 @@ const saidOf = (
   }
   if (!isPaid) return undefined;
   const paidUntil = invoice?.periodEnd;
-  return isCurrent && runs ? { status: 'active', paidUntil, ...periodOf(current, invoice) } : { paidUntil };
+  return isCurrent && runs
+    ? { status: 'active', isPaid: true, paidUntil, ...periodOf(current, invoice) }
+    : { paidUntil, ...periodOf(current, invoice) };
 };
 
 const periodOf = (current: Subscription, invoice: ProviderInvoice | undefined): Partial<Said> =>

@@ -1,8 +1,8 @@
 import { DomainError } from '../core/errors.ts';
-import { iso, MINUTE } from '../core/time.ts';
+import { DAY, iso, MINUTE } from '../core/time.ts';
 import { collectedPayment, letGo } from '../payments/collect.ts';
 import { followAbandoned } from './abandon.ts';
-import { readProvider } from './adopt.ts';
+import { readProvider, readWhereKnown } from './adopt.ts';
 import { appointmentOf, dueStep, type Step } from './appointments.ts';
 import { attemptClaimed, canceledNow, chargeDropped, edited, retriesOver } from './changes.ts';
 import { attemptCharge } from './charge.ts';
@@ -51,6 +51,7 @@ const comeBack = async ({ deps, store, subscription }: Kept): Promise<void> => {
 };
 
 const OVERTAKEN = 'another came first';
+const GONE = 'not known to the provider';
 
 /** Each decides on what was read; where another commit comes first, that one has set the next appointment. */
 const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
@@ -83,7 +84,13 @@ const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
     return (await store.commit(subscription, over)).ok ? over.status : OVERTAKEN;
   },
 
-  sync: async ({ deps, store, subscription }) => (await readProvider(deps, store, subscription)).status,
+  sync: async ({ deps, store, subscription }) => {
+    const read = await readWhereKnown(deps, store, subscription);
+    if (read) return read.status;
+    deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: GONE });
+    await store.postpone(subscription, iso(deps.now() + DAY));
+    return GONE;
+  },
 };
 
 const end = async ({ deps, store, subscription }: Kept): Promise<string> => {

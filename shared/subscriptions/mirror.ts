@@ -17,6 +17,8 @@ export interface Said {
   readonly cancelAtPeriodEnd?: boolean | undefined;
   /** The end of a period that an invoice has paid for. */
   readonly paidUntil?: number | undefined;
+  /** An invoice has been paid, of whatever period. */
+  readonly isPaid?: boolean | undefined;
   /** Its newest invoice is being collected: nobody knows yet whether it is paid. */
   readonly isCollecting?: boolean | undefined;
   /** As of when it is so. */
@@ -26,22 +28,35 @@ export interface Said {
 export const mirrored = (subscription: Subscription, said: Said, now: Instant): Subscription => {
   const { charge } = subscription;
   const isOver = subscription.status === 'declined' || (subscription.status === 'canceled' && !isAwaited(charge));
-  if (isOver) return subscription;
+  if (isOver) return paidAfterAll(subscription, said, now);
   const { status, bridges } = begun(subscription, said, statusOf(subscription, said));
+  const paidUntil = paidUntilOf(subscription, said, status);
+  const hasBegun = subscription.trialEnd === undefined || paidUntil !== undefined || said.isPaid === true;
   const heard: Subscription = {
     ...subscription,
     providerSubscriptionId: said.subscriptionId ?? subscription.providerSubscriptionId,
     knownAt: Math.max(said.at, subscription.knownAt ?? 0),
     cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
     ...(bridges ? {} : periodOf(subscription, said, status)),
-    paidUntil: paidUntilOf(subscription, said, status),
+    paidUntil,
     charge: status === 'past_due' && charge && isFirst(charge) ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
-    ...(status === 'active' && { activeSince: subscription.activeSince ?? activeFrom(subscription, said) }),
+    // A trial that has ended gives nothing before its first charge is paid.
+    ...(status === 'active' && hasBegun && { activeSince: subscription.activeSince ?? activeFrom(subscription, said) }),
     ...(status === 'canceled' ? { canceledAt: iso(now) } : { canceledAt: undefined }),
   };
   const next = { ...heard, syncAt: syncTime({ ...heard, status }, now) };
   const reason = reasonOf(subscription, next, status);
   return reason === undefined ? next : moved(next, { to: status, cause: causeOf(subscription, status), reason, now });
+};
+
+/** The money moved before it ended: what was paid for is said, and is not asked for again; the state stays. */
+const paidAfterAll = (subscription: Subscription, said: Said, now: Instant): Subscription => {
+  const { status } = subscription;
+  if (status !== 'canceled') return subscription;
+  const paidUntil = paidUntilOf(subscription, said, status);
+  if (paidUntil === subscription.paidUntil) return subscription;
+  const paid = { ...periodOf(subscription, said, status), paidUntil };
+  return moved(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
 };
 
 /** Should nothing be heard by then, the provider is read. */
@@ -124,6 +139,7 @@ const reasonOf = (was: Subscription, is: Subscription, status: SubscriptionStatu
   if (was.status === 'canceled') return 'reactivated';
   if (was.status !== status) return reasonOfStatus(was, status);
   if (is.cancelAtPeriodEnd !== was.cancelAtPeriodEnd) return is.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
+  if (is.activeSince !== was.activeSince) return 'activated';
   if (is.paidUntil !== was.paidUntil) return 'renewed';
   const moves = is.currentPeriodStart !== was.currentPeriodStart || is.currentPeriodEnd !== was.currentPeriodEnd;
   const isKnown = was.providerSubscriptionId !== undefined || is.providerSubscriptionId === undefined;

@@ -2,6 +2,7 @@ import { DomainError } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { readWhereKnown } from './adopt.ts';
 import { begin, requireChargeable } from './begin.ts';
 import { edited, reactivatedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
@@ -24,7 +25,9 @@ export const reactivateSubscription = async (
   const isFree = isPaidFor(record, now) && !isNative(record);
   requireChargeable(record, { needsMethod: !isFree });
   if (isFree) return { data: shown(await runOn(deps, record)) };
-  return { data: shown(await begin(deps, record, 'reactivate')) };
+  // A renewal that nobody has told of yet is not charged once more.
+  const ended = (isNative(record) && (await readWhereKnown(deps, subscriptionStore(deps.table), record))) || record;
+  return { data: shown(await begin(deps, ended, 'reactivate')) };
 };
 
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED where there is no cancelation to be taken back. */

@@ -39,6 +39,12 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
+/** What a payment's history items begin with: its versions, and behind them the log entries that are about it. */
+export const HISTORY_PREFIX = 'HIST#';
+export const historyLogKey = (paymentId: string, logId: string): Key => ({
+  pk: `PAY#${paymentId}`,
+  sk: `${HISTORY_PREFIX}${logId}`,
+});
 /** A provider's id of a payment; many to one. */
 export const aliasKey = (providerId: string, externalId: string): Key => ({
   pk: `REF#${providerId}#${externalId}`,

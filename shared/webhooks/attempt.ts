@@ -2,7 +2,7 @@ import { iso, type Now } from '../core/time.ts';
 import type { Table } from '../table/table.ts';
 import { chatMessage } from './chat.ts';
 import type { Delivery } from './delivery.ts';
-import { type LogEntry, logItem } from './log.ts';
+import { type LogEntry, writeLog } from './log.ts';
 import type { Answer, Post } from './post.ts';
 import { signatureHeaders } from './signature.ts';
 import type { Target } from './targets.ts';
@@ -21,6 +21,8 @@ export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
   readonly messageId: string;
+  /** The payment that the event is about. */
+  readonly paymentId?: string | undefined;
 }
 
 /** `gone`: the target wants no event any more. */
@@ -46,7 +48,7 @@ export const attemptDelivery = async (
     body: sent,
   });
   const outcome = outcomeOf(answer);
-  await deps.table.put(logItem(entryOf(attempt, { outcome, answer, sent, at: iso(deps.now()) })));
+  await writeLog(deps.table, entryOf(attempt, { outcome, answer, sent, at: iso(deps.now()) }));
   return { outcome, answer };
 };
 
@@ -64,7 +66,7 @@ const chatBody = (event: string, body: Buffer): Buffer =>
 const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
 
 const entryOf = (
-  { delivery, number, messageId }: Attempt,
+  { delivery, number, messageId, paymentId }: Attempt,
   made: { readonly outcome: AttemptOutcome; readonly answer: Answer; readonly sent: Buffer; readonly at: string },
 ): LogEntry => ({
   provider: delivery.provider,
@@ -80,6 +82,7 @@ const entryOf = (
   createdAt: made.at,
   organizationId: delivery.organizationId,
   userId: delivery.userId,
+  paymentId,
 });
 
 const responseOf = (answer: Answer): Readonly<Record<string, unknown>> =>

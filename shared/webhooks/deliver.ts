@@ -3,8 +3,8 @@ import type { Log } from '../observability/logger.ts';
 import { providerEventKey } from '../table/keys.ts';
 import type { Handled, Receive } from '../workers/consumer.ts';
 import { type AttemptDeps, type AttemptOutcome, attemptDelivery } from './attempt.ts';
-import { type Delivery, deliveryItem, deliveryOf } from './delivery.ts';
-import { logItem } from './log.ts';
+import { type Delivery, deliveryItem, deliveryOf, paymentOfDelivery } from './delivery.ts';
+import { writeLog } from './log.ts';
 import { storedEventOf } from './provider-event.ts';
 import { type RetryPlan, secondsUntilNext } from './retry-plan.ts';
 import type { Target } from './targets.ts';
@@ -30,6 +30,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     body,
     number: receive.count,
     messageId: receive.messageId,
+    paymentId: paymentOfDelivery(delivery),
   });
   deps.log.info('webhook delivered', {
     event_id: id,
@@ -54,20 +55,19 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
 /** Nothing is sent, and the log says why. */
 const drop = async (deps: DeliverDeps, delivery: Delivery, receive: Receive, reason: string): Promise<Handled> => {
   const { id: eventId, event: eventType, content: _, ...rest } = delivery;
-  await deps.table.put(
-    logItem({
-      ...rest,
-      eventId,
-      eventType,
-      status: 'failed',
-      direction: 'outbound',
-      attempt: receive.count,
-      messageId: receive.messageId,
-      payload: {},
-      response: { error: reason },
-      createdAt: iso(deps.now()),
-    }),
-  );
+  await writeLog(deps.table, {
+    ...rest,
+    eventId,
+    eventType,
+    status: 'failed',
+    direction: 'outbound',
+    attempt: receive.count,
+    messageId: receive.messageId,
+    payload: {},
+    response: { error: reason },
+    createdAt: iso(deps.now()),
+    paymentId: paymentOfDelivery(delivery),
+  });
   deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
   return 'done';
 };

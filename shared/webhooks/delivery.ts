@@ -26,6 +26,12 @@ export const deliveryTo = ({ name: target }: Pick<Target, 'name'>, event: Outbou
 
 export const deliveryOf = (stored: unknown): Delivery => deliverySchema.parse(stored);
 
+const aboutPayment = z.object({ data: z.object({ payment_id: z.string() }) });
+
+/** The payment that a canonical event names. A provider's own event goes out as its bytes, which nobody reads here. */
+export const paymentOfDelivery = ({ content }: Pick<Delivery, 'content'>): string | undefined =>
+  'body' in content ? aboutPayment.safeParse(JSON.parse(content.body)).data?.data.payment_id : undefined;
+
 export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
   ...deliveryKey(delivery.id, delivery.target),
   ...delivery,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { derivedId, fingerprint } from '../core/ids.ts';
 import { DAY, epochSeconds, instant } from '../core/time.ts';
 import { redacted } from '../observability/redaction.ts';
-import { listSort, logKey } from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
+import { historyLogKey, listSort, logKey } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
 
 /** One entry an attempt, inbound or outbound, redacted as it is written, kept 90 days. */
 export const LOG_STATUSES = ['success', 'failed'] as const;
@@ -26,7 +26,17 @@ export interface LogEntry {
   /** Who may see it, beside platform admins. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
+  /** The payment that it is about, in whose history it is named. */
+  readonly paymentId?: string | undefined;
 }
+
+/** Each item has its own key, so that whoever does this twice has done it once. */
+export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
+  await Promise.all([
+    table.put(logItem(entry)),
+    ...(entry.paymentId === undefined ? [] : [table.put(historyItem(entry, entry.paymentId))]),
+  ]);
+};
 
 const KEPT_MS = 90 * DAY;
 
@@ -53,6 +63,26 @@ export const logItem = (entry: LogEntry): Item => {
     f: { p: provider, e: eventType },
     project: partitionOf(EVERYBODY, status, shardOf(id)),
     ...(scope !== undefined && { owner: partitionOf(scope, status, 0) }),
+    ttl: epochSeconds(instant(createdAt) + KEPT_MS),
+  };
+};
+
+const told = z.object({
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  http_status: z.int().optional(),
+  error: z.string().optional(),
+});
+
+/** What a payment's timeline shows of an entry: neither payload nor anything of its owner. */
+const historyItem = (entry: LogEntry, paymentId: string): Item => {
+  const { eventType, eventId, status, direction, attempt, target, createdAt } = entry;
+  const logId = idOf(entry);
+  const { outcome, reason, http_status: httpStatus, error } = told.parse(entry.response);
+  return {
+    ...historyLogKey(paymentId, logId),
+    ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
+    ...{ target, outcome, reason: reason ?? error, httpStatus },
     ttl: epochSeconds(instant(createdAt) + KEPT_MS),
   };
 };

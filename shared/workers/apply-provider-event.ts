@@ -15,7 +15,7 @@ import { PROVIDER_SLOTS } from '../settings.ts';
 import { applySubscriptionEvent, isSubscriptionEvent } from '../subscriptions/apply-event.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
 import { providerEventKey } from '../table/keys.ts';
-import { type LogEntry, logItem } from '../webhooks/log.ts';
+import { type LogEntry, writeLog } from '../webhooks/log.ts';
 import { type StoredEvent, storedEventOf } from '../webhooks/provider-event.ts';
 import type { Handled, Receive } from './consumer.ts';
 
@@ -47,7 +47,7 @@ export const applyProviderEvent = async (
     const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { comeBackInSeconds: seconds };
   }
-  await deps.table.put(logItem(entryOf(deps, stored, body, applied)));
+  await writeLog(deps.table, entryOf(deps, stored, body, applied));
   deps.log.info('provider event applied', {
     event_id: event.id,
     event_type: event.rawType,
@@ -93,6 +93,7 @@ const entryOf = (deps: ApplyEventDeps, stored: StoredEvent, body: unknown, appli
   response: responseOf(applied),
   createdAt: iso(deps.now()),
   ...ownerOf(applied),
+  ...('payment' in applied && { paymentId: applied.payment.id }),
 });
 
 const ownerOf = (applied: Acted): OwnerIds => {

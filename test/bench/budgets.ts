@@ -58,6 +58,7 @@ const PAYMENT_BUDGETS = {
   'get of an organization, cached': get,
   'get of an organization with includes': oneMore(oneMore(get), 'one BatchGet more each'),
   'get by a guest token': get,
+  timeline: { ...oneMore(get, 'the payment, then its history in one query'), of: 'payments.timeline' },
   list,
   'list by status': list,
   'list by a guest token': list,

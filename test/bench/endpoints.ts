@@ -3,6 +3,7 @@ import { endpoints } from '../../functions/catalogue.ts';
 import { paymentKey } from '../../shared/table/keys.ts';
 import type { Budget } from './budget.ts';
 import { BUDGETS, type RowName } from './budgets.ts';
+import { printDollars } from './dollars.ts';
 import { LATER, PAYMENT_SCENARIOS, SIZES } from './payment-scenarios.ts';
 import type { Scenario } from './people.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
@@ -22,6 +23,7 @@ export const benchEndpoints = async (): Promise<boolean> => {
     for (const name of Object.keys(BUDGETS)) if (isRowName(name)) rows.push(await measure(service, name));
     printRows(rows);
     printWork(rows, later);
+    printDollars(rows);
     const sizes = await sizesOf(service);
     printSizes(sizes);
     printUnmeasured();
@@ -37,6 +39,7 @@ interface Row {
   /** Where the budget says "size of the item": that. */
   readonly writeUnits: number;
   readonly tally: Tally;
+  readonly busEvents: number;
 }
 
 const SCENARIOS: Readonly<Record<RowName, Scenario>> = {
@@ -55,12 +58,15 @@ const measure = async (service: Service, name: RowName): Promise<Row> => {
   await service.advance(1);
   if (warm) await service.must(warm);
   await service.take();
+  const eventsBefore = service.busEvents();
   const answer = await service.ask(ask);
   if (answer.status !== status) throw new Error(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`);
   const tally = tallyOf(await service.take(), budget.of);
-  if (budget.writeUnits !== 'size of the item') return { name, budget, writeUnits: budget.writeUnits, tally };
+  const busEvents = service.busEvents() - eventsBefore;
+  if (budget.writeUnits !== 'size of the item')
+    return { name, budget, writeUnits: budget.writeUnits, tally, busEvents };
   if (!stores) throw new Error(`${name} does not say what it stores`);
-  return { name, budget, writeUnits: writeUnitsOf(itemBytes(await service.stored(stores))), tally };
+  return { name, budget, writeUnits: writeUnitsOf(itemBytes(await service.stored(stores))), tally, busEvents };
 };
 
 const measureLater = async (service: Service): Promise<ReadonlyMap<string, ReadonlyMap<string, Units>>> => {
@@ -109,7 +115,7 @@ const printRows = (rows: readonly Row[]): void => {
 
 const added = ({ requests, levels }: Cost): string => (requests === 0 ? '' : `+${requests}/${levels}`);
 
-type Checked = Omit<Row, 'tally'> & { readonly tally: Pick<Tally, 'parts'> };
+type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts'> };
 
 /** What exceeds its budget, in words. */
 const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readonly string[] => {

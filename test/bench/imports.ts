@@ -1,31 +1,41 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { pathToFileURL } from 'node:url';
+import * as z from 'zod';
 import { build } from '../../infra/build.ts';
+import { median, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * What an adapter adds to a cold start: processor time of a process that imports a function as it is deployed, with the
- * adapter that it then loads, against one that calls no provider. Interleaved in one run; only the ratios say something.
+ * What a cold start costs: processor time of a process, from its birth, that imports a function as it is deployed, with the
+ * adapter that it then loads, against one that imports an empty handler; and what the adapter adds to a function that calls
+ * no provider. Interleaved in one run; only the ratios say something.
  */
 export const benchImports = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-imports-'));
   try {
     await build(folder);
-    const times = new Map<string, number[]>(Object.keys(SUBJECTS).map((name) => [name, []]));
+    writeFileSync(join(folder, EMPTY), 'export const handler = async () => ({ statusCode: 200 });');
+    const times = new Map<string, Cold[]>(Object.keys(SUBJECTS).map((name) => [name, []]));
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [name, files] of Object.entries(SUBJECTS)) times.get(name)?.push(importMs(folder, files));
+      for (const [name, files] of Object.entries(SUBJECTS)) times.get(name)?.push(coldStart(folder, files));
     }
-    const base = median(times.get(WITHOUT) ?? []);
-    const rows = [...times].map(([name, all]) => ({ name, ms: median(all), ratio: median(all) / base, all }));
+    const empty = median((times.get(NOTHING) ?? []).map(({ whole }) => whole));
+    const base = median((times.get(WITHOUT) ?? []).map(({ imports }) => imports));
+    const rows = [...times].map(([name, all]) => {
+      const [whole, imports] = [all.map((one) => one.whole), all.map((one) => one.imports)];
+      return { name, whole, imports, ratio: median(imports) / base };
+    });
     sheet(
-      ['function', 'CPU ms, median (least to most)', 'ratio'],
-      rows.map(({ name, ms, ratio, all }) => [
+      ['function', 'process, CPU ms (least to most)', 'to an empty one', 'its imports, CPU ms', 'to no provider'],
+      rows.map(({ name, whole, imports, ratio }) => [
         name,
-        `${ms.toFixed(1)} (${Math.min(...all).toFixed(1)} to ${Math.max(...all).toFixed(1)})`,
+        withSpread(whole, 1),
+        (median(whole) / empty).toFixed(2),
+        withSpread(imports, 1),
         ratio.toFixed(2),
       ]),
     );
@@ -39,10 +49,13 @@ export const benchImports = async (): Promise<boolean> => {
 
 const ROUNDS = 15;
 const MAX_RATIO = 1.3;
+const NOTHING = 'an empty handler';
 const WITHOUT = 'without a provider';
+const EMPTY = 'empty.mjs';
 
 const CONFIRM = 'payments.confirm';
 const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
+  [NOTHING]: [EMPTY],
   [WITHOUT]: ['customers.get/index.mjs'],
   'with PayPal': [`${CONFIRM}/index.mjs`, `${CONFIRM}/adapters/paypal.mjs`],
   'with Square': [`${CONFIRM}/index.mjs`, `${CONFIRM}/adapters/square.mjs`],
@@ -51,17 +64,24 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
 /** The others' SDKs cost what they cost. */
 const LIMITED = new Set(['with PayPal', 'with Square']);
 
-/** Of a process of its own, from before the first import to after the last. */
-const importMs = (folder: string, files: readonly string[]): number => {
+interface Cold {
+  /** Processor milliseconds of the whole process. */
+  readonly whole: number;
+  /** From before the first import to after the last. */
+  readonly imports: number;
+}
+
+const coldSchema = z.object({ whole: z.number(), imports: z.number() });
+
+const coldStart = (folder: string, files: readonly string[]): Cold => {
   const urls = files.map((file) => pathToFileURL(join(folder, file)).href);
   const script = `
+    const ms = ({ user, system }) => (user + system) / 1_000;
     const before = process.cpuUsage();
     for (const url of ${JSON.stringify(urls)}) await import(url);
-    const { user, system } = process.cpuUsage(before);
-    process.stdout.write(String((user + system) / 1_000));`;
+    const imports = ms(process.cpuUsage(before));
+    process.stdout.write(JSON.stringify({ whole: ms(process.cpuUsage()), imports }));`;
   const { status, stdout, stderr } = spawnSync(execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
-  return Number(stdout);
+  return coldSchema.parse(JSON.parse(stdout));
 };
-
-const median = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;

@@ -199,6 +199,10 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     const who = await guest(service);
     return { ask: read(`/payments/${who.payment.id}`, who), status: 200 };
   },
+  timeline: async (service) => {
+    const who = await guest(service);
+    return { ask: read(`/payments/${who.payment.id}/timeline`, who), status: 200 };
+  },
   list: list(async () => PAGE),
   'list by status': list(async () => ({ ...PAGE, status: 'succeeded' })),
   'list by a guest token': async (service) => {

@@ -67,6 +67,7 @@ export const startService = async (wanted: (trigger: Trigger) => boolean = () =>
     settle: () => control('/settle'),
     advance: (seconds: number) => control('/clock', { advance: seconds }),
     ...items,
+    busEvents: (): number => host.observed.busEvents().length,
     /** What has run since the last time, once all is quiet. */
     take: async (): Promise<readonly Run[]> => {
       await control('/settle');

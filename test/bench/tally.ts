@@ -28,6 +28,8 @@ export interface Tally {
   readonly parts: Readonly<Record<Part, Cost>>;
   readonly levels: readonly Level[];
   readonly later: ReadonlyMap<string, Units>;
+  /** Functions that ran after the answer, each called by itself. */
+  readonly runsLater: number;
 }
 
 /** @throws where the endpoint was not called. */
@@ -44,6 +46,7 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
     },
     levels,
     later: workOf(runs.filter((run) => run !== waitedFor)),
+    runsLater: runs.length - 1,
   };
 };
 

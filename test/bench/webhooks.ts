@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Host, startHost } from '../../infra/local/host.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
+import { quantile } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
@@ -119,9 +120,6 @@ const settledSchema = z.object({ quiet: z.boolean() });
 const settle = async (host: Host): Promise<void> => {
   while (!settledSchema.parse(await control(host, 'POST', '/settle')).quiet);
 };
-
-const quantile = (values: readonly number[], part: number): number =>
-  values.toSorted((one, other) => one - other)[Math.ceil(values.length * part) - 1] ?? 0;
 
 const figures = (values: readonly number[]): readonly string[] => [
   String(values.length),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
 /** A provider that bills by itself, and answers that do not come: nobody is charged for what nobody has. */
 const service = withHost({ frozen: true });
@@ -12,7 +12,13 @@ beforeEach(async () => {
 
 const NOW = { cancel_at_period_end: false };
 const lose = () =>
-  service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_after', times: 1 });
+  service.fault({
+    provider: 'provider_a',
+    method: 'POST',
+    path: '/v1/subscriptions',
+    action: 'timeout_after',
+    times: 1,
+  });
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
 
@@ -27,6 +33,24 @@ describe('a subscription that is made once more at its provider', () => {
     await service.advance(HOUR);
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'active']);
+  });
+
+  it('is not charged again for a renewal that nobody has told of', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await service.webhookMode('drop');
+    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR);
+    await service.clearFaults();
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    await command(service, who, made.id, 'cancel', NOW);
+    const again = await command(service, who, made.id, 'reactivate');
+    expect(again.body).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(2);
+    await service.advance(HOUR);
+    expect((await paymentsOf(service, who, made.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    expect((await there(made.id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
   });
 
   it('is not ended by a late event of the former one', async () => {

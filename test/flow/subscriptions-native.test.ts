@@ -101,6 +101,16 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
+  it('gives no membership where the first charge after its trial fails', async () => {
+    const who = await subscriber(service, 'pm_card_chargeCustomerFail');
+    const made = await subscribeToGold(service, who, { trial_days: 5 });
+    await service.advance(5 * DAY + 3 * HOUR);
+    expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
+    expect(storyOf(service, made.id)).not.toContain('membership.activated active');
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
   it('that fails to renew is past due, and active again with a method that pays', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
@@ -132,6 +142,11 @@ describe('a subscription that its provider bills', () => {
     await patch(service, who, made.id, { payment_method_id: failing });
     await service.moveTo(made.current_period_end);
     await service.advance(20 * DAY);
+    const [, failed] = await paymentsOf(service, who, made.id);
+    const [invoice] = (await there(service, made.id)).invoices.slice(-1);
+    const told = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
+    expect(invoice.attempts).toBeGreaterThan(1);
+    expect(told.filter(({ payment_id }) => payment_id === failed?.id)).toHaveLength(invoice.attempts);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',

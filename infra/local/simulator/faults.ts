@@ -21,6 +21,7 @@ export const faultRule = z.object({
   provider: z.enum(PROVIDER_SLOTS).optional(),
   /** A part of the path. */
   path: z.string().max(500).optional(),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
   times: z.int().min(1).max(1_000_000).optional(),
   probability: z.number().min(0).max(1).optional(),
   seed: z.int().optional(),
@@ -37,7 +38,7 @@ export interface Faults {
   list(): KeptRule[];
   clear(): void;
   /** The fault that strikes this call: the first rule that fits and draws it. */
-  strike(slot: ProviderSlot, path: string): FaultAction | undefined;
+  strike(slot: ProviderSlot, method: string, path: string): FaultAction | undefined;
 }
 
 const SETTING = 'faults';
@@ -57,9 +58,9 @@ export const openFaults = (store: Store): Faults => {
     },
     list: () => rules,
     clear: () => keep([]),
-    strike: (slot, path) => {
+    strike: (slot, method, path) => {
       for (const [index, rule] of rules.entries()) {
-        if (!concerns(rule, slot, path)) continue;
+        if (!concerns(rule, { slot, method, path })) continue;
         const hit = draw(rule.seed ?? DEFAULT_SEED, rule.draws) < (rule.probability ?? 1);
         keep(rules.with(index, { ...rule, draws: rule.draws + 1, struck: rule.struck + (hit ? 1 : 0) }));
         if (hit) return rule.action;
@@ -69,7 +70,14 @@ export const openFaults = (store: Store): Faults => {
   };
 };
 
-const concerns = (rule: KeptRule, slot: ProviderSlot, path: string): boolean =>
+interface Call {
+  readonly slot: ProviderSlot;
+  readonly method: string;
+  readonly path: string;
+}
+
+const concerns = (rule: KeptRule, { slot, method, path }: Call): boolean =>
   (rule.provider === undefined || rule.provider === slot) &&
+  (rule.method === undefined || rule.method === method) &&
   (rule.path === undefined || path.includes(rule.path)) &&
   (rule.times === undefined || rule.struck < rule.times);

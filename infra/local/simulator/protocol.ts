@@ -68,7 +68,7 @@ const carryOut = async (parts: ProtocolParts, incoming: Incoming): Promise<Outco
     parts.journal.answered(number, answer.status);
     return { kind: 'answer', response: respond({ ...answer, body }, vendor.headersOf(call, requestId)) };
   };
-  const fault = parts.faults.strike(caller.slot, `/${vendor.adapter}${call.path}`);
+  const fault = parts.faults.strike(caller.slot, call.method, `/${vendor.adapter}${call.path}`);
   const early = fault && earlyOutcome(fault, vendor, requestId);
   if (early === 'silence' || early === 'reset') return { kind: early };
   if (early) return send(early);

@@ -376,6 +376,13 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     false,
     id((it) => `/payments/${it}`),
   ),
+  'payments.timeline': onRecord(
+    'payment',
+    READ_BY_TOKEN,
+    200,
+    false,
+    id((it) => `/payments/${it}/timeline`),
+  ),
   'payments.list': listing('/payments', LIST_BY_TOKEN),
   'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),
   'payment-methods.create': creating('/payment-methods', CREATE, method),

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { paymentTimeline } from '../../shared/payments/timeline.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { timeline } from './endpoints.ts';
+
+export const handler = lambda(timeline, webDeps, paymentTimeline);

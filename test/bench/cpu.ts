@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import { build } from '../../infra/build.ts';
+import { startHostProcess } from './host-process.ts';
+import { median, withSpread } from './median.ts';
+import { openClient } from './service.ts';
+import { say, sheet } from './sheet.ts';
+import { HAND_TABLE, handWritten } from './versus/hand-written.ts';
+
+/**
+ * Processor time of a warm request, in the function as it is deployed, against a handler that does the same by hand. Engine,
+ * provider and identity service are another process's; both are called by turns. @returns whether all keep within.
+ */
+export const benchCpu = async (): Promise<boolean> => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-cpu-'));
+  const host = await startHostProcess({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', EXTERNAL_WEBHOOKS_ENABLED: 'false' });
+  try {
+    await build(folder);
+    // biome-ignore lint/style/noProcessEnv: a function as it is deployed reads it when it is imported.
+    Object.assign(process.env, host.env);
+    await makeTable(host.env['AWS_ENDPOINT_URL_DYNAMODB'] ?? '');
+    const ours = {
+      get: await bundled(folder, 'payments.get'),
+      create: await bundled(folder, 'payments.create-intent'),
+    };
+    const theirs = handWritten(host.env);
+    const create = requestOf('POST /payments/intents', { body: JSON.stringify(BODY) });
+    const rows = [
+      await compared('create intent', { ours: () => ours.create(create), theirs: () => theirs.create(create) }, 201),
+      await compared('get', await readers(ours, theirs, create), 200),
+    ];
+    sheet(['request', 'CPU ms, median (least to most)', 'by hand', 'ratio'], rows.map(cells));
+    const dear = rows.filter(({ ratio }) => ratio > MAX_RATIO);
+    say(dear.length === 0 ? '\nAll keep within.' : `\nEXCEEDED: ${dear.map(({ name }) => name).join(', ')}`);
+    return dear.length === 0;
+  } finally {
+    await host.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** What the whole chain may cost more than what somebody writes for one request alone. */
+const MAX_RATIO = 2;
+const ROUNDS = 15;
+const CALLS = 100;
+const BODY = { total_cents: 2500, currency: 'USD', description: 'Two tickets', metadata: { seat: '12', row: 'F' } };
+
+type Handler = (event: Request, context: object) => Promise<{ readonly statusCode: number; readonly body?: unknown }>;
+type Request = ReturnType<typeof requestOf>;
+
+const requestOf = (
+  routeKey: string,
+  rest: { readonly body?: string; readonly pathParameters?: Readonly<Record<string, string>> },
+) => {
+  const [method = '', rawPath = ''] = routeKey.split(' ');
+  return {
+    ...{ version: '2.0', routeKey, rawPath, rawQueryString: '', isBase64Encoded: false },
+    headers: { 'x-session-id': 'demo-owner', 'content-type': 'application/json' },
+    requestContext: { routeKey, requestId: 'bench', http: { method, path: rawPath, sourceIp: '127.0.0.1' } },
+    ...rest,
+  };
+};
+
+const entrySchema = z.object({ handler: z.custom<Handler>((value) => typeof value === 'function') });
+
+const bundled = async (folder: string, id: string): Promise<(event: Request) => ReturnType<Handler>> => {
+  const { handler } = entrySchema.parse(await import(pathToFileURL(join(folder, id, 'index.mjs')).href));
+  return (event) => handler(event, { awsRequestId: 'bench', getRemainingTimeInMillis: () => 10_000 });
+};
+
+const makeTable = async (endpoint: string): Promise<void> => {
+  const client = openClient(endpoint);
+  await client.send(
+    new CreateTableCommand({
+      TableName: HAND_TABLE,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: ['pk', 'sk'].map((name) => ({ AttributeName: name, AttributeType: 'S' as const })),
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+    }),
+  );
+  client.destroy();
+};
+
+type Ask = () => Promise<{ readonly statusCode: number; readonly body?: unknown }>;
+interface Pair {
+  readonly ours: Ask;
+  readonly theirs: Ask;
+}
+
+const readers = async (
+  ours: Record<'get' | 'create', (event: Request) => ReturnType<Handler>>,
+  theirs: ReturnType<typeof handWritten>,
+  create: Request,
+): Promise<Pair> => {
+  const idOf = ({ body }: { readonly body?: unknown }): string =>
+    z.object({ id: z.string() }).parse(JSON.parse(String(body))).id;
+  const [ourId, theirId] = [idOf(await ours.create(create)), idOf(await theirs.create(create))];
+  const get = (id: string) => requestOf('GET /payments/{id}', { pathParameters: { id } });
+  const [askOurs, askTheirs] = [get(ourId), get(theirId)];
+  return { ours: () => ours.get(askOurs), theirs: () => theirs.get(askTheirs) };
+};
+
+interface Compared {
+  readonly name: string;
+  readonly ours: readonly number[];
+  readonly theirs: readonly number[];
+  readonly ratio: number;
+}
+
+/** By turns; the first round of each warms up and does not count. */
+const compared = async (name: string, { ours, theirs }: Pair, status: number): Promise<Compared> => {
+  const times: { readonly ours: number[]; readonly theirs: number[] } = { ours: [], theirs: [] };
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const [one, other] = [await cpuMs(ours, status), await cpuMs(theirs, status)];
+    if (round === 0) continue;
+    times.ours.push(one);
+    times.theirs.push(other);
+  }
+  return { name, ...times, ratio: median(times.ours) / median(times.theirs) };
+};
+
+/** Of one call. */
+const cpuMs = async (ask: Ask, status: number): Promise<number> => {
+  const before = process.cpuUsage();
+  for (let calls = 0; calls < CALLS; calls += 1) {
+    const answer = await ask();
+    if (answer.statusCode !== status) throw new Error(`${answer.statusCode} ${String(answer.body)}`);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000 / CALLS;
+};
+
+const cells = ({ name, ours, theirs, ratio }: Compared): readonly string[] => [
+  name,
+  withSpread(ours, 2),
+  withSpread(theirs, 2),
+  ratio.toFixed(2),
+];

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { startHost } from '../../infra/local/host.ts';
+import { ready, type Started, settingsOfProcess, startProcess } from './processes.ts';
+
+/** The whole service on one machine, in a process of its own, its data in a file. */
+const saidSchema = z.object({ baseUrl: z.string(), env: z.record(z.string(), z.string()) });
+export type HostProcess = z.infer<typeof saidSchema> & Pick<Started, 'stop'>;
+
+export const startHostProcess = async (settings: Readonly<Record<string, string>> = {}): Promise<HostProcess> => {
+  const { said, stop } = await startProcess(import.meta.filename, settings);
+  return { ...saidSchema.parse(said), stop };
+};
+
+const main = async (): Promise<void> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+  const host = await startHost({ dataDir, env: settingsOfProcess() });
+  await host.warm();
+  ready({ baseUrl: host.baseUrl, env: host.env }, async () => {
+    await host.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+};
+
+if (import.meta.main) await main();

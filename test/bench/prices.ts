@@ -1,0 +1,16 @@
+/**
+ * What AWS asks, in US dollars: us-east-1, on demand, without free tiers. Read on 2026-11-21 from what is known of its
+ * price lists; whoever plans with them looks them up (aws.amazon.com/pricing).
+ */
+export const PRICES = {
+  readOn: '2026-11-21',
+  region: 'us-east-1',
+  /** A million of each. */
+  httpApiRequests: 1,
+  lambdaRequests: 0.2,
+  dynamoDbWriteUnits: 0.625,
+  dynamoDbReadUnits: 0.125,
+  busEvents: 1,
+  /** arm64. */
+  lambdaGbSecond: 0.0000133334,
+} as const;

@@ -1,0 +1,41 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { argv } from 'node:process';
+import * as z from 'zod';
+
+/** A part of a bench in a process of its own, so that its work is nobody else's: it says one thing when it is ready. */
+export interface Started {
+  readonly said: unknown;
+  stop(): Promise<void>;
+}
+
+/** @throws where it ends before it is ready. */
+export const startProcess = async (file: string, settings: Readonly<Record<string, string>> = {}): Promise<Started> => {
+  const child = fork(file, [JSON.stringify(settings)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit');
+  const [said] = await Promise.race([
+    once(child, 'message'),
+    ended.then(([code]) => {
+      throw new Error(`${file} ended with ${code}`);
+    }),
+  ]);
+  return {
+    said,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+};
+
+const settingsSchema = z.record(z.string(), z.string());
+
+/** What such a process was told. */
+export const settingsOfProcess = (): Readonly<Record<string, string>> =>
+  settingsSchema.parse(JSON.parse(argv[2] ?? '{}'));
+
+/** What it does once it is ready. */
+export const ready = (said: unknown, stop: () => Promise<void>): void => {
+  process.on('SIGTERM', () => void stop().then(() => process.exit(0)));
+  process.send?.(said);
+};

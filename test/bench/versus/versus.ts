@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type HostProcess, startHostProcess } from '../host-process.ts';
+import { median, quantile, withSpread } from '../median.ts';
+import { type Started, startProcess } from '../processes.ts';
+import { say, sheet } from '../sheet.ts';
+import { startPostgres } from './postgres.ts';
+
+/**
+ * Creates a second and their times, here and by Fastify over PostgreSQL doing the same work: by turns, in one run, against
+ * one provider and one identity service in a process of their own. It says how they compare on this machine, no more.
+ */
+export const benchVersus = async (): Promise<boolean> => {
+  const postgres = await startPostgres();
+  if (!postgres) {
+    say('Skipped: this machine has no PostgreSQL (apt-get install postgresql).');
+    return true;
+  }
+  const running: Pick<Started, 'stop'>[] = [postgres];
+  try {
+    const provider = await startHostProcess(QUIET);
+    running.push(provider);
+    await silence(provider);
+    const shared = sharedOf(provider);
+    const ours = await startHostProcess({ ...QUIET, ...shared });
+    running.push(ours);
+    const fastify = await startProcess(join(import.meta.dirname, 'fastify-process.ts'), {
+      ...shared,
+      DATABASE_URL: postgres.url,
+    });
+    running.push(fastify);
+    const sides: readonly Side[] = [
+      { name: 'this service, local host and engine', url: ours.baseUrl, rounds: [] },
+      { name: `Fastify, PostgreSQL ${postgres.version}`, url: baseUrlSchema.parse(fastify.said).baseUrl, rounds: [] },
+    ];
+    for (const { url } of sides) await load(url);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const { url, rounds } of sides) {
+        rounds.push(await load(url));
+        // What it has left to do is done before the other's turn.
+        await settle(ours);
+      }
+    }
+    print(sides);
+    return true;
+  } finally {
+    for (const one of running.toReversed()) await one.stop();
+  }
+};
+
+const ROUNDS = 7;
+const CREATES = 300;
+const CALLERS = 8;
+const QUIET = { LOG_LEVEL: 'silent', RATE_LIMITS: 'off', EXTERNAL_WEBHOOKS_ENABLED: 'false' };
+
+const baseUrlSchema = z.object({ baseUrl: z.string() });
+
+/** Its own events would be work for one side alone. */
+const silence = async ({ baseUrl }: HostProcess): Promise<void> => {
+  await fetch(`${baseUrl}/_local/simulator/webhooks`, { method: 'POST', body: JSON.stringify({ mode: 'drop' }) });
+};
+
+const settle = async ({ baseUrl }: HostProcess): Promise<void> => {
+  await fetch(`${baseUrl}/_local/settle`, { method: 'POST' });
+};
+
+const sharedOf = ({ env }: HostProcess): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    ['PROVIDER_A_BASE_URL', 'PROVIDER_A_API_KEY', 'IDENTITY_URL'].map((name) => [name, env[name] ?? '']),
+  );
+
+interface Side {
+  readonly name: string;
+  readonly url: string;
+  readonly rounds: Round[];
+}
+interface Round {
+  readonly perSecond: number;
+  /** Milliseconds of each create. */
+  readonly times: readonly number[];
+}
+
+const BODY = JSON.stringify({
+  ...{ total_cents: 2500, currency: 'USD', description: 'Two tickets' },
+  metadata: { seat: '12', row: 'F' },
+});
+
+/** So many callers, each with its next create as soon as the one before is answered. */
+const load = async (url: string): Promise<Round> => {
+  const times: number[] = [];
+  let left = CREATES;
+  const startedAt = performance.now();
+  const caller = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      times.push(await createMs(url));
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  return { perSecond: (CREATES * 1_000) / (performance.now() - startedAt), times };
+};
+
+const createMs = async (url: string): Promise<number> => {
+  const startedAt = performance.now();
+  const answer = await fetch(`${url}/payments/intents`, {
+    method: 'POST',
+    headers: { 'x-session-id': 'demo-owner', 'content-type': 'application/json' },
+    body: BODY,
+  });
+  const text = await answer.text();
+  if (answer.status !== 201) throw new Error(`${url}: ${answer.status} ${text}`);
+  return performance.now() - startedAt;
+};
+
+const print = (sides: readonly Side[]): void => {
+  say(
+    `${ROUNDS} rounds of ${CREATES} creates by ${CALLERS} callers, by turns; medians (least to most) of the rounds:\n`,
+  );
+  const over = (rounds: readonly Round[], part: number) => rounds.map(({ times }) => quantile(times, part));
+  sheet(
+    ['create intent', 'a second', '50 % ms', '99 % ms'],
+    sides.map(({ name, rounds }) => [
+      name,
+      withSpread(
+        rounds.map(({ perSecond }) => perSecond),
+        0,
+      ),
+      withSpread(over(rounds, 0.5), 1),
+      withSpread(over(rounds, 0.99), 1),
+    ]),
+  );
+  const [ours, theirs] = sides.map(({ rounds }) => median(rounds.map(({ perSecond }) => perSecond)));
+  say(`\nRatio of creates a second: ${((ours ?? 0) / (theirs ?? 1)).toFixed(2)}`);
+};

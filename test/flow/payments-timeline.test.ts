@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
+import { intentEvent } from '../builders/provider-event.ts';
+import { confirm, createIntent, DAY, MINUTE, signIn } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+
+const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
+
+const timelineOf = async (paymentId: string, options: RequestOptions): Promise<ParsedJson[]> => {
+  const { status, body } = await service.get(`/payments/${paymentId}/timeline`, options);
+  expect({ status, meta: body.meta }).toMatchObject({
+    status: 200,
+    meta: { payment_id: paymentId, is_complete: true },
+  });
+  return body.data;
+};
+const changesIn = (timeline: readonly ParsedJson[]): string[] =>
+  timeline
+    .filter(({ kind }) => kind === 'change')
+    .map(({ status, cause, attempt }) => `${cause} ${attempt}: ${status}`);
+
+describe('the timeline of a payment', () => {
+  test('tells each claim and answer, each event and what became of it, and each delivery, in order', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await service.advance(MINUTE);
+    await confirm(service, payment.id, user.options, { payment_method_id: DECLINED });
+    await service.advance(MINUTE);
+    await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    await service.settle();
+    const late = intentEvent(payment, 'payment_intent.processing', {
+      created: Math.floor(service.now() / 1_000) - 3_600,
+    });
+    await service.sendEvent(late);
+    await service.settle();
+    const timeline = await timelineOf(payment.id, user.options);
+    expect(changesIn(timeline)).toEqual([
+      'create 0: requires_payment_method',
+      'claim 1: processing',
+      'answer 1: failed',
+      'claim 2: processing',
+      'answer 2: succeeded',
+    ]);
+    expect(timeline.find(({ status }) => status === 'failed')).toMatchObject({ failure_code: expect.any(String) });
+    const events = timeline.filter(({ kind }) => kind === 'provider_event');
+    expect(events.find(({ event_type }) => event_type === 'payment_intent.processing')).toMatchObject({
+      outcome: 'ignored',
+      reason: 'stale',
+    });
+    expect(timeline.filter(({ kind }) => kind === 'delivery')).toContainEqual(
+      expect.objectContaining({
+        event_type: 'payment.succeeded',
+        target: 'WEBHOOK_1',
+        status: 'success',
+        http_status: 200,
+      }),
+    );
+    expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
+  });
+
+  test('shows every try at a target that fails', async () => {
+    await service.control('POST', '/sink/default/behaviour', { status: 500 });
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await service.advance(6);
+    await service.control('POST', '/sink/default/behaviour', { status: 200 });
+    await service.advance(MINUTE);
+    const tries = (await timelineOf(payment.id, user.options)).filter(
+      ({ event_type, kind }) => kind === 'delivery' && event_type === 'payment.created',
+    );
+    expect(tries.map(({ attempt, status, http_status }) => [attempt, status, http_status])).toEqual([
+      [1, 'failed', 500],
+      [2, 'failed', 500],
+      [3, 'success', 200],
+    ]);
+  });
+
+  test('holds no secret, address or card', async () => {
+    const { body: payment } = await service.post('/payments/intents', guestIntentBody({}, { email: 'g@example.com' }));
+    await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
+    await service.settle();
+    const text = JSON.stringify(await timelineOf(payment.id, { guestToken: payment.guest_token }));
+    for (const secret of [payment.client_secret, payment.guest_token, 'g@example.com', '4242', VISA]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+
+  test('keeps its changes for ever, and what was logged of it for 90 days', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: VISA });
+    await confirm(service, payment.id, user.options);
+    await service.settle();
+    const before = await timelineOf(payment.id, user.options);
+    expect(before.some(({ kind }) => kind !== 'change')).toBe(true);
+    await service.advance(91 * DAY);
+    const { session_id: session } = await service.session({ user_id: user.userId });
+    const after = await timelineOf(payment.id, { session });
+    expect(after.map(({ kind }) => kind)).toEqual(changesIn(before).map(() => 'change'));
+  });
+
+  test('is nobody else’s', async () => {
+    const payment = await createIntent(service, await signIn(service));
+    const stranger = await signIn(service);
+    expect((await service.get(`/payments/${payment.id}/timeline`, stranger.options)).status).toBe(404);
+    expect((await service.get(`/payments/${payment.id}/timeline`)).status).toBe(401);
+  });
+});

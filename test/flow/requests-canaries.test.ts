@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { loadEntry } from '../../infra/local/invoke.ts';
+import { guestIntentBody, VISA } from '../builders/intent.ts';
+import { methodBody } from '../builders/payer.ts';
+import { confirm, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+/**
+ * A thousand canaries: every route is sent secrets in every place that a request has, payers come with tokens and
+ * addresses of their own, providers send events full of secrets. Then everything that was written, queued, put on the
+ * bus or logged is searched for each of them.
+ */
+type Kind = 'secret' | 'token' | 'card number' | 'e-mail';
+
+const canaries = new Map<string, { readonly kind: Kind; readonly planted: string }>();
+
+const keep = (kind: Kind, planted: string, value: string): string => {
+  canaries.set(value, { kind, planted });
+  return value;
+};
+const secret = (planted: string): string => keep('secret', planted, `canarysecret${canaries.size}x`);
+const token = (planted: string): string => keep('token', planted, `canarytoken${canaries.size}x`);
+const email = (planted: string): string => keep('e-mail', planted, `canary.mail.${canaries.size}@example.com`);
+const card = (planted: string): string => keep('card number', planted, luhn(`400000${canaries.size}`.padEnd(15, '0')));
+
+/** Fifteen digits and the one that makes them a card number. */
+const luhn = (digits: string): string => {
+  const sum = [...digits].reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+};
+
+const lines: string[] = [];
+/** What every worker was handed but the table's own stream: messages of queues and events of the bus. */
+const handed: string[] = [];
+const byStream = new Set(triggers.filter(({ kind }) => kind === 'stream').map(({ id }) => id));
+const workers = new Set(triggers.map(({ id }) => id).filter((id) => !byStream.has(id)));
+
+const service = withHost({
+  frozen: true,
+  env: { LOG_LEVEL: 'INFO', EXTERNAL_WEBHOOKS_ENABLED: 'true', ALLOW_RAW_CARDS: 'true' },
+  log: (line) => lines.push(line),
+  catalogue: {
+    endpoints,
+    triggers,
+    load: async (id) => {
+      const handler = await loadEntry(id);
+      return (event, context) => {
+        if (workers.has(id)) handed.push(JSON.stringify(event));
+        return handler(event, context);
+      };
+    },
+  },
+});
+
+const listen = (): void => {
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((chunk) => {
+      lines.push(String(chunk));
+      return true;
+    });
+  }
+};
+
+/** Each route, with secrets in its path, query, headers and body; as nobody, and as somebody. */
+const askEveryRoute = async (): Promise<void> => {
+  const { session } = await signIn(service, { is_admin: true });
+  for (const { id, method, path, body } of endpoints) {
+    const at = (where: string): string => `${where} of ${id}`;
+    const target = path.replaceAll(/\{\w+\}/g, () => token(at('path')));
+    const query = `token=${token(at('query'))}&client_secret=${secret(at('query'))}`;
+    const taken = {
+      client_secret: secret(at('body')),
+      cvc: secret(at('body')),
+      card: { number: card(at('body')) },
+      guest_data: { email: email(at('body')), password: secret(at('body')) },
+    };
+    const sent = body === null ? {} : { body: taken };
+    const keyed = { ...sent, idempotencyKey: token(at('key')) };
+    await service.request(method, `${target}?${query}`, { ...sent, session: token(at('session')) });
+    await service.request(method, target, { ...sent, bearer: token(at('bearer')) });
+    await service.request(method, target, { ...sent, guestToken: token(at('guest token')) });
+    await service.request(method, target, { ...keyed, session });
+  }
+};
+
+const payAsUser = async (): Promise<void> => {
+  const user = await signIn(service, { email: email('user') });
+  keep('token', 'session', user.session);
+  keep('token', 'bearer', user.token);
+  const payment = await createIntent(service, user);
+  keep('secret', 'client secret', payment.client_secret);
+  const options = { ...user.options, idempotencyKey: token('key of a confirm') };
+  await confirm(service, payment.id, options, { payment_method_id: VISA });
+  await confirm(service, payment.id, { bearer: user.token }, { payment_method_id: token('one-time token') });
+  const raw = { card_number: card('raw card'), card_exp_month: '12', card_exp_year: '2030', card_cvc: '123' };
+  await service.post('/payment-methods', { ...methodBody(), payment_method_id: undefined, ...raw }, user.options);
+  await service.get(`/payments?session_id=${user.session}`);
+};
+
+const payAsGuest = async (): Promise<void> => {
+  const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: email('guest') }));
+  keep('token', 'guest token', body.guest_token);
+  keep('secret', 'client secret', body.client_secret);
+  await confirm(service, body.id, { guestToken: body.guest_token }, { payment_method_id: VISA });
+  await service.get(`/payments/${body.id}?token=${body.guest_token}`);
+};
+
+const SECRET_FIELDS = ['client_secret', 'access_token', 'password', 'signature', 'cvc', 'api_key', 'private_key'];
+
+const tellFromProviders = async (): Promise<void> => {
+  for (const provider of ['provider_a', 'provider_b', 'provider_c']) {
+    for (const type of ['payment_intent.succeeded', 'customer.updated', 'something.unknown']) {
+      const where = `event ${type} of ${provider}`;
+      const object = {
+        id: `obj_${canaries.size}`,
+        ...Object.fromEntries(SECRET_FIELDS.map((name) => [name, secret(where)])),
+        receipt_email: email(where),
+        note: `paid with ${card(where)}`,
+        list: [{ token: token(where) }],
+      };
+      await service.sendEvent({ provider, type, vocabulary: 'contract', object });
+    }
+  }
+};
+
+const PEOPLE = 20;
+
+beforeAll(async () => {
+  listen();
+  await askEveryRoute();
+  for (let person = 0; person < PEOPLE; person += 1) {
+    await payAsUser();
+    await payAsGuest();
+  }
+  await service.settle();
+  await tellFromProviders();
+  await service.advance(10 * MINUTE);
+  await service.advance(HOUR);
+}, 120_000);
+
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+
+/** The canaries in a text, but for kinds that belong there. */
+const foundIn = (text: string, belongs: readonly Kind[] = []): string[] =>
+  [...canaries]
+    .filter(([value, { kind }]) => !belongs.includes(kind) && text.includes(value))
+    .map(([value, { kind, planted }]) => `${kind} of ${planted}: ${value}`);
+
+describe('of a thousand secrets, tokens, card numbers and addresses', () => {
+  test('none is in a line of the log', () => {
+    expect(canaries.size).toBeGreaterThanOrEqual(1_000);
+    expect(new Set([...canaries.values()].map(({ kind }) => kind)).size).toBe(4);
+    expect(lines.length).toBeGreaterThan(endpoints.length);
+    expect(foundIn(lines.join('\n'))).toEqual([]);
+  });
+
+  test('none is in a message of a queue or an event of the bus, but what a payment’s targets are told of its payer', () => {
+    expect(handed.length).toBeGreaterThan(PEOPLE);
+    expect(foundIn(handed.join('\n'), ['e-mail'])).toEqual([]);
+    expect(foundIn(JSON.stringify(service.busEvents()), ['e-mail'])).toEqual([]);
+  });
+
+  test('none is in a table item where it does not belong', async () => {
+    // A record has its owner's address, a payment its live client secret as well; a delivery what its target is told.
+    const belongs: Readonly<Record<string, readonly Kind[]>> = {
+      DLV: ['e-mail'],
+      PAY: ['e-mail'],
+      CUS: ['e-mail'],
+    };
+    const items: ParsedJson[] = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
+    expect(items.length).toBeGreaterThan(PEOPLE * 5);
+    const leaks = items.flatMap(({ clientSecret: _own, methodRef: _given, ...item }) =>
+      foundIn(JSON.stringify(item), belongs[item.sk]).map((leak) => `${item.pk} ${item.sk}: ${leak}`),
+    );
+    expect(leaks).toEqual([]);
+  });
+});
