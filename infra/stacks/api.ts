@@ -46,7 +46,7 @@ export class ApiStack extends ServiceStack {
   readonly undone: Queue;
 
   constructor(scope: Construct, settings: DeploymentSettings, kept: Pick<KeptResources, 'alarms'>) {
-    const { stage, alarmEmail, allowedOrigins, customDomain, publicBaseUrl } = settings;
+    const { stage, alarmEmail, allowedOrigins, customDomain, basePath, publicBaseUrl } = settings;
     super(scope, { stage, part: 'api', description: 'Payments: HTTP API' });
     const { apiId, apiEndpoint } = new HttpApi(this, 'Api', {
       apiName: `payments-${stage}`,
@@ -62,7 +62,7 @@ export class ApiStack extends ServiceStack {
       }),
     });
     this.api = HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: apiId, apiEndpoint });
-    this.baseUrl = publicBaseUrl || (customDomain && `https://${customDomain}`) || apiEndpoint;
+    this.baseUrl = publicBaseUrl || (customDomain && `https://${customDomain}${basePath}`) || apiEndpoint;
     new CfnOutput(this, 'BaseUrl', { value: this.baseUrl });
     this.undone = new UndoneInvocations(this, 'Undone', { alarms: kept.alarms, alarmEmail }).queue;
   }

@@ -66,10 +66,10 @@ export class FrontStack extends ServiceStack {
         }),
       ),
     });
-    if (settings.customDomain !== '') this.#domain(settings.customDomain, api, stage);
+    if (settings.customDomain !== '') this.#domain(settings, api, stage);
   }
 
-  #domain(domainName: string, api: IHttpApi, stage: CfnStage): void {
+  #domain({ customDomain: domainName, basePath }: DeploymentSettings, api: IHttpApi, stage: CfnStage): void {
     // Deployment waits until the operator has put the certificate's record into the domain's DNS.
     const certificate = new Certificate(this, 'Certificate', {
       domainName,
@@ -79,6 +79,7 @@ export class FrontStack extends ServiceStack {
     const mapping = new ApiMapping(this, 'Mapping', {
       api,
       domainName: domain,
+      ...(basePath !== '' && { apiMappingKey: basePath.slice(1) }),
       stage: HttpStage.fromHttpStageAttributes(this, 'MappedStage', { api, stageName: stage.stageName }),
     });
     mapping.node.addDependency(stage);

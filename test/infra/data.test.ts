@@ -164,6 +164,14 @@ describe('the stacks', () => {
     const { Variables } = prod.functionOf('payments.get').Properties.Environment;
     expect(Variables).toMatchObject({ STAGE: 'prod', PUBLIC_BASE_URL: 'https://pay.example.com' });
     expect(dev.ofType('AWS::ApiGatewayV2::DomainName')).toEqual([]);
+    expect(prod.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBeUndefined();
+  });
+
+  it('stand under a prefix of that domain where one is given', () => {
+    const shared = synthesize({ env: { CUSTOM_DOMAIN: 'api.example.com', BASE_PATH: '/pay/' } });
+    expect(shared.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBe('pay');
+    const { Variables } = shared.functionOf('payments.get').Properties.Environment;
+    expect(Variables).toMatchObject({ PUBLIC_BASE_URL: 'https://api.example.com/pay' });
   });
 
   it('hold fewer than 450 resources each, even with 70 endpoints in one folder', () => {
