@@ -137,6 +137,12 @@ describe('the role of a function', () => {
     expect(new Set(roles).size).toBe(all.length);
   });
 
+  it('fits in one policy, which holds 6,144 characters', () => {
+    // References are longer than the ARNs that they become.
+    const sizes = ofType('AWS::IAM::ManagedPolicy').map(({ Properties }) => JSON.stringify(Properties.PolicyDocument));
+    expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
+  });
+
   it('is all there is: no policy stands elsewhere', () => {
     const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
     expect([...types].sort()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
