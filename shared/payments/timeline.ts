@@ -52,13 +52,13 @@ export const paymentTimeline = async (
   return { data: entries, meta: { payment_id: record.id, status: record.status, is_complete: isComplete } };
 };
 
-export interface Timeline {
+interface Timeline {
   readonly entries: readonly TimelineEntry[];
   /** Otherwise some attempts to tell targets are missing; no version is. */
   readonly isComplete: boolean;
 }
 
-export const timelineOf = async (table: Table, paymentId: string): Promise<Timeline> => {
+const timelineOf = async (table: Table, paymentId: string): Promise<Timeline> => {
   const { items, next } = await table.queryItems({
     partition: paymentKey(paymentId).pk,
     from: HISTORY_PREFIX,

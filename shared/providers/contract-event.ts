@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent, type ProviderMethod } from './provider.ts';
 import { invoiceNews, subscriptionNews } from './subscription-news.ts';
 
@@ -7,28 +7,28 @@ import { invoiceNews, subscriptionNews } from './subscription-news.ts';
  * beside its provider's vocabulary. Its shape is a part of Stripe's; the optional fields are named as there.
  */
 const eventSchema = z.looseObject({
-  id: z.string().min(1).max(255),
-  type: z.string().min(1).max(128),
-  created: z.int().nonnegative(),
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
+  created: z.int().check(z.nonnegative()),
   data: z.looseObject({
     object: z.looseObject({
-      id: z.string().max(255),
-      amount: z.int().nullish(),
-      currency: z.string().nullish(),
-      type: z.string().nullish(),
-      card: z
-        .looseObject({
-          brand: z.string().nullish(),
-          last4: z.string().nullish(),
-          exp_month: z.int().nullish(),
-          exp_year: z.int().nullish(),
-          wallet: z.looseObject({ type: z.string().nullish() }).nullish(),
-        })
-        .nullish(),
-      email: z.string().nullish(),
-      name: z.string().nullish(),
-      phone: z.string().nullish(),
-      metadata: z.record(z.string(), z.unknown()).nullish(),
+      id: z.string().check(z.maxLength(255)),
+      amount: z.nullish(z.int()),
+      currency: z.nullish(z.string()),
+      type: z.nullish(z.string()),
+      card: z.nullish(
+        z.looseObject({
+          brand: z.nullish(z.string()),
+          last4: z.nullish(z.string()),
+          exp_month: z.nullish(z.int()),
+          exp_year: z.nullish(z.int()),
+          wallet: z.nullish(z.looseObject({ type: z.nullish(z.string()) })),
+        }),
+      ),
+      email: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      phone: z.nullish(z.string()),
+      metadata: z.nullish(z.record(z.string(), z.unknown())),
     }),
   }),
 });

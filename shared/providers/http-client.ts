@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { Outcome } from '../core/outcome.ts';
 import type { AdapterOptions } from './adapter.ts';
 
@@ -15,7 +15,7 @@ export interface HttpRequest<T> {
   /** A text is sent as it is, with the content type among `headers`; anything else as JSON. */
   readonly body?: unknown;
   /** What an answer that is a success has to hold. */
-  readonly answer: z.ZodType<T>;
+  readonly answer: z.ZodMiniType<T>;
 }
 
 export type Exchanged<T> =

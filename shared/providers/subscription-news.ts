@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { InvoiceNews, SubscriptionNews } from './native-subscriptions.ts';
 
 /**
@@ -6,20 +6,20 @@ import type { InvoiceNews, SubscriptionNews } from './native-subscriptions.ts';
  * the period to the subscription's items, and an invoice's subscription and intent deeper into it: an endpoint speaks its
  * own version, so both places are read.
  */
-const reference = z.union([z.string(), z.looseObject({ id: z.string() })]).nullish();
-const metadata = z.record(z.string(), z.unknown()).nullish();
-const seconds = z.int().nonnegative().nullish();
+const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
+const metadata = z.nullish(z.record(z.string(), z.unknown()));
+const seconds = z.nullish(z.int().check(z.nonnegative()));
 const period = { current_period_start: seconds, current_period_end: seconds };
 
 const subscriptionSchema = z.looseObject({
   id: z.string(),
-  status: z.string().nullish(),
+  status: z.nullish(z.string()),
   ...period,
-  items: z.looseObject({ data: z.array(z.looseObject(period)) }).nullish(),
+  items: z.nullish(z.looseObject({ data: z.array(z.looseObject(period)) })),
   trial_end: seconds,
-  cancel_at_period_end: z.boolean().nullish(),
+  cancel_at_period_end: z.nullish(z.boolean()),
   default_payment_method: reference,
-  pause_collection: z.looseObject({}).nullish(),
+  pause_collection: z.nullish(z.looseObject({})),
   metadata,
 });
 
@@ -58,22 +58,22 @@ const statusOf = (said: z.infer<typeof subscriptionSchema>): SubscriptionNews['s
   return said.pause_collection && status !== 'canceled' ? 'paused' : status;
 };
 
-const ofSubscription = z.looseObject({ subscription: reference, metadata }).nullish();
-const listOf = <T extends z.ZodType>(item: T) => z.looseObject({ data: z.array(item) }).nullish();
+const ofSubscription = z.nullish(z.looseObject({ subscription: reference, metadata }));
+const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.looseObject({ data: z.array(item) }));
 
 const invoiceSchema = z.looseObject({
   id: z.string(),
-  status: z.string().nullish(),
-  amount_due: z.int().nullish(),
-  amount: z.int().nullish(),
-  currency: z.string().nullish(),
-  attempt_count: z.int().nonnegative().nullish(),
+  status: z.nullish(z.string()),
+  amount_due: z.nullish(z.int()),
+  amount: z.nullish(z.int()),
+  currency: z.nullish(z.string()),
+  attempt_count: z.nullish(z.int().check(z.nonnegative())),
   subscription: reference,
   subscription_details: ofSubscription,
-  parent: z.looseObject({ subscription_details: ofSubscription }).nullish(),
+  parent: z.nullish(z.looseObject({ subscription_details: ofSubscription })),
   payment_intent: reference,
   payments: listOf(z.looseObject({ payment: z.looseObject({ payment_intent: reference }) })),
-  lines: listOf(z.looseObject({ period: z.looseObject({ start: seconds, end: seconds }).nullish() })),
+  lines: listOf(z.looseObject({ period: z.nullish(z.looseObject({ start: seconds, end: seconds })) })),
   metadata,
 });
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { derivedId, fingerprint } from '../core/ids.ts';
 import { DAY, epochSeconds, instant } from '../core/time.ts';
 import { redacted } from '../observability/redaction.ts';
+import type { Clause } from '../table/expression.ts';
 import { historyLogKey, listSort, logKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 
@@ -30,13 +31,13 @@ export interface LogEntry {
   readonly paymentId?: string | undefined;
 }
 
-/** Each item has its own key, so that whoever does this twice has done it once. */
+/** Each item has its own key: done twice it is done once, and a success stays as it was told first. */
 export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
-  await Promise.all([
-    table.put(logItem(entry)),
-    ...(entry.paymentId === undefined ? [] : [table.put(historyItem(entry, entry.paymentId))]),
-  ]);
+  const items = [logItem(entry), ...(entry.paymentId === undefined ? [] : [historyItem(entry, entry.paymentId)])];
+  await Promise.all(items.map((item) => table.put(item, [UNLESS_SUCCESS])));
 };
+
+const UNLESS_SUCCESS: Clause = { any: [{ absent: true }, { differs: ['status', 'success'] }] };
 
 const KEPT_MS = 90 * DAY;
 

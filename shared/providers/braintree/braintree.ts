@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { AdapterOptions } from '../adapter.ts';
 import { notOffered } from '../not-offered.ts';
@@ -53,7 +53,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
   };
 };
 
-const answered = z.looseObject({ customer: z.looseObject({ id: z.string().min(1) }) });
+const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(z.minLength(1)) }) });
 
 /** "Customer ID has already been taken". */
 const ID_TAKEN = '91609';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { AdapterOptions } from '../adapter.ts';
 
@@ -33,7 +33,7 @@ const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number
 /** What the SDK answers where Braintree refused the fields: it does not throw then. */
 const refusedAnswer = z.looseObject({ success: z.literal(false) });
 const collection = z.looseObject({ deepErrors: z.function({ input: [], output: z.unknown() }) });
-const problems = z.array(z.looseObject({ code: z.string(), attribute: z.string().optional() }));
+const problems = z.array(z.looseObject({ code: z.string(), attribute: z.optional(z.string()) }));
 
 const attempt = async (call: () => Promise<unknown>): Promise<Outcome<unknown>> => {
   try {
@@ -47,7 +47,7 @@ const attempt = async (call: () => Promise<unknown>): Promise<Outcome<unknown>> 
 
 const refusalOf = (errors: unknown): Outcome<never> => {
   const parsed = collection.safeParse(errors);
-  const [problem] = problems.catch([]).parse(parsed.success ? parsed.data.deepErrors() : []);
+  const [problem] = z.catch(problems, []).parse(parsed.success ? parsed.data.deepErrors() : []);
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Exchanged, HttpClient, HttpRequest } from '../http-client.ts';
 import type { Exchange } from './outcome.ts';
 
@@ -12,7 +12,7 @@ export interface Client {
 }
 
 const MARGIN_MS = 60_000;
-const tokenAnswer = z.looseObject({ access_token: z.string().min(1), expires_in: z.number() });
+const tokenAnswer = z.looseObject({ access_token: z.string().check(z.minLength(1)), expires_in: z.number() });
 
 interface Token {
   readonly text: string;

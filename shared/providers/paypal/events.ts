@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../provider.ts';
 import { centsOf } from './amounts.ts';
@@ -11,10 +11,10 @@ import { tokenFacts } from './vault.ts';
  * not among them: the service bills by itself here.
  */
 const eventSchema = z.looseObject({
-  id: z.string().min(1).max(255),
-  event_type: z.string().min(1).max(128),
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  event_type: z.string().check(z.minLength(1), z.maxLength(128)),
   create_time: z.iso.datetime({ offset: true }),
-  resource: z.unknown().optional(),
+  resource: z.optional(z.unknown()),
 });
 type Said = Pick<ProviderEvent, 'type' | 'object'>;
 

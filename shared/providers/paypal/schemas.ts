@@ -1,65 +1,65 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** What the adapter reads of PayPal's answers and events; everything else is let pass. */
 const moneySchema = z.looseObject({ currency_code: z.string(), value: z.string() });
 
 export const captureSchema = z.looseObject({
   id: z.string(),
-  status: z.string().optional(),
-  amount: moneySchema.optional(),
-  custom_id: z.string().optional(),
-  processor_response: z.looseObject({ response_code: z.string().optional() }).optional(),
-  supplementary_data: z
-    .looseObject({ related_ids: z.looseObject({ order_id: z.string().optional() }).optional() })
-    .optional(),
+  status: z.optional(z.string()),
+  amount: z.optional(moneySchema),
+  custom_id: z.optional(z.string()),
+  processor_response: z.optional(z.looseObject({ response_code: z.optional(z.string()) })),
+  supplementary_data: z.optional(
+    z.looseObject({ related_ids: z.optional(z.looseObject({ order_id: z.optional(z.string()) })) }),
+  ),
 });
 export type Capture = z.infer<typeof captureSchema>;
 
 const vaulted = z.looseObject({
-  attributes: z
-    .looseObject({
-      vault: z.looseObject({ id: z.string().optional(), status: z.string().optional() }).optional(),
-    })
-    .optional(),
+  attributes: z.optional(
+    z.looseObject({
+      vault: z.optional(z.looseObject({ id: z.optional(z.string()), status: z.optional(z.string()) })),
+    }),
+  ),
 });
 
 export const orderSchema = z.looseObject({
   id: z.string(),
   status: z.string(),
-  payment_source: z.looseObject({ paypal: vaulted.optional(), card: vaulted.optional() }).nullish(),
+  payment_source: z.nullish(z.looseObject({ paypal: z.optional(vaulted), card: z.optional(vaulted) })),
   purchase_units: z
     .array(
       z.looseObject({
         amount: moneySchema,
-        custom_id: z.string().optional(),
-        description: z.string().optional(),
-        payments: z.looseObject({ captures: z.array(captureSchema).optional() }).optional(),
+        custom_id: z.optional(z.string()),
+        description: z.optional(z.string()),
+        payments: z.optional(z.looseObject({ captures: z.optional(z.array(captureSchema)) })),
       }),
     )
-    .min(1),
-  links: z.array(z.looseObject({ rel: z.string(), href: z.string() })).optional(),
+    .check(z.minLength(1)),
+  links: z.optional(z.array(z.looseObject({ rel: z.string(), href: z.string() }))),
 });
 export type Order = z.infer<typeof orderSchema>;
 
 export const paymentTokenSchema = z.looseObject({
   id: z.string(),
-  customer: z.looseObject({ id: z.string().optional() }).optional(),
-  payment_source: z
-    .looseObject({
-      paypal: z.looseObject({}).optional(),
-      card: z
-        .looseObject({
-          brand: z.string().optional(),
-          last_digits: z.string().optional(),
-          expiry: z.string().optional(),
-        })
-        .optional(),
-    })
-    .optional(),
+  customer: z.optional(z.looseObject({ id: z.optional(z.string()) })),
+  payment_source: z.optional(
+    z.looseObject({
+      paypal: z.optional(z.looseObject({})),
+      card: z.optional(
+        z.looseObject({
+          brand: z.optional(z.string()),
+          last_digits: z.optional(z.string()),
+          expiry: z.optional(z.string()),
+        }),
+      ),
+    }),
+  ),
 });
 export type PaymentToken = z.infer<typeof paymentTokenSchema>;
 
 export const refusalSchema = z.looseObject({
-  name: z.string().optional(),
-  details: z.array(z.looseObject({ issue: z.string(), field: z.string().optional() })).optional(),
+  name: z.optional(z.string()),
+  details: z.optional(z.array(z.looseObject({ issue: z.string(), field: z.optional(z.string()) }))),
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type {
   AttachMethod,
@@ -19,7 +19,7 @@ import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
  * here, and gone with the last of them.
  */
 const TOKENS = '/v3/vault/payment-tokens';
-const tokensAnswer = z.looseObject({ payment_tokens: z.array(z.looseObject({ id: z.string() })).optional() });
+const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseObject({ id: z.string() }))) });
 
 export const paypalVault = (call: Call) => {
   const findMethod = async (methodId: string): Promise<Outcome<ProviderMethod>> =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { WebhookRequest } from '../provider.ts';
 import type { Exchange } from './outcome.ts';
 
@@ -22,18 +22,15 @@ const MAX_REMEMBERED = 1_000;
 const headersSchema = z.object({
   'paypal-auth-algo': z.literal('SHA256withRSA'),
   // Nothing that a reader of URLs would leave out.
-  'paypal-cert-url': z
-    .string()
-    .regex(/^[!-~]{1,500}$/)
-    .pipe(z.url()),
-  'paypal-transmission-id': z.string().regex(/^[\w-]{1,50}$/),
+  'paypal-cert-url': z.pipe(z.string().check(z.regex(/^[!-~]{1,500}$/)), z.url()),
+  'paypal-transmission-id': z.string().check(z.regex(/^[\w-]{1,50}$/)),
   // Several texts decode to the same bytes: only the one that is written so counts.
-  'paypal-transmission-sig': z
-    .base64()
-    .min(1)
-    .max(500)
-    .refine((text) => Buffer.from(text, 'base64').toString('base64') === text),
-  'paypal-transmission-time': z.iso.datetime({ offset: true }).max(100),
+  'paypal-transmission-sig': z.base64().check(
+    z.minLength(1),
+    z.maxLength(500),
+    z.refine((text) => Buffer.from(text, 'base64').toString('base64') === text),
+  ),
+  'paypal-transmission-time': z.iso.datetime({ offset: true }).check(z.maxLength(100)),
 });
 type Signed = z.infer<typeof headersSchema>;
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import { monthText } from '../contract-event.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../provider.ts';
@@ -7,7 +7,7 @@ import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
 /** Cards on file: made from a token or from a payment, never changed, disabled when they are detached. */
-const cardAnswer = z.looseObject({ card: cardSchema.extend({ id: z.string().min(1) }) });
+const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
 export const squareCards = (call: Call, orders: SquareOrders) => {
   const create = async (sourceId: string, customerId: string, idempotencyKey: string) =>

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent, ReportedStatus } from '../provider.ts';
 import { cardFacts } from './cards.ts';
@@ -11,19 +11,19 @@ import { cardSchema, customerSchema, paymentSchema } from './schemas.ts';
  * interface's payload. Square's subscriptions and invoices are not among them: the service bills by itself here.
  */
 const eventSchema = z.looseObject({
-  event_id: z.string().min(1).max(255),
-  type: z.string().min(1).max(128),
+  event_id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
   created_at: z.iso.datetime({ offset: true }),
   data: z.looseObject({
-    id: z.string().max(255).nullish(),
-    object: z
-      .looseObject({
-        payment: paymentSchema.partial({ status: true, amount_money: true, order_id: true }).optional(),
-        card: cardSchema.optional(),
-        customer: customerSchema.optional(),
-        order_updated: z.looseObject({ order_id: z.string(), state: z.string().nullish() }).optional(),
-      })
-      .nullish(),
+    id: z.nullish(z.string().check(z.maxLength(255))),
+    object: z.nullish(
+      z.looseObject({
+        payment: z.optional(z.partial(paymentSchema, { status: true, amount_money: true, order_id: true })),
+        card: z.optional(cardSchema),
+        customer: z.optional(customerSchema),
+        order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
+      }),
+    ),
   }),
 });
 type SquareEvent = z.infer<typeof eventSchema>;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../provider.ts';

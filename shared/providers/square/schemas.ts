@@ -1,69 +1,69 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** What the adapter reads of Square's objects; whatever else they hold is let pass. */
 const money = z.looseObject({ amount: z.int(), currency: z.string() });
 
-const error = z.looseObject({ category: z.string(), code: z.string(), field: z.string().nullish() });
+const error = z.looseObject({ category: z.string(), code: z.string(), field: z.nullish(z.string()) });
 export type SquareError = z.infer<typeof error>;
 
 export const cardSchema = z.looseObject({
-  id: z.string().nullish(),
-  card_brand: z.string().nullish(),
-  last_4: z.string().nullish(),
-  exp_month: z.int().nullish(),
-  exp_year: z.int().nullish(),
-  customer_id: z.string().nullish(),
+  id: z.nullish(z.string()),
+  card_brand: z.nullish(z.string()),
+  last_4: z.nullish(z.string()),
+  exp_month: z.nullish(z.int()),
+  exp_year: z.nullish(z.int()),
+  customer_id: z.nullish(z.string()),
 });
 export type SquareCard = z.infer<typeof cardSchema>;
 
 export const paymentSchema = z.looseObject({
-  id: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
   status: z.string(),
   amount_money: money,
-  order_id: z.string().min(1),
-  reference_id: z.string().nullish(),
-  card_details: z
-    .looseObject({
-      card: cardSchema.nullish(),
-      auth_result_code: z.string().nullish(),
-      errors: z.array(error).nullish(),
-    })
-    .nullish(),
-  bank_account_details: z.looseObject({ errors: z.array(error).nullish() }).nullish(),
+  order_id: z.string().check(z.minLength(1)),
+  reference_id: z.nullish(z.string()),
+  card_details: z.nullish(
+    z.looseObject({
+      card: z.nullish(cardSchema),
+      auth_result_code: z.nullish(z.string()),
+      errors: z.nullish(z.array(error)),
+    }),
+  ),
+  bank_account_details: z.nullish(z.looseObject({ errors: z.nullish(z.array(error)) })),
 });
 export type SquarePayment = z.infer<typeof paymentSchema>;
 
 export const orderSchema = z.looseObject({
-  id: z.string().min(1),
-  state: z.string().nullish(),
-  version: z.int().nullish(),
-  reference_id: z.string().nullish(),
+  id: z.string().check(z.minLength(1)),
+  state: z.nullish(z.string()),
+  version: z.nullish(z.int()),
+  reference_id: z.nullish(z.string()),
   total_money: money,
-  tenders: z
-    .array(
+  tenders: z.nullish(
+    z.array(
       z.looseObject({
-        id: z.string().nullish(),
-        payment_id: z.string().nullish(),
-        card_details: z.looseObject({ status: z.string().nullish() }).nullish(),
-        bank_account_details: z.looseObject({ status: z.string().nullish() }).nullish(),
+        id: z.nullish(z.string()),
+        payment_id: z.nullish(z.string()),
+        card_details: z.nullish(z.looseObject({ status: z.nullish(z.string()) })),
+        bank_account_details: z.nullish(z.looseObject({ status: z.nullish(z.string()) })),
       }),
-    )
-    .nullish(),
+    ),
+  ),
 });
 export type SquareOrder = z.infer<typeof orderSchema>;
 
 export const customerSchema = z.looseObject({
-  id: z.string().min(1),
-  given_name: z.string().nullish(),
-  family_name: z.string().nullish(),
-  email_address: z.string().nullish(),
-  phone_number: z.string().nullish(),
-  reference_id: z.string().nullish(),
+  id: z.string().check(z.minLength(1)),
+  given_name: z.nullish(z.string()),
+  family_name: z.nullish(z.string()),
+  email_address: z.nullish(z.string()),
+  phone_number: z.nullish(z.string()),
+  reference_id: z.nullish(z.string()),
 });
 export type SquareCustomer = z.infer<typeof customerSchema>;
 
 /** The failed payment comes with a charge that was declined. */
 export const refusalSchema = z.looseObject({
-  errors: z.array(error).min(1),
-  payment: z.looseObject({ id: z.string().nullish(), card_details: paymentSchema.shape.card_details }).nullish(),
+  errors: z.array(error).check(z.minLength(1)),
+  payment: z.nullish(z.looseObject({ id: z.nullish(z.string()), card_details: paymentSchema.shape.card_details })),
 });

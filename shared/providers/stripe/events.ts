@@ -1,17 +1,19 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../provider.ts';
 import { declineCode, idOf } from './report.ts';
 
 /** Both vocabularies: Stripe's own event, and the interface's payload, whose shape is a part of Stripe's. */
-const reference = z.union([z.string(), z.looseObject({ id: z.string() })]).nullish();
+const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 
 /** What only Stripe's own objects say. */
 const ownFields = z.looseObject({
   data: z.looseObject({
     object: z.looseObject({
       latest_charge: reference,
-      last_payment_error: z.looseObject({ code: z.string().nullish(), decline_code: z.string().nullish() }).nullish(),
+      last_payment_error: z.nullish(
+        z.looseObject({ code: z.nullish(z.string()), decline_code: z.nullish(z.string()) }),
+      ),
     }),
   }),
 });
