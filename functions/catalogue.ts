@@ -4,6 +4,7 @@ import { addressEndpoints } from './addresses/endpoints.ts';
 import { adminEndpoints } from './admin/endpoints.ts';
 import { referenceEndpoints } from './admin/reference/endpoints.ts';
 import { customerEndpoints } from './customers/endpoints.ts';
+import { docsEndpoints } from './docs/endpoints.ts';
 import { membershipEndpoints } from './memberships/endpoints.ts';
 import { organizationEndpoints } from './organizations/endpoints.ts';
 import { methodEndpoints } from './payment-methods/endpoints.ts';
@@ -26,6 +27,7 @@ export const endpoints: readonly Endpoint[] = [
   ...adminEndpoints,
   ...referenceEndpoints,
   ...webhookEndpoints,
+  ...docsEndpoints,
 ];
 
 export const triggers: readonly Trigger[] = workerTriggers;

@@ -5,6 +5,7 @@ import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/catalogue.ts';
 import { ADAPTERS } from '../shared/settings.ts';
 import { ADAPTER_FOLDER, adaptersApart } from './adapters-apart.ts';
+import { documentMade } from './document-made.ts';
 import { leftOut } from './left-out.ts';
 
 /** The function that answers what no route matches: the one entry that the catalogue does not name. */
@@ -50,7 +51,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    plugins: [adaptersApart, leftOut],
+    plugins: [adaptersApart, documentMade, leftOut],
     // CommonJS packages in an ES module still call require for Node's own modules.
     banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
     logLevel: 'warning',

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
-import { type Environment, SettingsError } from '../shared/settings.ts';
+import { type Environment, prefix, SettingsError } from '../shared/settings.ts';
 import { checkedSettings, isTargetVariable } from '../shared/webhooks/targets.ts';
 import type { OperatedSettings } from '../shared/workers/trigger.ts';
 
@@ -14,6 +14,8 @@ export interface DeploymentSettings {
   readonly alarmEmail: string;
   /** Host name of the API; empty: API Gateway's own. */
   readonly customDomain: string;
+  /** Of every route, where there is a host name of our own: `/pay`, or empty. */
+  readonly basePath: string;
   readonly allowedOrigins: readonly string[];
   /** Given by the operator; empty: follows from the custom domain or the API. */
   readonly publicBaseUrl: string;
@@ -97,6 +99,7 @@ const deploymentSchema = z.object({
   CUSTOM_DOMAIN: z
     .union([z.literal(''), z.hostname().refine((name) => name.includes('.'))], 'a host name is wanted')
     .default(''),
+  BASE_PATH: prefix,
 });
 
 /** @throws SettingsError naming every mistake, one line each. */
@@ -114,6 +117,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     stage: deployment.data.STAGE,
     alarmEmail: deployment.data.ALARM_EMAIL,
     customDomain: deployment.data.CUSTOM_DOMAIN,
+    basePath: deployment.data.CUSTOM_DOMAIN === '' ? '' : deployment.data.BASE_PATH,
     allowedOrigins: service.ALLOWED_ORIGINS,
     publicBaseUrl: service.PUBLIC_BASE_URL,
     operated: service,

@@ -62,7 +62,9 @@ const client = (endpointVariable: string) => {
   };
 };
 
-const log = perHost(() => jsonLog(host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO'));
+const log = perHost(() =>
+  jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
+);
 const table = perHost(() => openTable(client('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now));
 const bus = perHost(() =>
   openBus(new EventBridgeClient(client('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
@@ -183,6 +185,9 @@ const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: set
 
 /** What use cases that call a provider take beside. */
 export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
+
+/** The base URL that the API document names. */
+export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));

@@ -32,6 +32,12 @@ const days = (fallback: readonly number[]) =>
         .array(z.int().min(1).max(MAX_DAYS))
         .refine((each) => each.every((day, index) => index === 0 || day > (each[index - 1] ?? 0)), 'must ascend'),
     );
+/** Prefix of every route, without a slash at its end. */
+export const prefix = z
+  .string()
+  .default('')
+  .refine((value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'a path like /payments-api is wanted')
+  .transform((value) => value.replace(/\/$/, ''));
 const link = z.union([z.literal(''), z.url()]).default('');
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;

@@ -2,9 +2,18 @@ import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-c
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import type { Stage } from '../settings.ts';
+
+/** Where alarms go, and whose they are. */
+export interface Alarms {
+  readonly topic: ITopic;
+  readonly stage: Stage;
+}
 
 export interface ServiceAlarmProps {
-  readonly topic: ITopic;
+  readonly alarms: Alarms;
+  /** As docs/operations.md lists it. */
+  readonly name: string;
   readonly metric: IMetric;
   /** What happened, and then what it means for the business. */
   readonly description: string;
@@ -17,8 +26,9 @@ export interface ServiceAlarmProps {
 
 /** An alarm that says what it means, and tells when it is over. */
 export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmProps): Alarm => {
-  const { topic, metric, description, threshold, periods = 1, alarmsOn = 'much' } = props;
+  const { alarms, name, metric, description, threshold, periods = 1, alarmsOn = 'much' } = props;
   const alarm = new Alarm(scope, id, {
+    alarmName: `payments-${alarms.stage}-${name}`,
     metric,
     alarmDescription: description,
     threshold,
@@ -29,7 +39,7 @@ export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmPr
         : ComparisonOperator.LESS_THAN_THRESHOLD,
     treatMissingData: alarmsOn === 'much' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
   });
-  const action = new SnsAction(topic);
+  const action = new SnsAction(alarms.topic);
   alarm.addAlarmAction(action);
   alarm.addOkAction(action);
   return alarm;

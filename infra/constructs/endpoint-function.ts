@@ -5,6 +5,7 @@ import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { acknowledge } from '../acknowledged.ts';
 import type { ServiceContext } from './context.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
 
@@ -25,7 +26,9 @@ export class EndpointFunction extends Construct {
       routeKey: HttpRouteKey.with(endpoint.path, HttpMethod[endpoint.method]),
       integration: new HttpLambdaIntegration('Integration', lambda),
     });
+    acknowledge(this, 'AwsSolutions-APIG4');
     if (endpoint.auth === 'provider-signature') {
+      acknowledge(lambda, 'PCI.DSS.321-LambdaFunctionPublicAccessProhibited');
       const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
       new CfnOutput(this, 'Url', { key: `${constructId(endpoint.id)}Url`, value: url, description: endpoint.summary });
     }

@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnRule, type EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { QueueTrigger } from '../../shared/workers/trigger.ts';
+import { acknowledge } from '../acknowledged.ts';
 import { serviceAlarm } from './alarm.ts';
 import type { KeptResources, ServiceContext } from './context.ts';
 import { allow, queueEnvironment } from './rights.ts';
@@ -26,12 +26,14 @@ export interface ConsumedQueueProps {
 /** A queue, its dead-letter queue, the alarm that tells of it, and the bus rules that feed it. */
 export class ConsumedQueue extends Construct {
   readonly queue: Queue;
-  readonly alarm: Alarm;
+  readonly deadLetters: Queue;
 
   constructor(scope: Construct, id: string, { trigger, kept }: ConsumedQueueProps) {
     super(scope, id);
     const secured = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
     const deadLetters = new Queue(this, 'DeadLetters', { ...secured, retentionPeriod: DEAD_LETTER_RETENTION });
+    acknowledge(deadLetters, 'Serverless-SQSRedrivePolicy');
+    this.deadLetters = deadLetters;
     this.queue = new Queue(this, 'Queue', {
       ...secured,
       retentionPeriod: RETENTION,
@@ -40,8 +42,9 @@ export class ConsumedQueue extends Construct {
       ),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: trigger.maxReceives },
     });
-    this.alarm = serviceAlarm(this, 'Alarm', {
-      topic: kept.alarms,
+    serviceAlarm(this, 'Alarm', {
+      alarms: kept.alarms,
+      name: `${trigger.queue}-dead-letters`,
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({
         statistic: 'Maximum',
         period: Duration.minutes(1),
@@ -88,6 +91,8 @@ export interface QueueConsumerProps {
 
 /** The function that takes a queue's messages: a failed message comes back alone, then goes to the dead letters. */
 export class QueueConsumer extends Construct {
+  readonly lambda: LambdaFunction;
+
   constructor(scope: Construct, id: string, { context, trigger, logGroup, queue }: QueueConsumerProps) {
     super(scope, id);
     const { lambda } = new ServiceFunction(this, 'Consumer', {
@@ -102,12 +107,14 @@ export class QueueConsumer extends Construct {
         ),
       ],
     });
-    new EventSourceMapping(this, 'Source', {
+    this.lambda = lambda;
+    const source = new EventSourceMapping(this, 'Source', {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
       maxConcurrency: trigger.maxConcurrency,
       reportBatchItemFailures: true,
     });
+    acknowledge(source, 'Serverless-LambdaEventSourceMappingDestination');
   }
 }

@@ -1,3 +1,4 @@
+import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Right } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/settings.ts';
@@ -8,30 +9,42 @@ import type { ServiceContext } from './context.ts';
 const TABLE_READ = ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 const TABLE_WRITE = ['dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'];
 
-export const statementOf = (right: Right, context: ServiceContext): PolicyStatement => {
+export const statementsOf = (right: Right, context: ServiceContext): readonly PolicyStatement[] => {
   switch (right) {
     case 'table:read':
-      return allow(TABLE_READ, [
-        context.table.tableArn,
-        ...TABLE.indexes.map(({ name }) => `${context.table.tableArn}/index/${name}`),
-      ]);
+      return [
+        allow(TABLE_READ, [
+          context.table.tableArn,
+          ...TABLE.indexes.map(({ name }) => `${context.table.tableArn}/index/${name}`),
+        ]),
+      ];
     case 'table:write':
-      return allow(TABLE_WRITE, [context.table.tableArn]);
+      return [allow(TABLE_WRITE, [context.table.tableArn])];
     case 'events:put':
-      return allow(['events:PutEvents'], [context.bus.eventBusArn]);
+      return [allow(['events:PutEvents'], [context.bus.eventBusArn])];
     case 'secrets:providers':
-      return allow(
-        ['secretsmanager:GetSecretValue'],
+      return readSecrets(
+        context,
         PROVIDER_SLOTS.map((slot) => context.providerSecrets[slot].secretArn),
       );
     case 'secrets:guest-tokens':
-      return allow(['secretsmanager:GetSecretValue'], [context.guestTokenSecret.secretArn]);
+      return readSecrets(context, [context.guestTokenSecret.secretArn]);
     case 'secrets:webhooks':
-      return allow(['secretsmanager:GetSecretValue'], [context.webhookSecret.secretArn]);
+      return readSecrets(context, [context.webhookSecret.secretArn]);
     default:
-      return allow(['sqs:SendMessage'], [queueOf(right, context).queueArn]);
+      return [allow(['sqs:SendMessage'], [queueOf(right, context).queueArn])];
   }
 };
+
+/** The key opens secrets to them, and nothing else that it encrypts. */
+const readSecrets = ({ key }: ServiceContext, arns: readonly string[]): readonly PolicyStatement[] => [
+  allow(['secretsmanager:GetSecretValue'], arns),
+  new PolicyStatement({
+    actions: ['kms:Decrypt'],
+    resources: [key.keyArn],
+    conditions: { StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` } },
+  }),
+];
 
 /** What a function with this right has to be told to use it. */
 export const environmentOf = (right: Right, context: ServiceContext): Readonly<Record<string, string>> => {

@@ -1,7 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { ScheduleTrigger } from '../../shared/workers/trigger.ts';
 import { serviceAlarm } from './alarm.ts';
@@ -23,19 +25,24 @@ export class ScheduledJob extends Construct {
     super(scope, id);
     const every = Duration.minutes(trigger.everyMinutes);
     const { lambda } = new ServiceFunction(this, 'Job', { context, spec: trigger, logGroup });
+    // By its ARN alone: its own policy, which stands beside it, lets every schedule of the stage in.
+    const undone = Queue.fromQueueArn(this, 'Undone', context.undone.queueArn);
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),
-      targets: [new LambdaFunction(lambda, { retryAttempts: 0 })],
+      targets: [new LambdaFunction(lambda, { retryAttempts: 0, deadLetterQueue: undone })],
     });
-    lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every });
-    const alarm = { topic: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM };
+    lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every, onFailure: new SqsDestination(undone) });
+    const alarm = { alarms: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM };
+    const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'FailureAlarm', {
       ...alarm,
+      name: `${name}-fails`,
       metric: lambda.metricErrors({ period: every, statistic: 'Sum' }),
       description: `${trigger.id} fails. ${trigger.impact}`,
     });
     serviceAlarm(this, 'SilenceAlarm', {
       ...alarm,
+      name: `${name}-silent`,
       metric: lambda.metricInvocations({ period: every, statistic: 'Sum' }),
       alarmsOn: 'silence',
       description: `${trigger.id} does not run. ${trigger.impact}`,

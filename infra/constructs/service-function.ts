@@ -1,12 +1,20 @@
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
-import { type IRole, PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { type IRole, ManagedPolicy, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Right } from '../../shared/core/rights.ts';
+import { acknowledge } from '../acknowledged.ts';
 import type { ServiceContext } from './context.ts';
-import { allow, environmentOf, statementOf } from './rights.ts';
+import { allow, environmentOf, statementsOf } from './rights.ts';
 
 export interface FunctionSpec {
   readonly id: string;
@@ -49,6 +57,8 @@ export class ServiceFunction extends Construct {
       timeout: Duration.seconds(spec.timeoutSeconds),
       memorySize: spec.memoryMb,
       role: roleOf(this, props),
+      tracing: Tracing.ACTIVE,
+      deadLetterQueue: context.undone,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       environment: {
@@ -57,22 +67,27 @@ export class ServiceFunction extends Construct {
         ...props.environment,
       },
     });
+    acknowledge(this, 'PCI.DSS.321-LambdaInsideVPC');
   }
 }
 
-/** The rights stand in the role itself: one resource less a function, and they are there before any event is. */
-const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: ServiceFunctionProps): IRole =>
-  new Role(scope, 'Role', {
+/** The rights are one policy of the role's own; nothing that CDK connects later adds to them. */
+const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: ServiceFunctionProps): IRole => {
+  const rights = new ManagedPolicy(scope, 'Rights', {
+    description: `What ${spec.id} may do`,
+    statements: [
+      // The group's ARN ends in `:*` by itself, and so covers its streams and nothing else.
+      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
+      allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], ['*']),
+      allow(['sqs:SendMessage'], [context.undone.queueArn]),
+      ...spec.uses.flatMap((right) => statementsOf(right, context)),
+      ...statements,
+    ],
+  });
+  acknowledge(rights, 'AwsSolutions-IAM5', 'Resource::*');
+  return new Role(scope, 'Role', {
     description: `What ${spec.id} may do`,
     assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    inlinePolicies: {
-      rights: new PolicyDocument({
-        statements: [
-          // The group's ARN ends in `:*` by itself, and so covers its streams and nothing else.
-          allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-          ...spec.uses.map((right) => statementOf(right, context)),
-          ...statements,
-        ],
-      }),
-    },
-  });
+    managedPolicies: [rights],
+  }).withoutPolicyUpdates();
+};

@@ -11,6 +11,7 @@ import { allow } from './rights.ts';
 import { ServiceFunction } from './service-function.ts';
 
 const TRIES = 10;
+const LATE = Duration.minutes(5);
 
 export interface StreamConsumerProps {
   readonly context: ServiceContext;
@@ -36,6 +37,7 @@ export class StreamConsumer extends Construct {
         ),
         allow(['s3:ListBucket'], [failures.bucketArn]),
         allow(['s3:PutObject'], [failures.arnForObjects('*')]),
+        allow(['kms:GenerateDataKey'], [context.key.keyArn]),
       ],
     });
     const source = new EventSourceMapping(this, 'Source', {
@@ -50,11 +52,21 @@ export class StreamConsumer extends Construct {
       filters: [filterOf(trigger)],
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });
+    const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'Alarm', {
-      topic: context.alarms,
+      alarms: context.alarms,
+      name: `${name}-gave-up`,
       metric: givenUp(source.eventSourceMappingId),
       threshold: 1,
       description: `${trigger.id} gave up on changes; they lie in the failure bucket. ${trigger.impact}`,
+    });
+    serviceAlarm(this, 'LateAlarm', {
+      alarms: context.alarms,
+      name: `${name}-late`,
+      metric: lambda.metric('IteratorAge', { statistic: 'Maximum', period: Duration.minutes(1) }),
+      threshold: LATE.toMilliseconds(),
+      periods: 5,
+      description: `${trigger.id} is minutes behind the changes that it reads. ${trigger.impact}`,
     });
   }
 }

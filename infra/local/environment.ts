@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Settings, SettingsError } from '../../shared/settings.ts';
+import { prefix, type Settings, SettingsError } from '../../shared/settings.ts';
 import { checkedSettings } from '../../shared/webhooks/targets.ts';
 
 /** The settings of the local host, and the environment in which it lets the functions run. */
@@ -39,11 +39,7 @@ const hostSchema = z.object({
     .string()
     .default('')
     .transform((value) => value || '.local'),
-  BASE_PATH: z
-    .string()
-    .default('')
-    .refine((value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'a path like /payments-api is wanted')
-    .transform((value) => value.replace(/\/$/, '')),
+  BASE_PATH: prefix,
   DYNAMODB_ENDPOINT: z.union([z.literal(''), z.url('the URL of a DynamoDB engine is wanted')]).default(''),
 });
 

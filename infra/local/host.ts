@@ -97,7 +97,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   listener.open({
     gateway: parts.gateway,
     local: parts.local,
-    reference: createReference(baseUrl, basePath),
+    reference: createReference(basePath),
     basePath,
     log,
   });

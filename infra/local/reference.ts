@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { endpoints } from '../../functions/catalogue.ts';
 import type { GatewayAnswer } from './gateway-answer.ts';
 
-/** The reference page at /docs and the API document at /openapi.json; everything from this machine. */
+/** The reference page at /docs, which reads /openapi.json; everything from this machine. */
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -32,20 +31,12 @@ const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
   body: Buffer.from(body),
 });
 
-/** Loaded when it is first asked for: it is not needed to take a payment. */
-const documentMaker = () => import('../../shared/http/openapi.ts');
-
 export type Reference = (path: string) => Promise<GatewayAnswer | undefined>;
 
-export const createReference = (baseUrl: string, basePath: string): Reference => {
+export const createReference = (basePath: string): Reference => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  let document: string | undefined;
   return async (path) => {
     const local = path.startsWith(basePath) ? path.slice(basePath.length) : path;
-    if (local === '/openapi.json') {
-      document ??= JSON.stringify((await documentMaker()).apiDocument(endpoints, `${baseUrl}${basePath}`));
-      return answer('application/json', document);
-    }
     if (local === '/docs' || local === '/docs/') return answer('text/html; charset=utf-8', page(basePath));
     const asset = local.startsWith('/docs/') ? local.slice('/docs/'.length) : '';
     const contentType = Object.hasOwn(ASSETS, asset) ? ASSETS[asset] : undefined;

@@ -5,12 +5,12 @@ import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answe
 import type { Reference } from './reference.ts';
 import { StartError } from './start-error.ts';
 
-/** The one listener of the host: the service's routes, the stand-ins under /_local, /health and the reference. */
+/** The one listener of the host: the service's routes, the stand-ins under /_local, and the reference page. */
 export interface Sites {
   readonly gateway: Gateway;
   /** Everything under /_local, by its path without that; undefined: no answer at all, the connection is dropped. */
   readonly local: (ask: Ask) => Promise<Answer | undefined>;
-  /** The reference page and the API document. */
+  /** The reference page. */
   readonly reference: Reference;
   readonly basePath: string;
   readonly log: (line: string) => void;
@@ -28,6 +28,7 @@ export interface Listener {
 /** What an HTTP API takes at most. */
 const MAX_BODY_BYTES = 10 * 1_024 * 1_024;
 const LOCAL = '/_local';
+const HEALTH = '/health';
 const KEEP_ALIVE_MS = 65_000;
 
 /** Listens on 127.0.0.1 only. @throws StartError where the port is in use. */
@@ -99,10 +100,8 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
     return answer && textAnswer(answer);
   }
   const path = url.split('?')[0];
-  const asksHealth = path === '/health' || path === `${sites.basePath}/health`;
-  if (asksHealth && (message.method === 'GET' || message.method === 'HEAD')) {
-    return textAnswer(json(200, { status: 'ok' }));
-  }
+  // A probe need not know the prefix.
+  if (path === HEALTH) message.url = `${sites.basePath}${HEALTH}`;
   const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
   return reference ?? sites.gateway(message, body);
 };

@@ -1,11 +1,14 @@
-import { CfnOutput, Duration, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration } from 'aws-cdk-lib';
 import { CorsHttpMethod, HttpApi, HttpRoute, HttpRouteKey, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import type { ServiceContext } from '../constructs/context.ts';
+import { acknowledge } from '../acknowledged.ts';
+import type { KeptResources, ServiceContext } from '../constructs/context.ts';
 import { EndpointFunction } from '../constructs/endpoint-function.ts';
 import { constructId, ServiceFunction } from '../constructs/service-function.ts';
+import { UndoneInvocations } from '../constructs/undone-invocations.ts';
 import type { DeploymentSettings, Stage } from '../settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
@@ -34,21 +37,16 @@ const METHODS = [
   CorsHttpMethod.DELETE,
   CorsHttpMethod.OPTIONS,
 ];
-/** Why no route has an authorizer of the gateway's. */
-const OWN_AUTHORIZATION = {
-  id: 'AwsSolutions-APIG4',
-  reason:
-    'Each endpoint declares who may call it, and the request chain checks that before anything else: sessions, bearer ' +
-    'tokens, guest tokens and signatures over the raw body are kinds of callers that no gateway authorizer covers.',
-};
 const PREFLIGHT_KEPT = Duration.minutes(10);
 
-/** The HTTP API itself: no route but the one that answers what no route matches, and no stage. */
+/** The HTTP API itself: no route but the one that answers what no route matches, and no stage. And what every function needs. */
 export class ApiStack extends ServiceStack {
   readonly api: IHttpApi;
   readonly baseUrl: string;
+  readonly undone: Queue;
 
-  constructor(scope: Construct, { stage, allowedOrigins, customDomain, publicBaseUrl }: DeploymentSettings) {
+  constructor(scope: Construct, settings: DeploymentSettings, kept: Pick<KeptResources, 'alarms'>) {
+    const { stage, alarmEmail, allowedOrigins, customDomain, basePath, publicBaseUrl } = settings;
     super(scope, { stage, part: 'api', description: 'Payments: HTTP API' });
     const { apiId, apiEndpoint } = new HttpApi(this, 'Api', {
       apiName: `payments-${stage}`,
@@ -64,8 +62,9 @@ export class ApiStack extends ServiceStack {
       }),
     });
     this.api = HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: apiId, apiEndpoint });
-    this.baseUrl = publicBaseUrl || (customDomain && `https://${customDomain}`) || apiEndpoint;
+    this.baseUrl = publicBaseUrl || (customDomain && `https://${customDomain}${basePath}`) || apiEndpoint;
     new CfnOutput(this, 'BaseUrl', { value: this.baseUrl });
+    this.undone = new UndoneInvocations(this, 'Undone', { alarms: kept.alarms, alarmEmail }).queue;
   }
 
   /** The `$default` route. */
@@ -73,20 +72,20 @@ export class ApiStack extends ServiceStack {
     const { lambda } = new ServiceFunction(this, 'NoRoute', {
       context,
       spec: { id, summary: 'Answers what no route matches', uses: [], timeoutSeconds: 5, memoryMb: 256 },
-      logGroup: this.logGroup('Logs'),
+      logGroup: this.logGroup('Logs', context.key),
     });
-    new HttpRoute(this, 'NoRouteMatch', {
+    const route = new HttpRoute(this, 'NoRouteMatch', {
       httpApi: this.api,
       routeKey: HttpRouteKey.DEFAULT,
       integration: new HttpLambdaIntegration('Integration', lambda),
     });
-    Validations.of(this).acknowledge(OWN_AUTHORIZATION);
+    acknowledge(route, 'AwsSolutions-APIG4');
   }
 }
 
 export interface RoutesStackProps {
   readonly stage: Stage;
-  /** First segment of the paths. */
+  /** The folder of their entries. */
   readonly group: string;
   readonly endpoints: readonly Endpoint[];
   readonly api: IHttpApi;
@@ -96,22 +95,14 @@ export interface RoutesStackProps {
 /** The endpoints of one group of resources: CloudFormation holds 500 resources a stack. */
 export class RoutesStack extends ServiceStack {
   constructor(scope: Construct, { stage, group, endpoints, api, context }: RoutesStackProps) {
-    super(scope, { stage, part: `api-${group}`, description: `Payments: routes under /${group}` });
-    const logGroup = this.logGroup('Logs');
+    super(scope, { stage, part: `api-${group}`, description: `Payments: routes of ${group}` });
+    const logGroup = this.logGroup('Logs', context.key);
     for (const endpoint of endpoints) {
       new EndpointFunction(this, constructId(endpoint.id), { context, api, endpoint, logGroup });
     }
-    Validations.of(this).acknowledge(OWN_AUTHORIZATION);
   }
 }
 
-/** Endpoints by the first segment of their paths, `/payments/{id}` under `payments`. */
+/** Endpoints by the folder of their entries, `payments.get` under `payments`. */
 export const byGroup = (endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> =>
-  Map.groupBy(
-    endpoints,
-    ({ path }) =>
-      path
-        .split('/')[1]
-        ?.replaceAll(/[^a-zA-Z0-9]+/g, '-')
-        .replaceAll(/^-|-$/g, '') || 'root',
-  );
+  Map.groupBy(endpoints, ({ id }) => id.split('.')[0] ?? id);

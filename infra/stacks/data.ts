@@ -1,4 +1,4 @@
-import { CfnOutput, SecretValue, Validations } from 'aws-cdk-lib';
+import { Aws, CfnOutput, SecretValue } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -8,41 +8,62 @@ import {
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
 import { TABLE } from '../../shared/table/schema.ts';
+import { acknowledge } from '../acknowledged.ts';
 import type { KeptResources } from '../constructs/context.ts';
 import { constructId } from '../constructs/service-function.ts';
+import { ServiceKey } from '../constructs/service-key.ts';
 import { type DeploymentSettings, type Stage, webhookSecretName } from '../settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** What outlives every function: the table, the bus, the secrets, and the topic of the alarms. */
+/** What outlives every function: the table, the bus, the key and what it encrypts, and the topic of the alarms. */
 export class DataStack extends ServiceStack {
   readonly kept: KeptResources;
 
-  constructor(scope: Construct, { stage, alarmEmail }: DeploymentSettings) {
+  constructor(scope: Construct, { stage }: DeploymentSettings) {
     super(scope, { stage, part: 'data', description: 'Payments: table, event bus, secrets' });
-    const alarms = new Topic(this, 'Alarms', { displayName: `Payments (${stage})`, enforceSSL: true });
-    if (alarmEmail !== '') alarms.addSubscription(new EmailSubscription(alarmEmail));
+    const key = new ServiceKey(this, 'Key', { removalPolicy: this.removalPolicy }).reference;
     this.kept = {
+      key,
       table: this.#table(),
       bus: new EventBus(this, 'Bus', { description: 'Events of payments and of their providers' }),
       providerSecrets: {
-        provider_a: this.#providerSecret('provider_a'),
-        provider_b: this.#providerSecret('provider_b'),
-        provider_c: this.#providerSecret('provider_c'),
-        provider_d: this.#providerSecret('provider_d'),
+        provider_a: this.#providerSecret('provider_a', key),
+        provider_b: this.#providerSecret('provider_b', key),
+        provider_c: this.#providerSecret('provider_c', key),
+        provider_d: this.#providerSecret('provider_d', key),
       },
-      guestTokenSecret: this.#guestTokenSecret(),
-      webhookSecret: this.#webhookSecret(stage),
-      alarms,
+      guestTokenSecret: this.#guestTokenSecret(key),
+      webhookSecret: this.#webhookSecret(stage, key),
+      alarms: { topic: this.#alarms(stage, key), stage },
     };
     for (const slot of PROVIDER_SLOTS) {
       new CfnOutput(this, `${constructId(slot)}SecretArn`, { value: this.kept.providerSecrets[slot].secretArn });
     }
+  }
+
+  #alarms(stage: Stage, key: IKey): Topic {
+    const topic = new Topic(this, 'Alarms', {
+      displayName: `Payments (${stage})`,
+      enforceSSL: true,
+      masterKey: key,
+    });
+    // The topic's own policy takes the place of the default one, which lets in the whole account and so CloudWatch.
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    );
+    return topic;
   }
 
   #table(): Table {
@@ -71,44 +92,38 @@ export class DataStack extends ServiceStack {
   }
 
   /** Empty at first, which closes the provider: the operator fills in what the provider's console shows. */
-  #providerSecret(slot: ProviderSlot): Secret {
+  #providerSecret(slot: ProviderSlot, key: IKey): Secret {
     const secret = new Secret(this, `${constructId(slot)}Secret`, {
       description: `Keys of ${slot}: a JSON object such as {"API_KEY": "…", "WEBHOOK_SECRET": "…"}`,
       secretStringValue: SecretValue.unsafePlainText('{}'),
+      encryptionKey: key,
       removalPolicy: this.removalPolicy,
     });
-    Validations.of(secret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason: "A provider's keys are made and changed in the provider's own console; AWS cannot rotate them.",
-    });
+    acknowledge(secret, 'AwsSolutions-SMG4');
     return secret;
   }
 
-  #guestTokenSecret(): Secret {
+  #guestTokenSecret(key: IKey): Secret {
     const secret = new Secret(this, 'GuestTokenSecret', {
       description: 'Signs guest tokens; a comma list rotates: the first signs, all verify',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      encryptionKey: key,
       removalPolicy: this.removalPolicy,
     });
-    Validations.of(secret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason: 'A rotation that dropped the old secret would void every guest token; the operator puts a new one first.',
-    });
+    acknowledge(secret, 'AwsSolutions-SMG4');
     return secret;
   }
 
   /** Empty at first; `npm run deploy` fills in what the operator's environment says. */
-  #webhookSecret(stage: Stage): Secret {
+  #webhookSecret(stage: Stage, key: IKey): Secret {
     const secret = new Secret(this, 'WebhookSecret', {
       secretName: webhookSecretName(stage),
       description: 'Targets of outbound webhooks and what signs them: the variables WEBHOOK_<n>_… as a JSON object',
       secretStringValue: SecretValue.unsafePlainText('{}'),
+      encryptionKey: key,
       removalPolicy: this.removalPolicy,
     });
-    Validations.of(secret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason: 'It follows the operator’s environment; a signing secret rotates there, as a list, with its target.',
-    });
+    acknowledge(secret, 'AwsSolutions-SMG4');
     return secret;
   }
 }

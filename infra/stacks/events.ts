@@ -1,19 +1,24 @@
-import { CfnElement, Duration, type Stack, Validations } from 'aws-cdk-lib';
-import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { CfnElement, CfnOutput, Duration, type Stack } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { BlockPublicAccess, Bucket, BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { QueueName } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/workers/trigger.ts';
+import { acknowledge } from '../acknowledged.ts';
 import type { ServiceContext } from '../constructs/context.ts';
 import { ConsumedQueue, QueueConsumer } from '../constructs/queue-consumer.ts';
 import { ScheduledJob } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { StreamConsumer } from '../constructs/stream-consumer.ts';
-import type { Stage } from '../settings.ts';
+import { deadLettersOutput, OPERATED_FUNCTION_OUTPUT, queueOutput, type Stage } from '../settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** Two consumers are a stream's limit: a third would throttle all of them. */
 const STREAM_CONSUMERS = 2;
+/** Its environment is the service's whole: it keeps every kind of appointment. */
+const OPERATED = 'workers.run-due';
 const FAILURES_KEPT = Duration.days(90);
 
 export interface EventsStackProps {
@@ -26,6 +31,7 @@ export interface EventsStackProps {
 /** What happens by itself: readers of the stream, queues with their consumers, schedules. */
 export class EventsStack extends ServiceStack {
   readonly queues: ReadonlyMap<QueueName, Queue>;
+  readonly deadLetters: ReadonlyMap<QueueName, Queue>;
 
   constructor(scope: Construct, { stage, triggers, context: kept }: EventsStackProps) {
     super(scope, { stage, part: 'events', description: 'Payments: stream and queue consumers, schedules' });
@@ -34,44 +40,68 @@ export class EventsStack extends ServiceStack {
         .filter((trigger) => trigger.kind === 'queue')
         .map((trigger) => [
           trigger.queue,
-          new ConsumedQueue(this, `${constructId(trigger.queue)}Queue`, { trigger, kept }).queue,
+          new ConsumedQueue(this, `${constructId(trigger.queue)}Queue`, { trigger, kept }),
         ]),
     );
-    this.queues = consumed;
+    this.queues = new Map([...consumed].map(([name, { queue }]) => [name, queue]));
+    this.deadLetters = new Map([...consumed].map(([name, { deadLetters }]) => [name, deadLetters]));
     if (triggers.filter(({ kind }) => kind === 'stream').length > STREAM_CONSUMERS) {
       throw new Error(`a stream takes ${STREAM_CONSUMERS} consumers`);
     }
-    const context = { ...kept, queues: consumed };
-    const logGroup = this.logGroup('Logs');
-    const failures = this.#failures();
+    const context = { ...kept, queues: this.queues };
+    const logGroup = this.logGroup('Logs', kept.key);
+    const failures = this.#failures(kept.key);
     for (const trigger of triggers) {
       const id = constructId(trigger.id);
       if (trigger.kind === 'stream') new StreamConsumer(this, id, { context, trigger, logGroup, failures });
       if (trigger.kind === 'schedule') new ScheduledJob(this, id, { context, trigger, logGroup });
-      const queue = trigger.kind === 'queue' ? consumed.get(trigger.queue) : undefined;
+      const queue = trigger.kind === 'queue' ? this.queues.get(trigger.queue) : undefined;
       if (trigger.kind === 'queue' && queue) new QueueConsumer(this, id, { context, trigger, logGroup, queue });
     }
+    this.#tellOperators();
     for (const consumer of this.node.children.filter((child) => child instanceof StreamConsumer)) {
-      Validations.of(consumer).acknowledge({
-        id: `AwsSolutions-IAM5[Resource::<${logicalIdOf(this, failures)}.Arn>/*]`,
-        reason: 'Lambda names the failure objects; the bucket holds nothing else, and the function may only add.',
-      });
+      acknowledge(consumer, 'AwsSolutions-IAM5', `Resource::<${logicalIdOf(this, failures)}.Arn>/*`);
     }
   }
 
-  #failures(): Bucket {
-    const bucket = new Bucket(this, 'Failures', {
-      encryption: BucketEncryption.S3_MANAGED,
+  /** What an operator's tools ask CloudFormation for. */
+  #tellOperators(): void {
+    for (const [name, { queueUrl }] of this.queues) new CfnOutput(this, queueOutput(name), { value: queueUrl });
+    for (const [name, { queueUrl }] of this.deadLetters) {
+      new CfnOutput(this, deadLettersOutput(name), { value: queueUrl });
+    }
+    const operated = this.node.tryFindChild(constructId(OPERATED));
+    if (!(operated instanceof QueueConsumer)) throw new Error(`there is no function ${OPERATED}`);
+    new CfnOutput(this, OPERATED_FUNCTION_OUTPUT, { value: operated.lambda.functionName });
+  }
+
+  /** Whole changes, personal data among them. */
+  #failures(encryptionKey: IKey): Bucket {
+    const kept: BucketProps = {
+      encryption: BucketEncryption.KMS,
+      encryptionKey,
+      bucketKeyEnabled: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
-      lifecycleRules: [{ expiration: FAILURES_KEPT }],
+      versioned: true,
+      lifecycleRules: [{ expiration: FAILURES_KEPT, noncurrentVersionExpiration: FAILURES_KEPT }],
       removalPolicy: this.removalPolicy,
+    };
+    const readers = new Bucket(this, 'FailureReaders', kept);
+    const failures = new Bucket(this, 'Failures', {
+      ...kept,
+      serverAccessLogsBucket: Bucket.fromBucketName(this, 'Readers', readers.bucketName),
     });
-    Validations.of(bucket).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason: 'Only Lambda writes here, and rarely: each write raises an alarm, and CloudTrail tells who reads.',
-    });
-    return bucket;
+    readers.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('logging.s3.amazonaws.com')],
+        actions: ['s3:PutObject'],
+        resources: [readers.arnForObjects('*')],
+        conditions: { ArnEquals: { 'aws:SourceArn': failures.bucketArn } },
+      }),
+    );
+    for (const bucket of [readers, failures]) acknowledge(bucket, 'PCI.DSS.321-S3BucketReplicationEnabled');
+    return failures;
   }
 }
 

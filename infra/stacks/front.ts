@@ -1,11 +1,14 @@
 import { CfnOutput } from 'aws-cdk-lib';
 import { ApiMapping, CfnStage, DomainName, HttpStage, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { metricsNamespace } from '../../shared/observability/metrics.ts';
 import type { DeploymentSettings } from '../settings.ts';
 import { ServiceStack } from './service-stack.ts';
-import { STAGE_THROTTLE, type Throttle, throttleOf } from './throttling.ts';
+import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 
 /** The route's key, never the path or the query: those hold ids, e-mail addresses and tokens. */
 const ACCESS_LOG = {
@@ -20,24 +23,38 @@ const ACCESS_LOG = {
   integrationError: '$context.integrationErrorMessage',
 };
 
+/** Answered 429 by the gateway itself, which then calls no function; it has no metric of its own for them. */
+const throttledRequests = (stage: string) => ({
+  filterPattern: FilterPattern.all(
+    FilterPattern.stringValue('$.status', '=', '429'),
+    FilterPattern.stringValue('$.integrationStatus', '=', '-'),
+  ),
+  metricNamespace: metricsNamespace(stage),
+  metricName: THROTTLED_REQUESTS,
+  metricValue: '1',
+});
+
 const limitsOf = ({ rate, burst }: Throttle) => ({ throttlingRateLimit: rate, throttlingBurstLimit: burst });
 
 export interface FrontStackProps {
   readonly settings: DeploymentSettings;
   readonly api: IHttpApi;
+  readonly key: IKey;
   readonly endpoints: readonly Endpoint[];
 }
 
 /** What callers reach. It is deployed last: a stage's limits may only name routes that exist. */
 export class FrontStack extends ServiceStack {
-  constructor(scope: Construct, { settings, api, endpoints }: FrontStackProps) {
+  constructor(scope: Construct, { settings, api, key, endpoints }: FrontStackProps) {
     super(scope, { stage: settings.stage, part: 'front', description: 'Payments: stage, limits, domain' });
+    const accessLogs = this.logGroup('AccessLogs', key);
+    new MetricFilter(this, 'ThrottledRequests', { logGroup: accessLogs, ...throttledRequests(settings.stage) });
     const stage = new CfnStage(this, 'Stage', {
       apiId: api.apiId,
       stageName: '$default',
       autoDeploy: true,
       accessLogSettings: {
-        destinationArn: this.logGroup('AccessLogs').logGroupArn,
+        destinationArn: accessLogs.logGroupArn,
         format: JSON.stringify(ACCESS_LOG),
       },
       defaultRouteSettings: limitsOf(STAGE_THROTTLE),
@@ -49,10 +66,10 @@ export class FrontStack extends ServiceStack {
         }),
       ),
     });
-    if (settings.customDomain !== '') this.#domain(settings.customDomain, api, stage);
+    if (settings.customDomain !== '') this.#domain(settings, api, stage);
   }
 
-  #domain(domainName: string, api: IHttpApi, stage: CfnStage): void {
+  #domain({ customDomain: domainName, basePath }: DeploymentSettings, api: IHttpApi, stage: CfnStage): void {
     // Deployment waits until the operator has put the certificate's record into the domain's DNS.
     const certificate = new Certificate(this, 'Certificate', {
       domainName,
@@ -62,6 +79,7 @@ export class FrontStack extends ServiceStack {
     const mapping = new ApiMapping(this, 'Mapping', {
       api,
       domainName: domain,
+      ...(basePath !== '' && { apiMappingKey: basePath.slice(1) }),
       stage: HttpStage.fromHttpStageAttributes(this, 'MappedStage', { api, stageName: stage.stageName }),
     });
     mapping.node.addDependency(stage);

@@ -1,7 +1,8 @@
 import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { Stage } from '../settings.ts';
+import { type Stage, stackName } from '../settings.ts';
 
 export interface ServiceStackProps {
   readonly stage: Stage;
@@ -15,7 +16,7 @@ export class ServiceStack extends Stack {
   readonly production: boolean;
 
   constructor(scope: Construct, { stage, part, description }: ServiceStackProps) {
-    const name = `payments-${stage}-${part}`;
+    const name = stackName(stage, part);
     const properties: StackProps = { stackName: name, description, terminationProtection: stage === 'prod' };
     super(scope, name, { ...properties, tags: { service: 'payments', stage } });
     this.production = stage === 'prod';
@@ -26,8 +27,9 @@ export class ServiceStack extends Stack {
     return this.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
   }
 
-  logGroup(id: string): LogGroup {
+  logGroup(id: string, encryptionKey: IKey): LogGroup {
     return new LogGroup(this, id, {
+      encryptionKey,
       retention: this.production ? RetentionDays.THREE_MONTHS : RetentionDays.TWO_WEEKS,
       removalPolicy: this.removalPolicy,
     });

@@ -1,5 +1,5 @@
 import { type App, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
+import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { asOperated, type Trigger } from '../../shared/workers/trigger.ts';
 import type { DeploymentSettings } from '../settings.ts';
@@ -7,6 +7,7 @@ import { ApiStack, byGroup, RoutesStack } from './api.ts';
 import { DataStack } from './data.ts';
 import { EventsStack } from './events.ts';
 import { FrontStack } from './front.ts';
+import { OperationsStack } from './operations.ts';
 
 export interface ServiceProps {
   readonly settings: DeploymentSettings;
@@ -18,28 +19,36 @@ export interface ServiceProps {
   readonly defaultId: string;
 }
 
-/** The whole service as stacks, in the order of their deployment: data, api, events, the groups of routes, front. */
+/** The whole service as stacks, in the order of their deployment: data, api, events, the groups of routes, operations, front. */
 export const addService = (app: App, { settings, codeDir, endpoints, triggers, defaultId }: ServiceProps): void => {
   const { stage } = settings;
   const { kept } = new DataStack(app, settings);
-  const apiStack = new ApiStack(app, settings);
+  const apiStack = new ApiStack(app, settings, kept);
   const { api } = apiStack;
   const shared = {
     ...kept,
     codeDir,
-    production: stage === 'prod',
+    undone: apiStack.undone,
     environment: { ...settings.environment, PUBLIC_BASE_URL: apiStack.baseUrl },
   };
-  const { queues } = new EventsStack(app, {
+  const { queues, deadLetters } = new EventsStack(app, {
     stage,
     triggers: asOperated(triggers, settings.operated),
     context: shared,
   });
   const context = { ...shared, queues };
   apiStack.answerTheRest(context, defaultId);
-  const front = new FrontStack(app, { settings, api, endpoints });
+  const front = new FrontStack(app, { settings, api, key: kept.key, endpoints });
   for (const [group, members] of byGroup(endpoints)) {
     front.addStackDependency(new RoutesStack(app, { stage, group, endpoints: members, api, context }));
   }
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
+  new OperationsStack(app, { stage, kept, api, queues, deadLetters });
+  Validations.of(app).addPlugins(...packs(app));
 };
+
+/** The packs of rules that nothing may be open in. */
+export const packs = (app: App) => [
+  new AwsSolutionsChecks(app, { verbose: true }),
+  new ServerlessChecks(app, { verbose: true }),
+  new PCIDSS321Checks(app, { verbose: true }),
+];

@@ -1,50 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-
-/**
- * Log lines carry catalogued messages and allow-listed fields only: no body, card data, secret, token or e-mail ever
- * reaches one, because nothing outside these fields can be said.
- */
-export interface LogFields {
-  readonly request_id?: string;
-  readonly endpoint?: string;
-  readonly trigger?: string;
-  readonly status?: number;
-  readonly code?: string;
-  readonly duration_ms?: number;
-  readonly caller?: 'session' | 'guest' | 'anonymous';
-  readonly payment_id?: string;
-  readonly subscription_id?: string;
-  readonly event_id?: string;
-  readonly event_type?: string;
-  readonly provider?: string;
-  readonly outcome?: string;
-  readonly reason?: string;
-  readonly count?: number;
-  readonly attempt?: number;
-  readonly target?: string;
-  readonly error_name?: string;
-  readonly error_stack?: string;
-}
-
-export type LogMessage =
-  | 'request served'
-  | 'request failed'
-  | 'provider called'
-  | 'provider event applied'
-  | 'provider event refused'
-  | 'webhook dispatched'
-  | 'webhook delivered'
-  | 'webhook dropped'
-  | 'payment anomaly'
-  | 'method not saved yet'
-  | 'subscription anomaly'
-  | 'periods let go'
-  | 'payment followed'
-  | 'appointment kept'
-  | 'appointments swept'
-  | 'changes published'
-  | 'changes projected'
-  | 'consumer failed';
+import type { LogFields, LogMessage } from './log-line.ts';
+import { metricsOf } from './metrics.ts';
 
 export interface Log {
   info(message: LogMessage, fields: LogFields): void;
@@ -52,13 +8,22 @@ export interface Log {
   error(message: LogMessage, fields: LogFields): void;
 }
 
-/** JSON lines on standard output, as CloudWatch keeps them. */
-export const jsonLog = (level: 'INFO' | 'ERROR' | 'SILENT'): Log => {
+export interface LogOptions {
+  readonly level: 'INFO' | 'ERROR' | 'SILENT';
+  readonly stage: string;
+}
+
+/** JSON lines on standard output, as CloudWatch keeps them. Where no CloudWatch reads them they carry no metrics. */
+export const jsonLog = ({ level, stage }: LogOptions): Log => {
   const logger = new Logger({ serviceName: 'payments', logLevel: level });
+  const line = (message: LogMessage, fields: LogFields) => ({
+    ...fields,
+    ...(stage !== 'local' && metricsOf(stage, message, fields, Date.now())),
+  });
   return {
-    info: (message, fields) => logger.info(message, { ...fields }),
-    warn: (message, fields) => logger.warn(message, { ...fields }),
-    error: (message, fields) => logger.error(message, { ...fields }),
+    info: (message, fields) => logger.info(message, line(message, fields)),
+    warn: (message, fields) => logger.warn(message, line(message, fields)),
+    error: (message, fields) => logger.error(message, line(message, fields)),
   };
 };
 

@@ -19,6 +19,7 @@ import {
 } from './payment.ts';
 import { saveMethodOf } from './save-method.ts';
 import { appointmentOf, type PaymentStore, paymentStore } from './store.ts';
+import { type Looked, tellIfStuck } from './stuck.ts';
 import { storeRead } from './sync.ts';
 import { isSettled, RESEND_WITHIN_MS, reconcileTime } from './transitions.ts';
 import { finishUpdate } from './update.ts';
@@ -113,7 +114,7 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
       return resendOrFail(deps, store, provider, payment);
     case 'same':
       if (payerIsLate(payment, now) && !payment.providerInvoiceId) return expire(deps, store, payment);
-      if (isUnclear(payment.status)) await scheduleNext(deps, store, payment);
+      if (isUnclear(payment.status)) await scheduleNext(deps, store, payment, 'still under way');
       else await restore(store, { ...payment, reconcileAt: undefined });
       return 'unchanged';
     case 'mismatch':
@@ -148,7 +149,13 @@ const resendOrFail = async (
   return answer.payment.status;
 };
 
-const scheduleNext = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<void> => {
+const scheduleNext = async (
+  deps: AppointmentDeps,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  looked: Looked = 'nobody can say',
+): Promise<void> => {
+  tellIfStuck(deps, payment, looked);
   const since = instant(payment.claimedAt ?? payment.createdAt);
   let step = (payment.reconcileStep ?? 0) + 1;
   while (reconcileTime(since, step) <= deps.now()) step += 1;
@@ -157,7 +164,9 @@ const scheduleNext = async (deps: AppointmentDeps, store: PaymentStore, payment:
 
 const tryAgain = async (deps: AppointmentDeps, store: PaymentStore, paymentId: string): Promise<void> => {
   const payment = await store.load(paymentId);
-  if (payment && appointmentOf(payment)) await store.postpone(payment, iso(deps.now() + RETRY_MS));
+  if (!payment || !appointmentOf(payment)) return;
+  tellIfStuck(deps, payment, 'nobody can say');
+  await store.postpone(payment, iso(deps.now() + RETRY_MS));
 };
 
 /** The lease moved the appointment; it goes back to what the record says. */

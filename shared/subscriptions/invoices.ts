@@ -32,7 +32,12 @@ export const invoicePayment = async (
   const recorded = await recordInvoice(deps, periodPayment(subscription, paymentId), { ...invoice, intentId }, label);
   if (recorded.kind === 'mismatch') {
     const { reason } = recorded;
-    deps.log.error('subscription anomaly', { subscription_id: subscription.id, payment_id: paymentId, reason });
+    deps.log.error('subscription anomaly', {
+      subscription_id: subscription.id,
+      payment_id: paymentId,
+      provider: subscription.providerId,
+      reason,
+    });
   }
   return recorded;
 };

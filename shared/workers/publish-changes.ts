@@ -42,9 +42,24 @@ export const publishChanges = async (
 ): Promise<string | undefined> => {
   const changes = records.map(changeOf).filter((change) => change !== undefined);
   const events = changes.flatMap((change) =>
-    (EVENTS_OF[String(change.after['sk'])]?.(change) ?? []).map((event) => ({ event, from: change.sequenceNumber })),
+    (EVENTS_OF[String(change.after['sk'])]?.(change) ?? []).map((event) => ({ event, change })),
   );
   const failed = new Set(await deps.bus.publish(events.map(({ event }) => event)));
-  deps.log.info('changes published', { count: events.length - failed.size });
-  return events.find(({ event }) => failed.has(event))?.from;
+  const firstFailed = events.findIndex(({ event }) => failed.has(event));
+  // What comes after it is read again.
+  const passed = firstFailed === -1 ? events : events.slice(0, firstFailed);
+  for (const { event, change } of passed) logSettled(deps.log, event, change);
+  deps.log.info('changes published', { count: events.length - failed.size, failed: failed.size });
+  return events[firstFailed]?.change.sequenceNumber;
 };
+
+/** Each decision of a provider once, whichever way it came: what the rate of declines is counted by. */
+const logSettled = (log: Log, { type }: BusEvent, { after }: ItemChange): void => {
+  if (type !== 'payment.succeeded' && type !== 'payment.failed') return;
+  const { id, providerId, failureCode } = paymentOf(after);
+  const outcome = type === 'payment.succeeded' ? 'succeeded' : isDecline(failureCode) ? 'declined' : 'failed';
+  log.info('payment settled', { payment_id: id, provider: providerId, outcome });
+};
+
+/** A charge that came to nothing for other reasons than the payer's or the bank's is none. */
+const isDecline = (failureCode: string | undefined): boolean => failureCode !== 'processing_error';

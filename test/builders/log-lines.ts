@@ -1,4 +1,5 @@
-import type { Log, LogFields, LogMessage } from '../../shared/observability/logger.ts';
+import type { LogFields, LogMessage } from '../../shared/observability/log-line.ts';
+import type { Log } from '../../shared/observability/logger.ts';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';

@@ -238,10 +238,6 @@ describe('the gateway', () => {
     expect(most).toBe(32);
   });
 
-  test('says that it is healthy', async () => {
-    expect(await service.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
-  });
-
   test.each([
     ['GET', '/_local/nothing', 404],
     ['POST', '/_local/clock', 400],

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import { type Bundle, build, DEFAULT_ID, entryIds } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
+import { apiDocument } from '../../shared/http/openapi.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
 const run = promisify(execFile);
@@ -79,6 +81,21 @@ describe('the bundles', () => {
     };
     const answer = (id: string) => `(await (${imported(id)}).handler(${JSON.stringify(event)}, {})).statusCode`;
     expect(await inNode([answer('payments.list'), answer(DEFAULT_ID)])).toEqual([401, 405]);
+  });
+
+  it('hold the API document instead of the schemas that it is made of', async () => {
+    const event = {
+      version: '2.0',
+      rawQueryString: '',
+      headers: {},
+      requestContext: { requestId: 'r1', http: { method: 'GET', path: '/openapi.json', sourceIp: '192.0.2.1' } },
+    };
+    const body = `(await (${imported('docs.openapi')}).handler(${JSON.stringify(event)}, {})).body`;
+    const [answered] = z.tuple([z.string()]).parse(await inNode([body]));
+    const made = JSON.parse(JSON.stringify(apiDocument(endpoints, '')));
+    expect(JSON.parse(answered)).toEqual(made);
+    expect(partsOf('docs.openapi')).not.toContain('zod-openapi');
+    expect(partsOf('docs.openapi')).not.toContain('functions/payments');
   });
 
   it("call every route of Stripe's that the adapter knows, although most of its SDK is left out", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/catalogue.ts';
 import { matches } from '../../infra/local/bus-pattern.ts';
-import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const { ofType, functionOf, words } = synthesize();
@@ -112,56 +111,12 @@ describe('every queue', () => {
         expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
       );
       const known = queueTriggers.map(({ id }) => queueOf(sourceOf(id)));
-      expect([...known, ...known.map(deadLettersOf)].map(({ logicalId }) => logicalId)).toContain(queue.logicalId);
+      const undone = byReference('AWS::SQS::Queue', 'UndoneQueue');
+      expect([...known, ...known.map(deadLettersOf), undone].map(({ logicalId }) => logicalId)).toContain(
+        queue.logicalId,
+      );
     },
   );
-});
-
-describe('the rules of the bus', () => {
-  const sample = (source: string, type: string) => ({
-    source,
-    'detail-type': type,
-    detail: { id: 'x' },
-  });
-  const canonical = CANONICAL_EVENTS.map((type) => sample('payments', type));
-  const ofSubscription = (type: string, subscription_id: string | null) => ({
-    ...sample('payments', type),
-    detail: { payload: { data: { payment_id: 'pay_1', subscription_id } } },
-  });
-  const settled = ['payment.succeeded', 'payment.failed'];
-  const raw = ['provider_a:payment_intent.succeeded', 'provider_b:PAYMENT.CAPTURE.COMPLETED'].map((type) =>
-    sample('payments.providers', type),
-  );
-  const patternFor = (queue: string) =>
-    only(ofType('AWS::Events::Rule').filter(({ Properties }) => words(Properties.Targets[0].Arn) === `${queue}.Arn`))
-      .Properties.EventPattern;
-
-  it('sends what providers say, and nothing else, to apply-provider-event', () => {
-    const pattern = patternFor('ApplyProviderEventQueue');
-    expect(raw.filter((event) => !matches(pattern, event))).toEqual([]);
-    expect(canonical.filter((event) => matches(pattern, event))).toEqual([]);
-  });
-
-  it('sends settled payments of subscriptions, and nothing else, to follow-payment', () => {
-    const pattern = patternFor('FollowPaymentQueue');
-    const theirs = settled.map((type) => ofSubscription(type, 'subs_1'));
-    expect(theirs.filter((event) => !matches(pattern, event))).toEqual([]);
-    const others = [...settled.map((type) => ofSubscription(type, null)), ofSubscription('payment.created', 'subs_1')];
-    expect([...others, ...canonical, ...raw].filter((event) => matches(pattern, event))).toEqual([]);
-  });
-
-  it('has no rule that no event meets', () => {
-    const rules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.EventPattern);
-    expect(rules.length).toBe(queueTriggers.flatMap((trigger) => trigger.rules).length);
-    for (const { logicalId, Properties } of rules) {
-      expect(
-        [...canonical, ...raw, ...settled.map((type) => ofSubscription(type, 'subs_1'))].some((event) =>
-          matches(Properties.EventPattern, event),
-        ),
-        logicalId,
-      ).toBe(true);
-    }
-  });
 });
 
 describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
@@ -177,7 +132,9 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     });
     expect(words(source.Properties.EventSourceArn)).toBe('Table.StreamArn');
     expect(words(source.Properties.DestinationConfig.OnFailure.Destination)).toBe('Failures.Arn');
-    expect(ofType('AWS::S3::Bucket')).toHaveLength(1);
+    const { LoggingConfiguration, VersioningConfiguration } = byReference('AWS::S3::Bucket', 'Failures').Properties;
+    expect(words(LoggingConfiguration.DestinationBucketName)).toBe('FailureReaders');
+    expect(VersioningConfiguration).toEqual({ Status: 'Enabled' });
   });
 
   it('reads new and changed records only', () => {
@@ -200,6 +157,14 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );
+    const late = only(
+      alarms.filter(
+        ({ Properties }) =>
+          Properties.MetricName === 'IteratorAge' &&
+          Properties.Dimensions[0].Value.Ref === functionOf(trigger.id).logicalId,
+      ),
+    );
+    expect(late.Properties.AlarmDescription).toContain(trigger.impact);
     expect(source.Properties.MetricsConfig).toEqual({ Metrics: ['EventCount'] });
     expect(JSON.stringify(alarm.Properties.Metrics)).toContain('OnFailureDestinationDeliveredEventCount');
     expect(alarm.Properties.AlarmDescription).toContain(trigger.impact);
@@ -213,6 +178,17 @@ it('has two consumers of the stream at most', () => {
 
 describe.each(scheduleTriggers)('the job $id', (trigger) => {
   const lambda = functionOf(trigger.id);
+
+  it('leaves a run that failed for good, or could not begin, with the dead letters', () => {
+    const [config] = ofType('AWS::Lambda::EventInvokeConfig').filter(
+      ({ Properties }) => Properties.FunctionName.Ref === lambda.logicalId,
+    );
+    expect(words(config?.Properties.DestinationConfig.OnFailure.Destination)).toBe('UndoneQueue.Arn');
+    const [rule] = ofType('AWS::Events::Rule').filter(
+      ({ Properties }) => words(Properties.Targets[0].Arn) === `${lambda.logicalId.slice(0, -8)}.Arn`,
+    );
+    expect(words(rule?.Properties.Targets[0].DeadLetterConfig.Arn)).toBe('UndoneQueue.Arn');
+  });
 
   it('runs as often as declared', () => {
     const rule = only(

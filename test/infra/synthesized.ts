@@ -26,6 +26,8 @@ export interface Synthesized {
   readonly outDir: string;
   readonly resources: readonly Resource[];
   readonly stacks: readonly string[];
+  /** What a deployment tells, of all stacks. */
+  readonly outputs: Readonly<Record<string, Value>>;
   readonly ofType: (type: string) => readonly Resource[];
   /** The function of an id of the catalogue. */
   readonly functionOf: (id: string) => Resource;
@@ -52,8 +54,20 @@ const emptyHandlers = (ids: readonly string[]): string => {
   return folder;
 };
 
+/** The files of a process share what they ask for alike. */
+const made = new Map<string, Synthesized>();
+
 /** The stacks of the catalogue, written to a folder of their own. @throws where cdk-nag has something open. */
-export const synthesize = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions = {}): Synthesized => {
+export const synthesize = (options: SynthesizeOptions = {}): Synthesized => {
+  const key = JSON.stringify(options.env ?? {});
+  const known = options.codeDir || options.endpoints ? undefined : made.get(key);
+  if (known) return known;
+  const synthesized = synthesizeAnew(options);
+  if (!options.codeDir && !options.endpoints) made.set(key, synthesized);
+  return synthesized;
+};
+
+const synthesizeAnew = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions): Synthesized => {
   const served = catalogue.endpoints ?? endpoints;
   const outDir = temporaryFolder();
   const app = new App({ outdir: outDir, analyticsReporting: false });
@@ -91,6 +105,7 @@ export const synthesize = ({ env = {}, codeDir, ...catalogue }: SynthesizeOption
     outDir,
     resources,
     stacks: [...templates.keys()],
+    outputs: Object.assign({}, ...[...templates.values()].map(({ Outputs }) => Outputs)),
     ofType,
     functionOf: (id) => {
       const found = ofType('AWS::Lambda::Function').filter(({ Properties }) =>

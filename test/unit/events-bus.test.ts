@@ -98,7 +98,7 @@ const change = (sequence: string, before: Payment | undefined, after: Payment): 
 };
 
 describe('the outbox', () => {
-  const { log } = logLines();
+  const { log, lines } = logLines();
   const paid = inStatus(payment(), 'succeeded', NOON, 'event');
   const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
 
@@ -115,6 +115,32 @@ describe('the outbox', () => {
     leavesBehind((id) => id.startsWith('pay_b') || id.startsWith('pay_d'));
     const records = ['pay_a', 'pay_b', 'pay_c', 'pay_d'].map(failing);
     expect(await publishChanges({ bus, log }, records)).toBe('at pay_b');
+  });
+
+  test('logs each decision of a provider once, and whether it was a decline', async () => {
+    const of = (id: string, fields: Partial<Payment>) =>
+      change(`at ${id}`, undefined, { ...payment({ id }), ...fields } as Payment);
+    leavesBehind((id) => id.startsWith('pay_d'));
+    const records = [
+      of('pay_a', { status: 'succeeded' }),
+      of('pay_b', { status: 'failed', failureCode: 'do_not_honor' }),
+      of('pay_c', { status: 'failed', failureCode: 'processing_error' }),
+      of('pay_d', {}),
+      of('pay_e', { status: 'succeeded' }),
+    ];
+    const before = lines.length;
+    expect(await publishChanges({ bus, log }, records)).toBe('at pay_d');
+    const said = lines.slice(before).map(({ message, fields }) => [message, fields]);
+    const settled = (payment_id: string, outcome: string) => [
+      'payment settled',
+      { payment_id, provider: 'provider_a', outcome },
+    ];
+    expect(said).toEqual([
+      settled('pay_a', 'succeeded'),
+      settled('pay_b', 'declined'),
+      settled('pay_c', 'failed'),
+      ['changes published', { count: 8, failed: 1 }],
+    ]);
   });
 
   test('says nothing of what is no record, or is removed', async () => {

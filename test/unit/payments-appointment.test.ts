@@ -124,6 +124,21 @@ describe('an attempt whose answer was lost', () => {
     expect(calls).toEqual(['findPayment']);
   });
 
+  test('is told of as stuck once nobody can say for half an hour, and at each look from then on', async () => {
+    const { clock, keep, lines } = service(claimed(), {});
+    const stuck = () => lines.filter(({ message }) => message === 'payment stuck').length;
+    for (const [minutes, told] of [
+      [1, 0],
+      [5, 0],
+      [30, 1],
+      [120, 2],
+    ] as const) {
+      clock.at = NOON + minutes * MINUTE;
+      expect(await keep()).toBe('provider unclear');
+      expect([minutes, stuck()]).toEqual([minutes, told]);
+    }
+  });
+
   test('that never arrived is sent again under its own key, after a look', async () => {
     const keys: string[] = [];
     const { clock, keep, load, calls } = service(claimed(), {

@@ -566,6 +566,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     ask: async (_, world, { column }) => ({ path: '/memberships', query: entityIn(world, column) }),
   },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
+  'docs.health': always(PUBLIC, 200, false, { path: '/health' }),
+  'docs.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),

@@ -1,0 +1,10 @@
+import { apiDocument } from '../shared/http/openapi.ts';
+import { endpoints } from './catalogue.ts';
+
+/** The API document of all endpoints. A bundle holds what it comes to in the place of this file and the schemas. */
+let made: ReturnType<typeof apiDocument> | undefined;
+
+export const apiDocumentAt = (baseUrl: string) => {
+  made ??= apiDocument(endpoints, baseUrl);
+  return { ...made, servers: [{ url: baseUrl }] };
+};

@@ -1,0 +1,67 @@
+import { Aws, type RemovalPolicy } from 'aws-cdk-lib';
+import { AccountRootPrincipal, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+
+/**
+ * The one key of a stage. A secret, a log or a kept failure opens to those only who may read it and may use the key. Its
+ * whole policy stands here: functions get their use of it by their own roles.
+ */
+export class ServiceKey extends Construct {
+  /** A reference: what is encrypted with it adds nothing to its policy. */
+  readonly reference: IKey;
+
+  constructor(scope: Construct, id: string, { removalPolicy }: { readonly removalPolicy: RemovalPolicy }) {
+    super(scope, id);
+    const { keyArn } = new Key(this, 'Key', {
+      description: 'Secrets, logs, kept failures and alarms of payments',
+      enableKeyRotation: true,
+      removalPolicy,
+      policy: new PolicyDocument({ statements: [governedByAccount, usedByLogs, usedByAlarms, usedByAccessLogs] }),
+    });
+    this.reference = Key.fromKeyArn(this, 'Reference', keyArn);
+  }
+}
+
+/** AWS's own default: without it a key that nobody may manage is beyond repair. */
+const governedByAccount = new PolicyStatement({
+  principals: [new AccountRootPrincipal()],
+  actions: ['kms:*'],
+  resources: ['*'],
+});
+
+const sameAccount = { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } };
+
+const usedByLogs = new PolicyStatement({
+  principals: [new ServicePrincipal(`logs.${Aws.REGION}.amazonaws.com`)],
+  actions: [
+    'kms:Decrypt',
+    'kms:DescribeKey',
+    'kms:Encrypt',
+    'kms:GenerateDataKey',
+    'kms:GenerateDataKeyWithoutPlaintext',
+    'kms:ReEncryptFrom',
+    'kms:ReEncryptTo',
+  ],
+  resources: ['*'],
+  conditions: {
+    ArnLike: {
+      'kms:EncryptionContext:aws:logs:arn': `arn:${Aws.PARTITION}:logs:${Aws.REGION}:${Aws.ACCOUNT_ID}:log-group:*`,
+    },
+  },
+});
+
+/** CloudWatch publishes to the encrypted topic. */
+const usedByAlarms = new PolicyStatement({
+  principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+  actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+  resources: ['*'],
+  conditions: sameAccount,
+});
+
+const usedByAccessLogs = new PolicyStatement({
+  principals: [new ServicePrincipal('logging.s3.amazonaws.com')],
+  actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+  resources: ['*'],
+  conditions: sameAccount,
+});

@@ -1,0 +1,65 @@
+import { Aws, Duration } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Subscription, SubscriptionProtocol } from 'aws-cdk-lib/aws-sns';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledged.ts';
+import { type Alarms, serviceAlarm } from './alarm.ts';
+
+/** A run that failed is made good by the next one: its letter is evidence, and goes by itself. */
+const KEPT = Duration.days(1);
+
+export interface UndoneInvocationsProps {
+  readonly alarms: Alarms;
+  /** Empty: alarms go nowhere, until somebody subscribes. */
+  readonly alarmEmail: string;
+}
+
+/**
+ * The dead letters of whatever AWS starts by itself: runs of schedules, asynchronous invocations of any function, mails of
+ * alarms. Every function names it, so that none loses an event without a trace, whoever invokes it how.
+ */
+export class UndoneInvocations extends Construct {
+  readonly queue: Queue;
+
+  constructor(scope: Construct, id: string, { alarms, alarmEmail }: UndoneInvocationsProps) {
+    super(scope, id);
+    this.queue = new Queue(this, 'Queue', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: KEPT,
+    });
+    acknowledge(this.queue, 'Serverless-SQSRedrivePolicy');
+    for (const [service, sourceArn] of [
+      ['events', `arn:${Aws.PARTITION}:events:${Aws.REGION}:${Aws.ACCOUNT_ID}:rule/payments-${alarms.stage}-*`],
+      ['sns', alarms.topic.topicArn],
+    ] as const) {
+      this.queue.addToResourcePolicy(
+        new PolicyStatement({
+          principals: [new ServicePrincipal(`${service}.amazonaws.com`)],
+          actions: ['sqs:SendMessage'],
+          resources: [this.queue.queueArn],
+          conditions: { ArnLike: { 'aws:SourceArn': sourceArn } },
+        }),
+      );
+    }
+    serviceAlarm(this, 'Alarm', {
+      alarms,
+      name: 'undone-invocations',
+      metric: this.queue.metricApproximateNumberOfMessagesVisible({
+        statistic: 'Maximum',
+        period: Duration.minutes(1),
+      }),
+      threshold: 1,
+      description:
+        'A scheduled run, another asynchronous invocation or the mail of an alarm failed for good. ' +
+        'Appointments of payments and subscriptions are kept a minute late, or an alarm reached nobody.',
+    });
+    if (alarmEmail !== '') {
+      // By its ARN alone: the queue's own policy lets the topic in.
+      const deadLetterQueue = Queue.fromQueueArn(this, 'Reference', this.queue.queueArn);
+      const mail = { topic: alarms.topic, protocol: SubscriptionProtocol.EMAIL, endpoint: alarmEmail };
+      new Subscription(this, 'Mail', { ...mail, deadLetterQueue });
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { endpoints } from '../functions/catalogue.ts';
+import { apiDocument } from '../shared/http/openapi.ts';
+
+/** functions/document.ts as it is deployed: the document is made here, so that no function carries every schema for it. */
+export const documentMade: Plugin = {
+  name: 'document-made',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[/\\]functions[/\\]document\.ts$/ }, ({ path }) => ({
+      contents: [
+        `const made = ${JSON.stringify(apiDocument(endpoints, ''))};`,
+        'export const apiDocumentAt = (baseUrl) => ({ ...made, servers: [{ url: baseUrl }] });',
+      ].join('\n'),
+      resolveDir: resolve(path, '..'),
+    }));
+  },
+};

@@ -1,0 +1,48 @@
+/**
+ * Log lines carry catalogued messages and allow-listed fields only: no body, card data, secret, token or e-mail ever
+ * reaches one, because nothing outside these fields can be said.
+ */
+export interface LogFields {
+  readonly request_id?: string;
+  readonly endpoint?: string;
+  readonly trigger?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly duration_ms?: number;
+  readonly caller?: 'session' | 'guest' | 'anonymous';
+  readonly payment_id?: string;
+  readonly subscription_id?: string;
+  readonly event_id?: string;
+  readonly event_type?: string;
+  readonly provider?: string;
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly count?: number;
+  readonly failed?: number;
+  readonly attempt?: number;
+  readonly target?: string;
+  readonly error_name?: string;
+  readonly error_stack?: string;
+}
+
+export type LogMessage =
+  | 'request served'
+  | 'request failed'
+  | 'provider called'
+  | 'provider event applied'
+  | 'provider event refused'
+  | 'webhook dispatched'
+  | 'webhook delivered'
+  | 'webhook dropped'
+  | 'payment anomaly'
+  | 'payment settled'
+  | 'payment stuck'
+  | 'method not saved yet'
+  | 'subscription anomaly'
+  | 'periods let go'
+  | 'payment followed'
+  | 'appointment kept'
+  | 'appointments swept'
+  | 'changes published'
+  | 'changes projected'
+  | 'consumer failed';

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { withHost } from './host.ts';
+
+describe('a host', () => {
+  const service = withHost();
+
+  test('says that it is healthy, and nothing else', async () => {
+    expect(await service.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  });
+
+  test('shows the API document, which names the host', async () => {
+    const { status, body } = await service.get('/openapi.json');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1\./),
+      servers: [{ url: service.host().baseUrl }],
+    });
+    expect(body.paths['/payments/{id}'].get.operationId).toBe('payments.get');
+  });
+});
+
+describe('a host under a prefix', () => {
+  const service = withHost({ env: { BASE_PATH: '/pay' } });
+
+  test('answers probes with it and without, and names it in the document', async () => {
+    for (const path of ['/health', '/pay/health']) {
+      expect(await service.get(path)).toMatchObject({ status: 200, body: { status: 'ok' } });
+    }
+    const { body } = await service.get('/pay/openapi.json');
+    expect(body.servers).toEqual([{ url: `${service.host().baseUrl}/pay` }]);
+  });
+});

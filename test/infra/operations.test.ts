@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { metricsOf } from '../../shared/observability/metrics.ts';
+import { type Resource, synthesize } from './synthesized.ts';
+
+const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
+const { ofType, words } = prod;
+const PREFIX = 'payments-prod-';
+
+const alarms = ofType('AWS::CloudWatch::Alarm');
+const nameOf = ({ Properties }: Resource): string => Properties.AlarmName;
+const documented = [
+  ...readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8').matchAll(/^\| `([a-z-]+)` \|/gm),
+].map(([, name]) => `${PREFIX}${name}`);
+
+describe('every alarm', () => {
+  it('has its row in docs/operations.md, and every row its alarm', () => {
+    expect(alarms.length).toBeGreaterThan(20);
+    expect(alarms.map(nameOf).sort()).toEqual(documented.toSorted());
+  });
+
+  it.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
+    '%s says in sentences what happened and what it means, and tells when it is over',
+    (_, { Properties }) => {
+      expect(Properties.AlarmDescription).toMatch(/^[A-Za-z][^\n]{20,}\. [A-Z][^\n]{20,}\.$/);
+      expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+      expect(Properties.OKActions.map(words)).toEqual(['Alarms']);
+    },
+  );
+});
+
+describe('the metrics that alarms watch', () => {
+  /** Names under our namespace, wherever they stand in an alarm. */
+  const own = alarms.flatMap(({ Properties }) => {
+    const inMath = (Properties.Metrics ?? []).flatMap((part: { MetricStat?: { Metric: unknown } }) =>
+      part.MetricStat ? [part.MetricStat.Metric] : [],
+    );
+    const all: readonly { Namespace?: string; MetricName?: string }[] = [Properties, ...inMath];
+    return all.flatMap(({ Namespace, MetricName }) => (Namespace === 'Payments/prod' ? [MetricName] : []));
+  });
+
+  it('are those that log lines carry in that stage', () => {
+    const line = metricsOf('prod', 'payment stuck', {}, 0);
+    expect(line?._aws.CloudWatchMetrics[0]?.Namespace).toBe('Payments/prod');
+    expect([...new Set(own)].sort()).toEqual([
+      'Anomalies',
+      'ConsumerFailures',
+      'Declines',
+      'ProviderErrors',
+      'PublishFailures',
+      'QuarantinedEvents',
+      'RefusedSignatures',
+      'StuckPayments',
+      'ThrottledRequests',
+    ]);
+  });
+
+  it('are ten to an alarm at most, which is what CloudWatch takes', () => {
+    for (const alarm of alarms) expect((alarm.Properties.Metrics ?? []).length, nameOf(alarm)).toBeLessThanOrEqual(11);
+  });
+
+  it('count what the gateway itself turns away, from its access log', () => {
+    const [filter] = ofType('AWS::Logs::MetricFilter');
+    expect(filter?.Properties).toMatchObject({
+      FilterPattern: '{ ($.status = "429") && ($.integrationStatus = "-") }',
+      MetricTransformations: [{ MetricNamespace: 'Payments/prod', MetricName: 'ThrottledRequests', MetricValue: '1' }],
+    });
+    const [stage] = ofType('AWS::ApiGatewayV2::Stage');
+    expect(JSON.parse(stage?.Properties.AccessLogSettings.Format)).toMatchObject({
+      status: '$context.status',
+      integrationStatus: '$context.integrationStatus',
+    });
+  });
+});
+
+describe('the topic of the alarms', () => {
+  it('takes messages from CloudWatch, over TLS', () => {
+    const statements = ofType('AWS::SNS::TopicPolicy').flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+    expect(statements).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+      }),
+    );
+    expect(statements.filter(({ Effect }) => Effect === 'Deny')).toHaveLength(1);
+  });
+
+  it('mails to the address that is given, and keeps what cannot be mailed', () => {
+    const [mail, ...more] = ofType('AWS::SNS::Subscription');
+    expect(more).toEqual([]);
+    expect(mail?.Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
+    expect(words(mail?.Properties.TopicArn)).toBe('Alarms');
+    expect(words(mail?.Properties.RedrivePolicy.deadLetterTargetArn)).toBe('UndoneQueue.Arn');
+    expect(synthesize({ env: { STAGE: 'dev' } }).ofType('AWS::SNS::Subscription')).toEqual([]);
+  });
+});
+
+describe('the dashboard', () => {
+  const dashboards = ofType('AWS::CloudWatch::Dashboard');
+  const body = words(dashboards[0]?.Properties.DashboardBody);
+
+  it('is one, and shows every alarm', () => {
+    expect(dashboards).toHaveLength(1);
+    for (const name of alarms.map(nameOf)) expect(body).toContain(`:alarm:${name}"`);
+  });
+
+  it('shows money, providers, the API, queues and the table', () => {
+    for (const shown of ['StuckPayments', 'Declines', 'ProviderLatency', 'AWS/ApiGateway', 'AWS/SQS', 'AWS/DynamoDB']) {
+      expect(body).toContain(`"${shown}"`);
+    }
+  });
+});
+
+describe('every function', () => {
+  it.each(
+    ofType('AWS::Lambda::Function').map((lambda) => [lambda.Properties.Description.split(':')[0], lambda] as const),
+  )('%s keeps what failed for good, and is traced', (_, { Properties }) => {
+    expect(words(Properties.DeadLetterConfig.TargetArn)).toBe('UndoneQueue.Arn');
+    expect(Properties.TracingConfig).toEqual({ Mode: 'Active' });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { triggers } from '../../functions/catalogue.ts';
+import { matches } from '../../infra/local/bus-pattern.ts';
+import type { Customer } from '../../shared/customers/customer.ts';
+import { customerEvents } from '../../shared/customers/events.ts';
+import { type BusEvent, CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { membershipEvents } from '../../shared/memberships/events.ts';
+import { type Membership, membershipOf } from '../../shared/memberships/membership.ts';
+import { paymentEvents } from '../../shared/payments/events.ts';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import { INBOUND_EVENTS } from '../../shared/providers/provider.ts';
+import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import { subscriptionEvents } from '../../shared/subscriptions/events.ts';
+import { providerBusEvent } from '../../shared/webhooks/events.ts';
+import { payment } from '../builders/payment.ts';
+import { subscription } from '../builders/subscription.ts';
+import { synthesize } from './synthesized.ts';
+
+const { ofType, words } = synthesize();
+
+/** What the code itself makes of changes, as EventBridge shows it to rules. */
+const onBus = ({ source, type, detail }: BusEvent) => ({
+  source,
+  'detail-type': type,
+  detail: JSON.parse(JSON.stringify(detail)),
+});
+type OnBus = ReturnType<typeof onBus>;
+
+const paymentsOf = (fields: Partial<VisiblePayment>): readonly BusEvent[] => {
+  const made = payment(fields);
+  return [
+    ...paymentEvents(undefined, made),
+    ...paymentEvents(made, { ...made, version: 2, status: 'succeeded' }),
+    ...paymentEvents(made, { ...made, version: 2, status: 'failed', failureCode: 'do_not_honor' }),
+  ];
+};
+
+const subscribed = subscription({ status: 'active', version: 1 });
+const member = membershipOf(subscribed) as Membership;
+const customer: Customer = {
+  id: 'cust_00000000000000000000000a',
+  version: 1,
+  createdAt: subscribed.createdAt,
+  updatedAt: subscribed.createdAt,
+  providerId: 'provider_a',
+  providerCustomerId: 'cus_1',
+  userId: 'user_1',
+};
+
+const ofOthers = paymentsOf({}).map(onBus);
+const ofSubscriptions = paymentsOf({ subscriptionId: subscribed.id }).map(onBus);
+const ofRecords = [
+  ...subscriptionEvents(undefined, subscribed),
+  ...subscriptionEvents(subscribed, { ...subscribed, version: 2 }),
+  ...subscriptionEvents(subscribed, { ...subscribed, version: 2, status: 'canceled' }),
+  ...membershipEvents(undefined, { ...member, status: 'pending' }),
+  ...membershipEvents(undefined, { ...member, status: 'active' }),
+  ...membershipEvents(
+    { ...member, status: 'active' },
+    { ...member, version: 2, status: 'active', endsAt: '2026-05-01' },
+  ),
+  ...membershipEvents({ ...member, status: 'active' }, { ...member, version: 2, status: 'cancelled' }),
+  ...customerEvents(undefined, customer),
+  ...customerEvents(customer, { ...customer, version: 2 }),
+].map(onBus);
+const canonical = [...ofOthers, ...ofSubscriptions, ...ofRecords];
+const ofProviders = PROVIDER_SLOTS.flatMap((providerId) =>
+  [...INBOUND_EVENTS, 'PAYMENT.CAPTURE.COMPLETED', 'something.new'].map((rawType) =>
+    onBus(providerBusEvent({ providerId, eventId: 'evt_1', rawType, type: undefined })),
+  ),
+);
+
+const busRules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.EventPattern);
+const feeding = (queue: string) => {
+  const [rule, ...more] = busRules.filter(({ Properties }) => words(Properties.Targets[0].Arn) === `${queue}.Arn`);
+  expect(more).toEqual([]);
+  return (event: OnBus): boolean => matches(rule?.Properties.EventPattern, event);
+};
+
+describe('the rules of the bus', () => {
+  it('are tried on every event that the code makes', () => {
+    expect([...new Set(canonical.map((event) => event['detail-type']))].sort()).toEqual([...CANONICAL_EVENTS].sort());
+  });
+
+  it('send what providers say, and nothing else, to apply-provider-event', () => {
+    const takes = feeding('ApplyProviderEventQueue');
+    expect(ofProviders.filter((event) => !takes(event))).toEqual([]);
+    expect(canonical.filter(takes)).toEqual([]);
+  });
+
+  it('send settled payments of subscriptions, and nothing else, to follow-payment', () => {
+    const takes = feeding('FollowPaymentQueue');
+    expect(ofSubscriptions.filter(takes).map((event) => event['detail-type'])).toEqual([
+      'payment.succeeded',
+      'payment.failed',
+    ]);
+    expect([...ofOthers, ...ofRecords, ...ofProviders].filter(takes)).toEqual([]);
+  });
+
+  it('send everything to those who tell the targets of it', () => {
+    const takes = feeding('WebhookDispatchQueue');
+    expect([...canonical, ...ofProviders].filter((event) => !takes(event))).toEqual([]);
+  });
+
+  it('are those of the declarations, and none that no event meets', () => {
+    expect(busRules).toHaveLength(
+      triggers.flatMap((trigger) => (trigger.kind === 'queue' ? trigger.rules : [])).length,
+    );
+    for (const { logicalId, Properties } of busRules) {
+      const met = [...canonical, ...ofProviders].some((event) => matches(Properties.EventPattern, event));
+      expect(met, logicalId).toBe(true);
+    }
+  });
+});

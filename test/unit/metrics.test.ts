@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { LogFields, LogMessage } from '../../shared/observability/log-line.ts';
+import { jsonLog } from '../../shared/observability/logger.ts';
+import { metricsOf } from '../../shared/observability/metrics.ts';
+
+const AT = 1_795_215_858_000;
+const values = (message: LogMessage, fields: LogFields) => {
+  const { _aws, ...rest } = metricsOf('prod', message, fields, AT) ?? {};
+  return rest;
+};
+
+describe('a log line counts as', () => {
+  test.each<[LogMessage, LogFields, Readonly<Record<string, number>>]>([
+    ['payment anomaly', { provider: 'provider_a' }, { Anomalies: 1 }],
+    ['subscription anomaly', { provider: 'provider_a' }, { Anomalies: 1 }],
+    ['payment stuck', { provider: 'provider_a' }, { StuckPayments: 1 }],
+    ['payment settled', { provider: 'provider_a', outcome: 'declined' }, { Declines: 1 }],
+    ['payment settled', { provider: 'provider_a', outcome: 'succeeded' }, { Declines: 0 }],
+    ['payment settled', { provider: 'provider_a', outcome: 'failed' }, { Declines: 0 }],
+    ['provider called', { outcome: 'unknown', duration_ms: 9 }, { ProviderErrors: 1, ProviderLatency: 9 }],
+    ['provider called', { outcome: 'declined', duration_ms: 9 }, { ProviderErrors: 0, ProviderLatency: 9 }],
+    ['provider called', { outcome: 'done' }, { ProviderErrors: 0 }],
+    ['provider event applied', { outcome: 'quarantined' }, { QuarantinedEvents: 1 }],
+    ['provider event applied', { outcome: 'applied' }, { QuarantinedEvents: 0 }],
+    ['provider event refused', {}, { RefusedSignatures: 1 }],
+    ['changes published', { count: 3, failed: 2 }, { PublishFailures: 2 }],
+    ['consumer failed', { trigger: 'run-due' }, { ConsumerFailures: 1 }],
+    ['request served', { status: 500 }, {}],
+  ])('%s %o: %o', (message, fields, expected) => {
+    expect(values(message, fields)).toEqual(expected);
+  });
+
+  test("its total and its provider's, in the stage's own namespace", () => {
+    expect(metricsOf('prod', 'payment anomaly', { provider: 'provider_a', payment_id: 'pay_1' }, AT)?._aws).toEqual({
+      Timestamp: AT,
+      CloudWatchMetrics: [
+        {
+          Namespace: 'Payments/prod',
+          Dimensions: [[], ['provider']],
+          Metrics: [{ Name: 'Anomalies', Unit: 'Count' }],
+        },
+      ],
+    });
+  });
+
+  test('its total alone where it names no provider', () => {
+    const [directive] = metricsOf('dev', 'changes published', { failed: 0 }, AT)?._aws.CloudWatchMetrics ?? [];
+    expect(directive).toMatchObject({ Namespace: 'Payments/dev', Dimensions: [[]] });
+  });
+});
+
+describe('what a function writes', () => {
+  const written = (stage: string): Readonly<Record<string, unknown>> => {
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+    vi.spyOn(console, 'error').mockImplementation((line) => lines.push(String(line)));
+    jsonLog({ level: 'INFO', stage }).info('payment stuck', { payment_id: 'pay_1', provider: 'provider_b' });
+    expect(lines).toHaveLength(1);
+    return JSON.parse(lines[0] ?? '');
+  };
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('is one line, which carries its fields and what CloudWatch counts', () => {
+    const line = written('prod');
+    expect(line).toMatchObject({
+      message: 'payment stuck',
+      payment_id: 'pay_1',
+      provider: 'provider_b',
+      StuckPayments: 1,
+      _aws: { CloudWatchMetrics: [{ Dimensions: [[], ['provider']] }] },
+    });
+  });
+
+  test('is the plain line on one machine', () => {
+    const line = written('local');
+    expect(line).toMatchObject({ message: 'payment stuck', provider: 'provider_b' });
+    expect(Object.keys(line)).not.toContain('_aws');
+  });
+});

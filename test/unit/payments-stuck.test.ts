@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import type { PaymentStatus } from '../../shared/payments/payment.ts';
+import { isStuck, type Looked } from '../../shared/payments/stuck.ts';
+import { NOON, payment } from '../builders/payment.ts';
+
+describe('a payment', () => {
+  test.each<[PaymentStatus, Looked, number, boolean]>([
+    ['processing', 'nobody can say', 29 * MINUTE, false],
+    ['processing', 'nobody can say', 30 * MINUTE, true],
+    ['processing', 'still under way', 6 * DAY, false],
+    ['processing', 'still under way', 7 * DAY, true],
+    ['pending', 'nobody can say', DAY, false],
+    ['created', 'nobody can say', DAY, false],
+  ])('that is %s, where %s, %i ms after its claim: stuck is %s', (status, looked, after, stuck) => {
+    const claimed = payment({ status, createdAt: iso(NOON - DAY), claimedAt: iso(NOON) });
+    expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
+  });
+
+  test('that is being created counts from its creation', () => {
+    const creating = { ...payment(), status: 'creating' as const, createdAt: iso(NOON), claimedAt: undefined };
+    expect(isStuck(creating, 'nobody can say', NOON + 29 * MINUTE)).toBe(false);
+    expect(isStuck(creating, 'nobody can say', NOON + 30 * MINUTE)).toBe(true);
+  });
+});
