@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/catalogue.ts';
 import { matches } from '../../infra/local/bus-pattern.ts';
+import { deadLettersOutput, OPERATED_FUNCTION_OUTPUT, queueOutput } from '../../infra/settings.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
-const { ofType, functionOf, words } = synthesize();
+const { ofType, functionOf, words, outputs } = synthesize();
 
 const queueTriggers = triggers.filter((trigger) => trigger.kind === 'queue');
 const streamTriggers = triggers.filter((trigger) => trigger.kind === 'stream');
@@ -207,5 +208,19 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
       ['Invocations', 'breaching'],
     ]);
     for (const { Properties } of own) expect(Properties.AlarmDescription).toContain(trigger.impact);
+  });
+});
+
+describe('the outputs that an operator’s tools ask for', () => {
+  it('name every queue, its dead letters, and the function whose environment is the service’s', () => {
+    for (const { queue } of queueTriggers) {
+      expect(outputs).toHaveProperty([queueOutput(queue), 'Value', 'Ref'], expect.stringContaining('Queue'));
+      expect(outputs).toHaveProperty(
+        [deadLettersOutput(queue), 'Value', 'Ref'],
+        expect.stringContaining('DeadLetters'),
+      );
+    }
+    const { logicalId } = functionOf('workers.run-due');
+    expect(outputs).toHaveProperty([OPERATED_FUNCTION_OUTPUT, 'Value', 'Ref'], logicalId);
   });
 });

@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process';
+import { execPath } from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { VISA } from '../builders/intent.ts';
+import {
+  changeTable,
+  confirm,
+  confirmInBrowser,
+  createIntent,
+  createPaidIntent,
+  read,
+  signIn,
+  storedPayment,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
+
+/** The operator's tool as a process of its own, against the local host. */
+interface Said {
+  readonly exitCode: number;
+  readonly said: string;
+  readonly complained: string;
+}
+
+const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
+
+const spawned = (url: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Said> =>
+  new Promise((resolve) => {
+    execFile(execPath, [PAYCTL, '--url', url, ...args], { env: { ...env } }, (error, said, complained) => {
+      resolve({ exitCode: Number(error?.code ?? 0), said, complained });
+    });
+  });
+
+const payctlOf =
+  (service: TestHost) =>
+  async (
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ exitCode: number; json: ParsedJson }> => {
+    const { exitCode, said, complained } = await spawned(service.host().baseUrl, ['--json', ...args], env);
+    expect({ args, complained }).toEqual({ args, complained: '' });
+    return { exitCode, json: JSON.parse(said) };
+  };
+
+describe('payctl', () => {
+  const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
+  const payctl = payctlOf(service);
+
+  test('doctor finds all well, and every mistake of the settings', async () => {
+    const well = await payctl(['doctor']);
+    expect(well).toMatchObject({ exitCode: 0, json: { healthy: true } });
+    expect(new Set(well.json.checks.map(({ state }: ParsedJson) => state))).toEqual(new Set(['ok']));
+    const ill = await payctl(['doctor'], { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' });
+    expect(ill).toMatchObject({ exitCode: 1, json: { healthy: false } });
+    expect(ill.json.checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
+      'DUNNING_DAYS',
+      'PROVIDER_A',
+    ]);
+  });
+
+  test('doctor says what is closed and why, and that a provider does not let us in', async () => {
+    const { exitCode, json } = await payctl(['doctor'], {
+      PROVIDER_A_API_KEY: 'sk_test_wrong',
+      PROVIDER_C_ACCESS_TOKEN: '',
+      PROVIDER_D: '',
+    });
+    const stateOf = (check: string) => json.checks.find((one: ParsedJson) => one.check === check);
+    expect(exitCode).toBe(1);
+    expect(stateOf('provider_a')).toMatchObject({ state: 'fail', detail: expect.stringContaining('our keys') });
+    expect(stateOf('provider_b')).toMatchObject({ state: 'ok' });
+    expect(stateOf('provider_c')).toMatchObject({ state: 'closed', detail: expect.stringContaining('keys of square') });
+    expect(stateOf('provider_d')).toMatchObject({ state: 'closed', detail: expect.stringContaining('no provider') });
+  });
+
+  test('says where nobody answers, and what it does not understand, with exit code 2', async () => {
+    const nobody = await spawned('http://127.0.0.1:1', ['drift']);
+    expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
+    expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
+    expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
+  });
+
+  test('timeline tells what the route tells', async () => {
+    const user = await signIn(service);
+    const payment = await createPaidIntent(service, user);
+    await confirm(service, payment.id, user.options);
+    await service.settle();
+    const { json } = await payctl(['timeline', payment.id]);
+    const answer = await service.get(`/payments/${payment.id}/timeline`, user.options);
+    expect(json).toMatchObject({ payment_id: payment.id, status: 'succeeded', entries: answer.body.data });
+    const { said } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
+    expect(said).toMatch(/change +succeeded +answer/);
+  });
+
+  test('dlq lists dead letters and sends them back', async () => {
+    await service.control('POST', '/sink/default/behaviour', { status: 500 });
+    await createIntent(service, await signIn(service));
+    await service.advance(120);
+    const listed = await payctl(['dlq', 'list']);
+    expect(listed.exitCode).toBe(1);
+    const queue = listed.json.queues.find((one: ParsedJson) => one.queue === 'webhook-delivery');
+    expect(queue.count).toBeGreaterThan(0);
+    expect(queue.messages).toHaveLength(queue.count);
+    expect(queue.messages.map(({ about }: ParsedJson) => about)).toContain('payment.created to WEBHOOK_1');
+    await service.control('POST', '/sink/default/behaviour', { status: 200 });
+    expect((await payctl(['dlq', 'redrive'])).json.total).toBe(listed.json.total);
+    await service.settle();
+    expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
+  });
+
+  test('replay counts in a dry run exactly what it then sends', async () => {
+    const user = await signIn(service);
+    for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
+    const late = await createIntent(service, user);
+    await confirm(service, late.id, user.options, { payment_method_id: VISA });
+    await service.settle();
+    const range = ['--from', new Date(service.now() - 3_600_000).toISOString(), '--event', 'payment.*'];
+    const counted = await payctl(['replay', ...range, '--dry-run']);
+    expect(counted.json.count).toBeGreaterThanOrEqual(7);
+    const arrived = async (): Promise<number> => (await service.sink()).length;
+    const before = await arrived();
+    expect((await payctl(['replay', ...range, '--dry-run'])).json).toEqual(counted.json);
+    expect(await arrived()).toBe(before);
+    const sent = await payctl(['replay', ...range]);
+    await service.settle();
+    expect(sent.json).toEqual({ ...counted.json, dry_run: false });
+    expect((await arrived()) - before).toBe(counted.json.count);
+    expect((await payctl(['replay', ...range, '--target', 'nobody', '--dry-run'])).json.count).toBe(0);
+  });
+
+  test('makes sessions, and moves the clock', async () => {
+    const made = await payctl(['sessions', 'new', '--email', 'new@example.com']);
+    expect((await service.get('/payments', { session: made.json.session_id })).status).toBe(200);
+    const { json: before } = await payctl(['clock']);
+    const { json: after } = await payctl(['clock', 'advance', '3h']);
+    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * 3_600_000);
+  });
+});
+
+describe('payctl drift', () => {
+  const service = withHost({ frozen: true });
+  const payctl = payctlOf(service);
+
+  const cancelAtProvider = async (payment: ParsedJson): Promise<void> => {
+    await service.request('POST', `/_local/providers/stripe/v1/payment_intents/${payment.provider_payment_id}/cancel`, {
+      headers: {
+        authorization: `Bearer ${LOCAL_SECRETS.PROVIDER_A_API_KEY}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: '',
+    });
+  };
+  const rewritten = async (payment: ParsedJson, change: ParsedJson): Promise<void> => {
+    await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), ...change } });
+  };
+
+  /** Five kinds, five of each. */
+  const PLANTS: Readonly<Record<string, (payment: ParsedJson) => Promise<unknown>>> = {
+    'paid there, and nobody told us': (payment) => confirmInBrowser(service, payment, VISA),
+    'canceled there, and nobody told us': cancelAtProvider,
+    'another amount here': (payment) => rewritten(payment, { totalCents: 9_999 }),
+    'another currency here': (payment) => rewritten(payment, { currency: 'EUR' }),
+    'not there': (payment) => rewritten(payment, { providerIntentId: `pi_lost_${payment.id}` }),
+  };
+  const EACH = 5;
+  const AGREEING = 100;
+
+  const plant = async (user: User): Promise<Map<string, string>> => {
+    const planted = new Map<string, string>();
+    for (const [name, change] of Object.entries(PLANTS)) {
+      for (let count = 0; count < EACH; count += 1) {
+        const payment = await createIntent(service, user);
+        await change(payment);
+        planted.set(payment.id, name);
+      }
+    }
+    return planted;
+  };
+
+  test('finds 25 of 25 payments that differ among 100 that agree, and mends what its provider knows better', async () => {
+    const user = await signIn(service);
+    const providers = ['provider_a', 'provider_b', 'provider_c'];
+    for (let count = 0; count < AGREEING; count += 1) {
+      const payment = await createPaidIntent(service, user, {
+        provider_id: providers[count % 3],
+        payment_method_id: undefined,
+      });
+      if (count % 9 === 0) await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+      if (count % 9 === 3) await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
+    }
+    await service.settle();
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: AGREEING, drifted: 0 } });
+    await service.webhookMode('drop');
+    const planted = await plant(user);
+    await service.settle();
+
+    const found = await payctl(['drift']);
+    expect(found).toMatchObject({ exitCode: 1, json: { checked: AGREEING + 25, drifted: 25, fixed: 0 } });
+    const kinds = new Map<string, Set<string>>();
+    for (const { payment_id, kind } of found.json.findings) {
+      const name = planted.get(payment_id) ?? 'not planted';
+      kinds.set(name, (kinds.get(name) ?? new Set()).add(kind));
+    }
+    expect(Object.fromEntries([...kinds].map(([name, of]) => [name, [...of]]))).toEqual({
+      'paid there, and nobody told us': ['status differs'],
+      'canceled there, and nobody told us': ['status differs'],
+      'another amount here': ['amount differs'],
+      'another currency here': ['currency differs'],
+      'not there': ['not at the provider'],
+    });
+
+    const mended = await payctl(['drift', '--fix']);
+    expect(mended).toMatchObject({ exitCode: 1, json: { drifted: 25, fixed: 10 } });
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { drifted: 15, fixed: 0 } });
+    for (const [id, name] of planted) {
+      const { status } = await read(service, id, user.options);
+      if (name.startsWith('paid')) expect(status).toBe('succeeded');
+      if (name.startsWith('canceled')) expect(status).toBe('canceled');
+    }
+    const since = new Date(service.now() + 1_000).toISOString();
+    expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
+  });
+
+  test('reconcile does the same for one, by any of its ids', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await confirmInBrowser(service, payment, VISA);
+    expect(await payctl(['reconcile', payment.provider_payment_id])).toMatchObject({
+      exitCode: 0,
+      json: { payment_id: payment.id, after: 'succeeded', outcome: 'stored' },
+    });
+    expect((await payctl(['reconcile', payment.id])).json).toMatchObject({ before: 'succeeded', outcome: 'same' });
+    await rewritten(payment, { totalCents: 1 });
+    expect(await payctl(['reconcile', payment.id])).toMatchObject({ exitCode: 1, json: { outcome: 'mismatch' } });
+  });
+});

@@ -1,0 +1,66 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { NotReachable } from '../../infra/payctl/control.ts';
+import { withSecretsOf } from '../../infra/payctl/secrets.ts';
+import { stageSite } from '../../infra/payctl/stage-site.ts';
+import { parseSettings } from '../../shared/settings.ts';
+
+const cloudFormation = mockClient(CloudFormationClient);
+const lambda = mockClient(LambdaClient);
+const secretsManager = mockClient(SecretsManagerClient);
+beforeEach(() => {
+  for (const mock of [cloudFormation, lambda, secretsManager]) mock.reset();
+});
+
+const QUEUES = ['ApplyProviderEvent', 'FollowPayment', 'RunDue', 'WebhookDispatch', 'WebhookDelivery'];
+const outputs = [
+  { OutputKey: 'OperatedFunction', OutputValue: 'run-due-1a2b' },
+  ...QUEUES.flatMap((name) => [
+    { OutputKey: `${name}QueueUrl`, OutputValue: `https://sqs/${name}` },
+    { OutputKey: `${name}DeadLettersUrl`, OutputValue: `https://sqs/${name}-dead` },
+  ]),
+];
+const clients = () => ({ cloudFormation: new CloudFormationClient({}), lambda: new LambdaClient({}) });
+
+describe('a deployed stage', () => {
+  test('is found by its stack, and works in the environment of its functions', async () => {
+    cloudFormation.on(DescribeStacksCommand, { StackName: 'payments-prod-events' }).resolves({
+      Stacks: [{ StackName: 'x', StackStatus: 'UPDATE_COMPLETE', CreationTime: new Date(0), Outputs: outputs }],
+    });
+    lambda
+      .on(GetFunctionConfigurationCommand, { FunctionName: 'run-due-1a2b' })
+      .resolves({ Environment: { Variables: { TABLE_NAME: 'payments-table', STAGE: 'prod' } } });
+    const site = await stageSite('prod', clients());
+    expect(site).toMatchObject({ name: 'prod', env: { TABLE_NAME: 'payments-table' }, control: undefined });
+    expect(site.queueUrls).toHaveLength(QUEUES.length);
+    expect(site.queueUrls).toContainEqual({
+      queue: 'webhook-delivery',
+      url: 'https://sqs/WebhookDelivery',
+      deadLetterUrl: 'https://sqs/WebhookDelivery-dead',
+    });
+  });
+
+  test('that is not there, or of another version, is said in words', async () => {
+    cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack with id payments-dev-events does not exist'));
+    await expect(stageSite('dev', clients())).rejects.toThrow(NotReachable);
+    cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [] });
+    await expect(stageSite('dev', clients())).rejects.toThrow('has no output OperatedFunction');
+  });
+
+  test('has its keys in secrets, each read once', async () => {
+    secretsManager
+      .on(GetSecretValueCommand, { SecretId: 'arn:a' })
+      .resolves({ SecretString: '{"API_KEY":"sk_test_x"}' });
+    const settings = parseSettings({ TABLE_NAME: 't', PROVIDER_A: 'stripe', PROVIDER_A_SECRET_ARN: 'arn:a' });
+    const withSecrets = withSecretsOf(settings, () => new SecretsManagerClient({}));
+    expect([await withSecrets('provider_a'), await withSecrets('provider_a')]).toMatchObject([
+      { API_KEY: 'sk_test_x' },
+      { API_KEY: 'sk_test_x' },
+    ]);
+    expect(secretsManager.commandCalls(GetSecretValueCommand)).toHaveLength(1);
+    expect(await withSecrets('provider_b')).toEqual(settings.slots.provider_b);
+  });
+});
