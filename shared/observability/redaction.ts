@@ -5,7 +5,7 @@
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
 const EMAIL = /([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu;
-/** 13 to 19 digits, perhaps grouped: what a card number looks like. */
+/** 13 to 19 digits, perhaps grouped: what a card number looks like; its check digit tells it from a time or an amount. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** A secret within a text: Stripe's form of one, or a parameter of a link. */
 const SECRET_TEXT = /(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi;
@@ -21,7 +21,7 @@ const MAX_DEPTH = 24;
 
 export const redacted = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return redactedText(value);
-  if (typeof value === 'number') return isPlain(value) ? value : redactedText(String(value));
+  if (typeof value === 'number') return redactedNumber(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return REDACTED;
   if (Array.isArray(value)) return value.map((inner) => redacted(inner, depth + 1));
@@ -41,8 +41,30 @@ const redactedText = (text: string): string =>
     .toWellFormed()
     .replace(SECRET_TEXT, `$1${REDACTED}`)
     .replace(EMAIL, '$1***@$2')
-    .replace(CARD_NUMBER, REDACTED)
+    .replace(CARD_NUMBER, (digits) => (isCardNumber(digits) ? REDACTED : digits))
     .slice(0, MAX_TEXT);
 
-/** Neither a card number nor beyond what a table keeps. */
-const isPlain = (value: number): boolean => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e12);
+/** By Luhn's check, somewhere in it: digits before or after may not be of it. */
+const isCardNumber = (text: string): boolean => {
+  const digits = text.replaceAll(/\D/g, '');
+  for (let from = 0; from + MIN_CARD <= digits.length; from += 1) {
+    for (let to = from + MIN_CARD; to <= digits.length; to += 1) if (passesLuhn(digits.slice(from, to))) return true;
+  }
+  return false;
+};
+const MIN_CARD = 13;
+
+const passesLuhn = (digits: string): boolean => {
+  const sum = [...digits].toReversed().reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 === 0;
+};
+
+/** Neither a card number nor beyond what a table keeps; digits that a number cannot hold could have been one. */
+const redactedNumber = (value: number): number | string => {
+  const size = Math.abs(value);
+  if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;
+  return Number.isInteger(value) && size < 1e21 ? REDACTED : redactedText(String(value));
+};

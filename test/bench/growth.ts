@@ -101,7 +101,8 @@ const listsOver = (from: number, sorted: number): readonly List[] => {
     {
       name: 'page 1,000, by the counters',
       query: 'page=1000',
-      holds: { requests: 3, rows: ROWS_SORTED },
+      // Whole days are skipped by their counters; of the day that it lies in, every row before it is read.
+      holds: { requests: 6, rows: ROWS_SORTED + 1 },
       shows: [0, PAGE],
     },
     {

@@ -27,6 +27,13 @@ export const SUBSCRIPTION_BUDGETS = {
   },
   'get subscription': { of: 'subscriptions.get', requests: 1, levels: 1, ...nothingWritten },
   'list subscriptions': { of: 'subscriptions.list', requests: 2, levels: 2, ...nothingWritten },
+  'list subscriptions by a guest e-mail': {
+    of: 'subscriptions.list-guest',
+    requests: 2,
+    levels: 2,
+    ...nothingWritten,
+    windows: 2,
+  },
   'list subscriptions with methods': {
     of: 'subscriptions.list',
     requests: 3,

@@ -82,6 +82,10 @@ export const SUBSCRIPTION_SCENARIOS = {
   'create subscription, on trial': create(async () => ({ ...PLAN, trial_days: 14 })),
   'get subscription': onSubscription((id, who) => read(`/subscriptions/${id}`, who)),
   'list subscriptions': onSubscription((_, who) => read('/subscriptions?limit=10', who)),
+  'list subscriptions by a guest e-mail': async () => ({
+    ask: { method: 'GET', path: '/subscriptions/guest/nobody@example.com' },
+    status: 200,
+  }),
   'list subscriptions with methods': onSubscription((_, who) => read('/subscriptions?limit=10&include_pm=true', who)),
   'change subscription, metadata': onSubscription((id, who) =>
     patch(`/subscriptions/${id}`, who, { metadata: { seat: '12' } }),

@@ -47,7 +47,15 @@ const around = fc.constantFrom('', 'paid with ', ' by phone', '"', '(', ', ', '\
 const digits = (length: number) =>
   fc
     .array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length })
-    .map((all) => `4${all.slice(1).join('')}`);
+    .map((all) => withCheckDigit(`4${all.slice(1, -1).join('')}`));
+
+const withCheckDigit = (digits: string): string => {
+  const sum = [...digits].toReversed().reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+};
 const cardNumber = fc.integer({ min: 13, max: 19 }).chain(digits);
 
 const textOf = (value: unknown): string => JSON.stringify(redacted(value)) ?? '';
@@ -137,6 +145,8 @@ describe('what is kept of a payload', () => {
       id: 'evt_1',
       amount: 99_999_999,
       created: 1_773_144_000,
+      created_ms: 1_773_144_000_124,
+      said: 'at 1773144000124',
       livemode: false,
       note: null,
       last4: '4242',
