@@ -5,6 +5,7 @@ import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/catalogue.ts';
 import { ADAPTERS } from '../shared/settings.ts';
 import { ADAPTER_FOLDER, adaptersApart } from './adapters-apart.ts';
+import { writeClient } from './client.ts';
 import { documentMade } from './document-made.ts';
 import { leftOut } from './left-out.ts';
 
@@ -134,6 +135,9 @@ const printSizes = (bundles: readonly Bundle[]): void => {
 if (import.meta.filename === resolve(argv[1] ?? '')) {
   const startedAt = performance.now();
   const bundles = await build(join(ROOT, 'dist'));
+  await writeClient(join(ROOT, 'dist', 'client'));
   printSizes(bundles);
-  stdout.write(`${bundles.length} functions in dist/ after ${Math.round(performance.now() - startedAt)} ms\n`);
+  stdout.write(
+    `${bundles.length} functions and the client in dist/ after ${Math.round(performance.now() - startedAt)} ms\n`,
+  );
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { endpoints } from '../functions/catalogue.ts';
-import { apiDocument } from '../shared/http/openapi.ts';
+import { apiDocumentAt } from '../functions/document.ts';
 
 /** functions/document.ts as it is deployed: the document is made here, so that no function carries every schema for it. */
 export const documentMade: Plugin = {
@@ -9,7 +8,7 @@ export const documentMade: Plugin = {
   setup: ({ onLoad }) => {
     onLoad({ filter: /[/\\]functions[/\\]document\.ts$/ }, ({ path }) => ({
       contents: [
-        `const made = ${JSON.stringify(apiDocument(endpoints, ''))};`,
+        `const made = ${JSON.stringify(apiDocumentAt(''))};`,
         'export const apiDocumentAt = (baseUrl) => ({ ...made, servers: [{ url: baseUrl }] });',
       ].join('\n'),
       resolveDir: resolve(path, '..'),

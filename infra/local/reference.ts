@@ -21,13 +21,27 @@ const page = (base: string): string => `<!doctype html>
 <body>
 <div id="reference"></div>
 <script src="${base}/docs/swagger-ui-bundle.js"></script>
-<script>SwaggerUIBundle({ url: '${base}/openapi.json', dom_id: '#reference', deepLinking: true, persistAuthorization: true })</script>
+<script src="${base}/docs/start.js"></script>
 </body>
 </html>`;
 
+/** No validator: it would be told the document's address. */
+const start = (base: string): string =>
+  `SwaggerUIBundle(${JSON.stringify({
+    url: `${base}/openapi.json`,
+    dom_id: '#reference',
+    deepLinking: true,
+    persistAuthorization: true,
+    displayOperationId: true,
+    validatorUrl: null,
+  })});`;
+
+/** The page's own styles are set by its scripts; its pictures stand in its style sheet. */
+const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+
 const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
   status: 200,
-  headers: { 'content-type': contentType, 'x-content-type-options': 'nosniff' },
+  headers: { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'content-security-policy': POLICY },
   body: Buffer.from(body),
 });
 
@@ -38,6 +52,7 @@ export const createReference = (basePath: string): Reference => {
   return async (path) => {
     const local = path.startsWith(basePath) ? path.slice(basePath.length) : path;
     if (local === '/docs' || local === '/docs/') return answer('text/html; charset=utf-8', page(basePath));
+    if (local === '/docs/start.js') return answer('text/javascript; charset=utf-8', start(basePath));
     const asset = local.startsWith('/docs/') ? local.slice('/docs/'.length) : '';
     const contentType = Object.hasOwn(ASSETS, asset) ? ASSETS[asset] : undefined;
     return contentType ? answer(contentType, await readFile(join(folder, asset))) : undefined;

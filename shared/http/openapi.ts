@@ -1,5 +1,10 @@
 import * as z from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import type { Auth, Endpoint } from './endpoint.ts';
 
@@ -23,23 +28,33 @@ const problem = z
   })
   .meta({ id: 'Error' });
 
-/** Whatever the route, these can be answered. */
-const ALWAYS: readonly ErrorCode[] = ['INTERNAL_ERROR'];
+/** Whatever the route, these can be answered: X-API-Version is a header of all. */
+const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];
+const WITH_A_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string) =>
+/** One success of a route: what was asked, and the whole answer. */
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly response?: unknown;
+}
+export type Examples = Readonly<Record<string, Example>>;
+
+/** @param examples by the id of their route. */
+export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
   createDocument(
     {
       openapi: '3.1.0',
       info: {
         title: 'Payments',
         version: '2026-11-01',
-        description:
-          'Payments, subscriptions, customers, methods, addresses, organizations and webhooks. Amounts are integers in minor units.',
+        description: DESCRIPTION,
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: serverUrl }],
       tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name, description: `Routes of ${name}` })),
-      paths: pathsOf(endpoints),
+      paths: pathsOf(endpoints, examples),
       components: {
         securitySchemes: {
           session: { type: 'apiKey', in: 'header', name: 'X-Session-ID' },
@@ -48,57 +63,117 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string) =
         },
       },
     },
-    { allowEmptySchema: { custom: true, undefined: true, transform: true, unknown: true } },
+    {
+      allowEmptySchema: { custom: true, undefined: true, transform: true, unknown: true, lazy: true },
+      override: asMeant,
+    },
   );
+
+/** A query is text; what must be a whole number in it is one to whoever asks. Any JSON is any value. */
+const asMeant = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
+  if (jsonSchema.pattern === WHOLE_NUMBER) {
+    delete jsonSchema.pattern;
+    Object.assign(jsonSchema, { type: 'integer', minimum: 0 });
+  }
+  if (zodSchema._zod.def.type === 'lazy') for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+};
+
+const WHOLE_NUMBER = '^\\d{1,9}$';
+
+const DESCRIPTION = `Payments, subscriptions, customers, methods, addresses, organizations and webhooks.
+
+Amounts are integers in minor units (cents), times ISO 8601 in UTC. Every route answers bare or in an envelope
+\`{success, data}\` as it is shown here, and in the other form where the header \`X-Response-Form\` (\`bare\` or
+\`envelope\`) asks for it. Errors have one form, with a \`code\` to decide by and a \`request_id\` to ask about.`;
 
 const tagOf = ({ id }: Endpoint): string => id.split('.')[0] ?? id;
 
-const pathsOf = (endpoints: readonly Endpoint[]): ZodOpenApiPathsObject => {
+const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const endpoint of endpoints) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint) };
+    const operation = operationOf(endpoint, examples[endpoint.id] ?? {});
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation };
   }
   return paths;
 };
 
-const operationOf = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
+const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOperationObject => ({
   operationId: endpoint.id,
   summary: endpoint.summary,
   tags: [tagOf(endpoint)],
   security: [...SECURITY[endpoint.auth]],
   requestParams: {
-    ...(endpoint.params instanceof z.ZodObject && { path: endpoint.params }),
-    ...(endpoint.query instanceof z.ZodObject && { query: endpoint.query }),
+    ...(endpoint.params instanceof z.ZodObject && { path: withExamples(endpoint.params, example.params) }),
+    ...(endpoint.query instanceof z.ZodObject && { query: withExamples(endpoint.query, example.query) }),
     ...(endpoint.method === 'POST' && endpoint.idempotent !== 'natural' && { header: idempotencyHeader }),
   },
   ...(endpoint.body !== null && {
-    requestBody: { content: { 'application/json': { schema: endpoint.body } } },
+    requestBody: {
+      required: needsBody(endpoint.body, endpoint.bodyForm),
+      content: { 'application/json': { schema: endpoint.body, ...shown(example.body) } },
+    },
   }),
-  responses: { ...successOf(endpoint), ...errorsOf(endpoint) },
+  responses: { ...successOf(endpoint, example), ...errorsOf(endpoint) },
 });
+
+const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
+
+const needsBody = (body: z.ZodType, form: Endpoint['bodyForm']): boolean =>
+  form === 'raw' || !body.safeParse({}).success;
+
+const shown = (example: unknown) => (example === undefined ? {} : { example });
+
+const withExamples = (schema: z.ZodObject, examples: Readonly<Record<string, string>> = {}): z.ZodObject =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(schema.shape).map(([name, field]) => [
+        name,
+        Object.hasOwn(examples, name) && field instanceof z.ZodType
+          ? field.meta({ ...field.meta(), param: { example: exampleOf(examples[name]) } })
+          : field,
+      ]),
+    ),
+  );
 
 const idempotencyHeader = z.object({ 'Idempotency-Key': z.string().min(1).max(255).optional() });
 
-const successOf = (endpoint: Endpoint) => {
+const successOf = (endpoint: Endpoint, example: Example) => {
   const { status, response, form, summary } = endpoint;
   if (response === null) return { '204': { description: 'Done' } };
-  const schema = form === 'envelope' ? z.looseObject({ success: z.literal(true), data: response }) : response;
-  return { [String(status)]: { description: summary, content: { 'application/json': { schema } } } };
+  const schema = form === 'envelope' ? envelopeOf(response) : response;
+  const content = { 'application/json': { schema, ...shown(example.response) } };
+  return { [String(status)]: { description: summary, content } };
 };
+
+const envelopeOf = (data: z.ZodType) =>
+  z.looseObject({
+    success: z.literal(true),
+    ...(!(data instanceof z.ZodUndefined) && { data }),
+    meta: z.record(z.string(), z.unknown()).optional(),
+    message: z.string().optional(),
+  });
 
 const errorsOf = (endpoint: Endpoint) => {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...endpoint.errors, ...callerErrors(endpoint), ...ALWAYS]) {
+  const ofBody = endpoint.body === null ? [] : WITH_A_BODY;
+  for (const code of [...endpoint.errors, ...callerErrors(endpoint), ...ofBody, ...ALWAYS]) {
     const [status] = ERRORS[code];
     byStatus.set(status, [...new Set([...(byStatus.get(status) ?? []), code])]);
   }
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
-      { description: codes.join(', '), content: { 'application/json': { schema: problem } } },
+      { description: codes.join(', '), content: { 'application/json': { schema: problem, ...shown(refusal(codes)) } } },
     ]),
   );
 };
+
+const refusal = ([code = 'INTERNAL_ERROR']: readonly ErrorCode[]) => ({
+  success: false,
+  error: ERRORS[code][1],
+  code,
+  request_id: 'JKJaXmPLvHcESHA=',
+});
 
 const callerErrors = ({ auth }: Endpoint): readonly ErrorCode[] => {
   if (auth === 'public' || auth === 'provider-signature') return [];

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { apiDocumentAt } from '../../functions/document.ts';
 import { type Bundle, build, DEFAULT_ID, entryIds } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
-import { apiDocument } from '../../shared/http/openapi.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
 const run = promisify(execFile);
@@ -92,7 +92,7 @@ describe('the bundles', () => {
     };
     const body = `(await (${imported('docs.openapi')}).handler(${JSON.stringify(event)}, {})).body`;
     const [answered] = z.tuple([z.string()]).parse(await inNode([body]));
-    const made = JSON.parse(JSON.stringify(apiDocument(endpoints, '')));
+    const made = JSON.parse(JSON.stringify(apiDocumentAt('')));
     expect(JSON.parse(answered)).toEqual(made);
     expect(partsOf('docs.openapi')).not.toContain('zod-openapi');
     expect(partsOf('docs.openapi')).not.toContain('functions/payments');

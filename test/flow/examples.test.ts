@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/catalogue.ts';
+import { recorder } from './examples/recorder.ts';
+import { steadied } from './examples/steadied.ts';
+import { story } from './examples/story.ts';
+import { withHost } from './host.ts';
+
+/** The examples of the API document are what the service answers. `npm run examples` records them anew. */
+const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
+
+/** Its answer is the document itself. */
+const WITHOUT = 'docs.openapi';
+
+describe('the examples of the API document', () => {
+  test('are what the service was asked and answered, for every route', { timeout: 60_000 }, async () => {
+    const { tell, told } = recorder(service);
+    const startedAt = Math.ceil(service.now() / 1_000) * 1_000;
+    await service.moveTo(new Date(startedAt).toISOString());
+    await story(service, tell);
+    const examples = told();
+    expect(Object.keys(examples)).toEqual(endpoints.map(({ id }) => id).filter((id) => id !== WITHOUT));
+    const steady = `${JSON.stringify(steadied(examples, startedAt), null, 2)}\n`;
+    await expect(steady).toMatchFileSnapshot('../../functions/examples.json');
+  });
+});

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/catalogue.ts';
+import { withHost } from './host.ts';
+
+/** The reference page as somebody has it in a browser; a machine without one has this checked elsewhere. */
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = BROWSERS.find((path) => existsSync(path));
+const WITHOUT_NOISE = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-dev-shm-usage'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+
+const STEP_MS = 10_000;
+
+describe.skipIf(!executablePath)('the reference page (skipped where no Chromium is installed)', () => {
+  const service = withHost();
+  let browser: Browser;
+  let page: Page;
+  const asked: string[] = [];
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: WITHOUT_NOISE });
+    page = await browser.newPage({ viewport: { width: 1_200, height: 1_600 } });
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.setDefaultTimeout(STEP_MS);
+    await page.goto(`${service.host().baseUrl}/docs`);
+    await page.waitForSelector('.opblock');
+  });
+  afterAll(() => browser?.close());
+
+  test('opens, and lists every route', async () => {
+    expect(await page.title()).toBe('Payments: API reference');
+    const shown = await page.locator('.opblock-summary').evaluateAll((rows) =>
+      rows.map((row) => {
+        const textOf = (part: string): string => row.querySelector(part)?.textContent?.replaceAll('\u200b', '') ?? '';
+        return `${textOf('.opblock-summary-method')} ${textOf('.opblock-summary-path')}`;
+      }),
+    );
+    expect(shown.toSorted()).toEqual(endpoints.map(({ method, path }) => `${method} ${path}`).toSorted());
+  });
+
+  test('makes a payment: signed in, with the example of the document', async () => {
+    await page.click('button.authorize');
+    const session = page.locator('.auth-container', { hasText: 'X-Session-ID' });
+    await session.locator('input').fill('demo-owner');
+    await session.locator('button[type=submit]').click();
+    await session.locator('.btn-done').click();
+    const row = page.locator('.opblock-post', { has: page.locator('[data-path="/payments"]') });
+    await row.locator('.opblock-summary').click();
+    await row.locator('.try-out__btn').click();
+    await row.locator('.execute').click();
+    const answer = row.locator('.live-responses-table .response').first();
+    await answer.waitFor();
+    expect(await answer.locator('.response-col_status').first().innerText()).toContain('201');
+    expect(await answer.locator('.response-col_description').first().innerText()).toContain('requires_payment_method');
+  });
+
+  test('asks nobody else for anything, and complains of nothing', () => {
+    const outside = asked.filter((url) => !url.startsWith(service.host().baseUrl) && !url.startsWith('data:'));
+    expect({ outside, complaints }).toEqual({ outside: [], complaints: [] });
+    expect(asked.length).toBeGreaterThan(4);
+  });
+});
