@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import { loadEntry } from '../../infra/local/invoke.ts';
+import { cardNumber } from '../builders/card-number.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { confirm, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';
@@ -22,16 +23,8 @@ const keep = (kind: Kind, planted: string, value: string): string => {
 const secret = (planted: string): string => keep('secret', planted, `canarysecret${canaries.size}x`);
 const token = (planted: string): string => keep('token', planted, `canarytoken${canaries.size}x`);
 const email = (planted: string): string => keep('e-mail', planted, `canary.mail.${canaries.size}@example.com`);
-const card = (planted: string): string => keep('card number', planted, luhn(`400000${canaries.size}`.padEnd(15, '0')));
-
-/** Fifteen digits and the one that makes them a card number. */
-const luhn = (digits: string): string => {
-  const sum = [...digits].reduce((total, digit, at) => {
-    const value = Number(digit) * (at % 2 === 0 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return `${digits}${(10 - (sum % 10)) % 10}`;
-};
+const card = (planted: string): string =>
+  keep('card number', planted, cardNumber(`400000${canaries.size}`.padEnd(15, '0')));
 
 const lines: string[] = [];
 /** What every worker was handed but the table's own stream: messages of queues and events of the bus. */
