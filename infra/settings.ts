@@ -93,13 +93,17 @@ const outputName = (queue: string): string =>
 
 export const webhookSecretName = (stage: Stage): string => `payments/${stage}/webhooks`;
 
-const deploymentSchema = z.object({
+export const deploymentSchema = z.object({
   STAGE: z.enum(['dev', 'staging', 'prod'], 'dev, staging or prod is wanted').default('dev'),
-  ALARM_EMAIL: z.union([z.literal(''), z.email()], 'an e-mail address is wanted').default(''),
+  ALARM_EMAIL: z
+    .union([z.literal(''), z.email()], 'an e-mail address is wanted')
+    .default('')
+    .describe('where alarms are mailed to; empty: nowhere, until somebody subscribes to the topic'),
   CUSTOM_DOMAIN: z
     .union([z.literal(''), z.hostname().refine((name) => name.includes('.'))], 'a host name is wanted')
-    .default(''),
-  BASE_PATH: prefix,
+    .default('')
+    .describe('host name of the API; the output DomainTarget is its CNAME'),
+  BASE_PATH: prefix.describe('prefix of every route, such as /pay: under the custom domain, and of the local host'),
 });
 
 /** @throws SettingsError naming every mistake, one line each. */

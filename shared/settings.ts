@@ -48,63 +48,88 @@ type Letter = (typeof LETTERS)[number];
 export const ADAPTERS = ['stripe', 'paypal', 'square', 'braintree'] as const;
 export type AdapterName = (typeof ADAPTERS)[number];
 
-const slotFields = {
-  ADAPTER: z.enum(['', ...ADAPTERS]).default(''),
-  BASE_URL: link,
-  SUBSCRIPTIONS: z.enum(['', 'native', 'service']).default(''),
+export const slotFields = {
+  ADAPTER: z
+    .enum(['', ...ADAPTERS])
+    .default('')
+    .describe('the adapter of the slot; empty: the slot is closed'),
+  BASE_URL: link.describe('where the adapter calls; empty: the live provider'),
+  SUBSCRIPTIONS: z
+    .enum(['', 'native', 'service'])
+    .default('')
+    .describe(
+      'who bills new subscriptions: native, the provider, or service; empty: the adapter says; those that there are stay with whoever bills them',
+    ),
   SECRET_ARN: text,
-  API_KEY: text,
-  WEBHOOK_SECRET: text,
-  CLIENT_ID: text,
-  CLIENT_SECRET: text,
-  WEBHOOK_ID: text,
-  ACCESS_TOKEN: text,
-  LOCATION_ID: text,
-  SIGNATURE_KEY: text,
-  NOTIFICATION_URL: list,
-  MERCHANT_ID: text,
-  PUBLIC_KEY: text,
-  PRIVATE_KEY: text,
+  API_KEY: text.describe('Stripe: the secret key'),
+  WEBHOOK_SECRET: text.describe('Stripe: the signing secret of the webhook endpoint'),
+  CLIENT_ID: text.describe('PayPal: the app'),
+  CLIENT_SECRET: text.describe('PayPal: its secret'),
+  WEBHOOK_ID: text.describe('PayPal: the id of the webhook that was registered'),
+  ACCESS_TOKEN: text.describe('Square: the access token'),
+  LOCATION_ID: text.describe('Square: the location that sells'),
+  SIGNATURE_KEY: text.describe('Square: the signature key of the webhook subscription'),
+  NOTIFICATION_URL: list.describe('Square: the URLs that are registered there, letter by letter'),
+  MERCHANT_ID: text.describe('Braintree: the merchant'),
+  PUBLIC_KEY: text.describe('Braintree: the public key'),
+  PRIVATE_KEY: text.describe('Braintree: the private key'),
 };
 const slotSchema = z.object(slotFields);
 export type SlotSettings = z.infer<typeof slotSchema>;
 
-const schema = z.object({
-  STAGE: z.enum(['local', 'dev', 'staging', 'prod']).default('local'),
-  PUBLIC_BASE_URL: link,
-  ALLOWED_ORIGINS: list,
-  IDENTITY_URL: link,
-  IDENTITY_JWKS_URI: link,
-  IDENTITY_ISSUER: text,
-  ADMIN_USER_IDS: list,
-  PROVIDER_TIMEOUT_MS: integer(10_000, 100, 25_000),
-  GUEST_TOKEN_SECRET: list,
+export const serviceSettings = z.object({
+  STAGE: z
+    .enum(['local', 'dev', 'staging', 'prod'])
+    .default('local')
+    .describe('which installation it is (deployed: dev by default); prod refuses what only tests may do'),
+  PUBLIC_BASE_URL: link.describe(
+    "the service's root as callers see it, with its prefix; empty when deployed: follows from the custom domain or the API",
+  ),
+  ALLOWED_ORIGINS: list.describe('origins that browsers may call from'),
+  IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
+  IDENTITY_JWKS_URI: link.describe('keys of bearer tokens that are JWTs; empty: none is taken'),
+  IDENTITY_ISSUER: text.describe('their issuer'),
+  ADMIN_USER_IDS: list.describe('users who are platform admins besides those whose session says so'),
+  PROVIDER_TIMEOUT_MS: integer(10_000, 100, 25_000).describe('deadline of a call to a provider'),
+  GUEST_TOKEN_SECRET: list.describe(
+    'signs guest tokens; the first signs, all are accepted, so that it can be changed; empty: no guest tokens',
+  ),
   GUEST_TOKEN_SECRET_ARN: text,
-  GUEST_TOKEN_TTL_SECONDS: integer(604_800, 60, 31_536_000),
-  GUEST_EMAIL_LIST: z.enum(['minimal', 'full', 'token']).default('minimal'),
-  ALLOW_RAW_CARDS: flag(false),
-  ALLOW_QUERY_SESSION: flag(true),
+  GUEST_TOKEN_TTL_SECONDS: integer(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
+  GUEST_EMAIL_LIST: z
+    .enum(['minimal', 'full', 'token'])
+    .default('minimal')
+    .describe('what the lists by guest e-mail show: few fields, all, or nothing without a token'),
+  ALLOW_RAW_CARDS: flag(false).describe('raw card fields on payment methods; never in prod'),
+  ALLOW_QUERY_SESSION: flag(true).describe('the credential session_id in the query'),
   RATE_LIMITS: z
     .enum(['on', 'off', ''])
     .default('')
-    .transform((value) => value !== 'off'),
-  DUNNING_DAYS: days([1, 3, 7, 14]),
+    .transform((value) => value !== 'off')
+    .describe('off for load and matrix tests; never in prod'),
+  DUNNING_DAYS: days([1, 3, 7, 14]).describe(
+    'days after the first failure of a renewal on which it is tried again, ascending',
+  ),
   DUNNING_FINAL_ACTION: z
     .enum(['cancel', 'pause', ''])
     .default('')
-    .transform((value) => value || 'cancel'),
-  CUSTOMER_DELETE_HISTORY: flag(false),
-  EXTERNAL_WEBHOOK_MAX_RETRIES: integer(3, 0, 999),
-  /** Milliseconds before the first retry; each following delay is twice as long. */
-  EXTERNAL_WEBHOOK_RETRY_DELAY: integer(5_000, 0, 43_000_000),
-  EXTERNAL_WEBHOOK_TIMEOUT: integer(10_000, 100, 60_000),
-  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: flag(false),
+    .transform((value) => value || 'cancel')
+    .describe('what becomes of a subscription when they are used up'),
+  CUSTOMER_DELETE_HISTORY: flag(false).describe('deleting a customer deletes its payments and subscriptions too'),
+  EXTERNAL_WEBHOOK_MAX_RETRIES: integer(3, 0, 999).describe('tries after the first'),
+  EXTERNAL_WEBHOOK_RETRY_DELAY: integer(5_000, 0, 43_000_000).describe(
+    'milliseconds before the first retry, twice as long each time, in whole seconds; 12 h at most',
+  ),
+  EXTERNAL_WEBHOOK_TIMEOUT: integer(10_000, 100, 60_000).describe(
+    "milliseconds for one POST, from the name's resolution to the answer's body",
+  ),
+  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: flag(false).describe('lifts https and public addresses'),
   WEBHOOKS_SECRET_ARN: text,
   TABLE_NAME: z.string().default('payments'),
   EVENT_BUS_NAME: z.string().default('payments'),
 });
 
-export type Settings = z.infer<typeof schema> & {
+export type Settings = z.infer<typeof serviceSettings> & {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
   /** Queue URLs by queue name (QUEUE_URL_APPLY_PROVIDER_EVENT …). */
   readonly queueUrls: Readonly<Record<string, string>>;
@@ -134,7 +159,7 @@ const slotEnvironment = (env: Environment, letter: Letter): Record<string, strin
 /** @throws SettingsError naming every mistake, one line each. */
 export const parseSettings = (env: Environment): Settings => {
   const mistakes: string[] = [];
-  const base = schema.safeParse(env);
+  const base = serviceSettings.safeParse(env);
   for (const issue of base.error?.issues ?? []) mistakes.push(`${issue.path.join('.')}: ${issue.message}`);
   const slots = LETTERS.map((letter) => {
     const parsed = slotSchema.safeParse(slotEnvironment(env, letter));
@@ -159,7 +184,7 @@ export const parseSettings = (env: Environment): Settings => {
 /** SQS hides a message for 12 hours at most; a little of that is the attempt's own. */
 const LONGEST_DELAY_MS = 43_000_000;
 
-const retryMistakes = (settings: z.infer<typeof schema>): readonly string[] => {
+const retryMistakes = (settings: z.infer<typeof serviceSettings>): readonly string[] => {
   const { EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs, EXTERNAL_WEBHOOK_MAX_RETRIES: retries } = settings;
   if (delayMs * 2 ** (retries - 1) <= LONGEST_DELAY_MS) return [];
   return [

@@ -30,17 +30,23 @@ export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
 
 const DEFAULT_PORT = 3000;
 
-const hostSchema = z.object({
-  PORT: z.preprocess(
-    (value) => (value === undefined || value === '' ? DEFAULT_PORT : Number(value)),
-    z.int('a port number is wanted').min(0).max(65_535),
-  ),
+export const hostSchema = z.object({
+  PORT: z
+    .preprocess(
+      (value) => (value === undefined || value === '' ? DEFAULT_PORT : Number(value)),
+      z.int('a port number is wanted').min(0).max(65_535),
+    )
+    .describe('where the local host listens'),
   DATA_DIR: z
     .string()
     .default('')
-    .transform((value) => value || '.local'),
+    .transform((value) => value || '.local')
+    .describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
-  DYNAMODB_ENDPOINT: z.union([z.literal(''), z.url('the URL of a DynamoDB engine is wanted')]).default(''),
+  DYNAMODB_ENDPOINT: z
+    .union([z.literal(''), z.url('the URL of a DynamoDB engine is wanted')])
+    .default('')
+    .describe('another DynamoDB engine than the one that is started'),
 });
 
 export interface HostSettings {

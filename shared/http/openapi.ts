@@ -26,7 +26,17 @@ const problem = z
     details: z.unknown().optional(),
     request_id: z.string(),
   })
-  .meta({ id: 'Error' });
+  .meta({
+    id: 'Error',
+    examples: [
+      {
+        success: false,
+        error: ERRORS.RESOURCE_NOT_FOUND[1],
+        code: 'RESOURCE_NOT_FOUND',
+        request_id: 'JKJaXmPLvHcESHA=',
+      },
+    ],
+  });
 
 /** Whatever the route, these can be answered: X-API-Version is a header of all. */
 const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];
@@ -163,17 +173,10 @@ const errorsOf = (endpoint: Endpoint) => {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
-      { description: codes.join(', '), content: { 'application/json': { schema: problem, ...shown(refusal(codes)) } } },
+      { description: codes.join(', '), content: { 'application/json': { schema: problem } } },
     ]),
   );
 };
-
-const refusal = ([code = 'INTERNAL_ERROR']: readonly ErrorCode[]) => ({
-  success: false,
-  error: ERRORS[code][1],
-  code,
-  request_id: 'JKJaXmPLvHcESHA=',
-});
 
 const callerErrors = ({ auth }: Endpoint): readonly ErrorCode[] => {
   if (auth === 'public' || auth === 'provider-signature') return [];

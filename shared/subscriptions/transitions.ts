@@ -8,7 +8,7 @@ export type Cause = 'open' | 'charge' | 'dunning' | 'trial' | 'cancel' | 'pause'
 const PROVIDER_SAYS: readonly StoredStatus[] = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
 
 /** Every legal change, by its cause. */
-const TRANSITIONS: Readonly<Record<StoredStatus, Readonly<Partial<Record<Cause, readonly StoredStatus[]>>>>> = {
+export const TRANSITIONS: Readonly<Record<StoredStatus, Readonly<Partial<Record<Cause, readonly StoredStatus[]>>>>> = {
   // `open`: nothing is to be paid now. `provider`: it bills, and has answered.
   creating: {
     open: ['trialing', 'active'],

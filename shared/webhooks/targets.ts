@@ -28,19 +28,27 @@ const SCANNED = 10;
 const MOST_SCANNED = 100;
 const ALL = ['all'];
 
-const globalFields = {
-  EXTERNAL_WEBHOOKS_ENABLED: flag(false),
-  WEBHOOK_SCAN_MAX: integer(SCANNED, 0, MOST_SCANNED),
-  EXTERNAL_WEBHOOK_URLS: list,
-  EXTERNAL_WEBHOOK_EVENTS: list,
+export const globalFields = {
+  EXTERNAL_WEBHOOKS_ENABLED: flag(false).describe('whether any event is sent'),
+  WEBHOOK_SCAN_MAX: integer(SCANNED, 0, MOST_SCANNED).describe('nodes that are looked at: WEBHOOK_1_… to this number'),
+  EXTERNAL_WEBHOOK_URLS: list.describe('the older form: raw nodes without a secret'),
+  EXTERNAL_WEBHOOK_EVENTS: list.describe('their filters'),
 };
-const nodeFields = {
-  ENABLED: flag(true),
-  URL: text,
-  EVENTS: list,
-  EVENT_MODE: z.enum(['', 'raw', 'canonical', 'both']).default(''),
-  SECRET: list,
-  FORMAT: z.enum(['', 'event', 'chat']).default(''),
+export const nodeFields = {
+  ENABLED: flag(true).describe('false rests the node'),
+  URL: text.describe('where it receives: https, a public address, no credentials'),
+  EVENTS: list.describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
+  EVENT_MODE: z
+    .enum(['', 'raw', 'canonical', 'both'])
+    .default('')
+    .describe("canonical, raw (the providers' own events) or both; empty: canonical"),
+  SECRET: list.describe(
+    'whsec_ and base64 of 24 to 64 bytes; all of several sign, so that it can be changed; empty: unsigned',
+  ),
+  FORMAT: z
+    .enum(['', 'event', 'chat'])
+    .default('')
+    .describe("chat sends a message to be read; empty: chat at Slack's hosts, else event"),
 };
 const globalSchema = z.object(globalFields);
 const nodeSchema = z.object(nodeFields);

@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { argv, stdout } from 'node:process';
+import { endpoints } from '../../functions/catalogue.ts';
+import { settingsTables } from './settings-table.ts';
+import { stateDiagrams } from './state-diagrams.ts';
+
+/**
+ * `npm run docs`: writes the parts of the documentation that follow from the code, each between two markers
+ * `<!-- generated: name -->` and `<!-- end -->`. A test compares what is committed.
+ */
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const routes = (): string =>
+  [
+    '| Route | Who | Does |',
+    '|---|---|---|',
+    ...endpoints.map(({ method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${summary} |`),
+  ].join('\n');
+
+export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+  'docs/settings.md': settingsTables,
+  'docs/states.md': stateDiagrams,
+  'docs/routes.md': () => ({ routes: routes() }),
+};
+
+export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+
+/** @throws where a page has no place for a part, or a part is not made any more. */
+export const withParts = (text: string, parts: Readonly<Record<string, string>>): string => {
+  const left = new Set(Object.keys(parts));
+  const made = text.replaceAll(/(<!-- generated: (\S+) -->\n).*?(<!-- end -->)/gs, (_all, start, name: string, end) => {
+    const part = parts[name];
+    if (part === undefined) throw new Error(`nothing makes the part ${name}`);
+    left.delete(name);
+    return `${start}\n${part}\n\n${end}`;
+  });
+  if (left.size > 0) throw new Error(`no place for ${[...left].join(', ')}`);
+  return made;
+};
+
+if (import.meta.filename === resolve(argv[1] ?? '')) {
+  for (const [page, parts] of Object.entries(PAGES)) {
+    writeFileSync(join(ROOT, page), withParts(readPage(page), parts()));
+    stdout.write(`${page}\n`);
+  }
+}
