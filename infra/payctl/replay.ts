@@ -18,70 +18,74 @@ export interface ReplayOptions {
 
 /** Sends what targets were told, or should have been, once more: each event once a target, under its own id. */
 export const replay = async (place: Place, options: ReplayOptions): Promise<Report> => {
-  const { sendable, gone } = await meant(place, options);
   const isSent = options.dryRun !== true;
-  if (isSent) await send(place, sendable);
-  const counts = countsOf(sendable);
+  const counts = new Map<string, number>();
+  let [count, gone] = [0, 0];
+  const bar = progress('events');
+  try {
+    for await (const page of meant(place, options)) {
+      bar.expect(page.length);
+      const kept = page.filter((delivery) => delivery !== undefined);
+      gone += page.length - kept.length;
+      if (isSent) await send(place, kept);
+      for (const { event, target } of kept) {
+        const name = `${event} to ${target}`;
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+        count += 1;
+      }
+      for (const _ of page) bar.done();
+    }
+  } finally {
+    bar.stop();
+  }
+  const byEvent = [...counts].toSorted();
   const verb = isSent ? 'sent again' : 'would be sent again';
   return {
-    json: { dry_run: !isSent, count: sendable.length, no_longer_kept: gone, by_event: Object.fromEntries(counts) },
+    json: { dry_run: !isSent, count, no_longer_kept: gone, by_event: Object.fromEntries(byEvent) },
     lines: [
-      ...columns([...counts].map(([name, count]) => [name, String(count)])),
-      `${sendable.length} ${verb}${gone > 0 ? `; ${gone} are kept no longer (30 days)` : ''}`,
+      ...columns(byEvent.map(([name, number]) => [name, String(number)])),
+      `${count} ${verb}${gone > 0 ? `; ${gone} are kept no longer (30 days)` : ''}`,
     ],
     exitCode: 0,
   };
 };
 
-const send = async ({ queues }: Place, deliveries: readonly Delivery[]): Promise<void> => {
-  const bar = progress('events');
-  bar.expect(deliveries.length);
-  try {
-    for (const delivery of deliveries) {
-      await queues.send('webhook-delivery', [{ body: JSON.stringify(delivery), group: delivery.target }]);
-      bar.done();
-    }
-  } finally {
-    bar.stop();
-  }
-};
-
-const countsOf = (deliveries: readonly Delivery[]): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const { event, target } of deliveries) {
-    const name = `${event} to ${target}`;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return new Map([...counts].sort());
-};
+const send = ({ queues }: Place, deliveries: readonly Delivery[]): Promise<void> =>
+  queues.send(
+    'webhook-delivery',
+    deliveries.map((delivery) => ({ body: JSON.stringify(delivery), group: delivery.target })),
+  );
 
 const rowSchema = z.object({ pk: z.string(), f: z.object({ e: z.string() }) });
+const PAGE = 100;
 /** After every id. */
 const LAST = '#~';
 
-/** From the log: however often something was tried, it is meant once. */
-const meant = async (place: Place, options: ReplayOptions): Promise<{ sendable: Delivery[]; gone: number }> => {
+/** From the log, a page at a time: however often something was tried, it is meant once. undefined: kept no longer. */
+async function* meant(place: Place, options: ReplayOptions): AsyncGenerator<readonly (Delivery | undefined)[]> {
   const { table } = place.deps;
-  const keys = new Map<string, ReturnType<typeof deliveryKey>>();
+  const seen = new Set<string>();
   for await (const logIds of loggedIds(place, options)) {
-    for (const item of await table.getMany(logIds.map(logKey))) {
-      const record = item && logRecordOf(item);
-      if (record?.direction !== 'outbound' || record.target === undefined) continue;
-      if (options.target !== undefined && record.target !== options.target) continue;
-      keys.set(`${record.eventId}\n${record.target}`, deliveryKey(record.eventId, record.target));
-    }
+    const items = await table.getMany(logIds.map(logKey));
+    const keys = items.flatMap((item) => {
+      const { direction, eventId, target } = item ? logRecordOf(item) : {};
+      if (direction !== 'outbound' || eventId === undefined || target === undefined) return [];
+      const name = `${eventId}\n${target}`;
+      if (seen.has(name) || (options.target !== undefined && target !== options.target)) return [];
+      seen.add(name);
+      return [deliveryKey(eventId, target)];
+    });
+    const stored = await table.getMany(keys);
+    yield stored.map((item) => item && deliveryOf(item));
   }
-  const stored = await table.getMany([...keys.values()]);
-  const sendable = stored.filter((item) => item !== undefined).map(deliveryOf);
-  return { sendable, gone: stored.length - sendable.length };
-};
+}
 
 async function* loggedIds({ deps }: Place, { from, to, event }: ReplayOptions): AsyncGenerator<readonly string[]> {
   const { index, partitions } = logPartitions({ kind: 'everybody' }, undefined);
   for (const partition of partitions) {
     let after: Readonly<Record<string, unknown>> | undefined;
     do {
-      const page = await deps.table.queryIndex({ index, partition, from, to: `${to}${LAST}`, after });
+      const page = await deps.table.queryIndex({ index, partition, from, to: `${to}${LAST}`, limit: PAGE, after });
       const rows = page.items.map((item) => rowSchema.parse(item)).filter(({ f }) => matches(event, f.e));
       yield rows.map(({ pk }) => pk.slice(pk.indexOf('#') + 1));
       after = page.next;
