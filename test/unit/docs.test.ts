@@ -1,3 +1,5 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PAGES, readPage, withParts } from '../../infra/docs/docs.ts';
 
@@ -12,5 +14,23 @@ describe('the documentation', () => {
     expect(withParts(place, { one: 'x' })).toBe('<!-- generated: one -->\n\nx\n\n<!-- end -->');
     expect(() => withParts(place, { one: 'x', two: 'y' })).toThrow('no place for two');
     expect(() => withParts(place, {})).toThrow('nothing makes the part one');
+  });
+});
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const WRITTEN = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
+
+describe('what is written', () => {
+  test.each(WRITTEN)('%s names files, pages and commands that there are', (page) => {
+    const text = readPage(page);
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = '']) => join(dirname(page), link));
+    const paths = [...text.matchAll(/`((?:functions|infra|shared|test|docs)\/[\w./-]+\.\w+)`/g)].map(
+      ([, path = '']) => path,
+    );
+    const gone = [...links, ...paths].filter((path) => !existsSync(join(ROOT, path)));
+    const commands = [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name);
+    const unknown = commands.filter((name) => !COMMANDS.includes(`"${name}":`));
+    expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
   });
 });

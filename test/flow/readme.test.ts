@@ -1,0 +1,59 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { withHost } from './host.ts';
+import { isShown, stepsOf } from './tour.ts';
+
+/** The README's tour, command by command, as a newcomer types it. */
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const LOCAL = 'http://127.0.0.1:3000';
+const BREAK = '=== the next step';
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+const canRun = spawnSync('bash', ['-c', 'command -v curl && command -v grep'], { env: { PATH } }).status === 0;
+
+const inBash = (script: string, folder: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const bash = spawn('bash', ['-eu'], {
+      cwd: folder,
+      env: { PATH, TMPDIR: folder },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let out = '';
+    bash.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    bash.on('error', reject);
+    bash.on('close', (code) => (code === 0 ? resolve(out) : reject(new Error(`bash ended with ${code}: ${out}`))));
+    bash.stdin.end(script);
+  });
+
+describe.skipIf(!canRun)('the five minutes of the README (skipped where bash or curl is missing)', () => {
+  const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' } });
+
+  test('answer what stands under each command', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payments-readme-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const steps = stepsOf(README, 'Five minutes');
+    expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThan(5);
+    const script = steps.map(
+      ({ commands }) => `${commands.replaceAll(LOCAL, service.host().baseUrl)}\necho '${BREAK}'\n`,
+    );
+    const printed = (await inBash(script.join(''), folder)).split(BREAK);
+    for (const [index, { commands, shown }] of steps.entries()) {
+      const answer = printed[index] ?? '';
+      expect({ commands, answer, isShown: isShown(shown ?? '', answer) }).toMatchObject({ isShown: true });
+    }
+  });
+
+  test('would be found out', () => {
+    expect(
+      isShown('{"id":"pay_0123456789ab", … "status":"created"}', '{"id":"pay_a1b2c3d4e5f6","x":1,"status":"created"}'),
+    ).toBe(true);
+    expect(
+      isShown('{"id":"pay_0123456789ab", … "status":"failed"}', '{"id":"pay_a1b2c3d4e5f6","x":1,"status":"created"}'),
+    ).toBe(false);
+    expect(isShown('{"id":"pay_0123456789ab"}', '{"id":"pay_a1b2c3d4e5f6","more":1}')).toBe(false);
+  });
+});

@@ -1,0 +1,39 @@
+/** A page's commands and what stands under each. */
+export interface Step {
+  readonly commands: string;
+  /** undefined: nothing is shown. */
+  readonly shown: string | undefined;
+}
+
+/** The shell blocks of one section, each with the plain block right under it. */
+export const stepsOf = (page: string, section: string): readonly Step[] => {
+  const [, text = ''] = page.split(new RegExp(`^## ${section}$`, 'm'));
+  const [own = ''] = text.split(/^## /m);
+  return [...own.matchAll(/^```sh\n(.*?)^```\n(?:^```\n(.*?)^```$)?/gms)].map(([, commands = '', shown]) => ({
+    commands,
+    shown,
+  }));
+};
+
+const ID = /\b(pay|pmt|cust|subs|gst|log|msg|pi|pm|ch|cus|evt|in|sub)_[0-9A-Za-z]{8,}(_secret_[0-9a-f]+)?/g;
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+const OWN = /(?<=v1,)[\w+/=]{40,}|127\.0\.0\.1:\d+|(?<="(?:waited_ms|webhook-timestamp)":"?)\d+/g;
+
+/** Without what is another's on every machine; JSON may be laid out. */
+const bare = (text: string): string =>
+  text.replace(ID, '$1_').replace(TIME, 'T').replace(OWN, 'own').replaceAll(/\s+/g, '');
+
+/** Is this what is shown? `…` stands for anything. */
+export const isShown = (shown: string, printed: string): boolean => {
+  let at = 0;
+  const printedBare = bare(printed);
+  const [first = '', ...others] = shown.split('…').map(bare);
+  if (!printedBare.startsWith(first)) return false;
+  at = first.length;
+  for (const part of others) {
+    const found = printedBare.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return others.at(-1) === '' || at === printedBare.length;
+};
