@@ -75,7 +75,7 @@ const look = async (place: Place, seen: VisiblePayment, fix: boolean): Promise<F
   if (!still || !fix || still.kind !== 'status differs' || !report) return still;
   try {
     const { outcome } = await storeRead(deps, store, payment, report, 'sync');
-    return { ...still, fixed: outcome === 'stored' };
+    return outcome === 'overtaken' ? look(place, seen, fix) : { ...still, fixed: outcome === 'stored' };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { ...still, fixed: false };

@@ -15,6 +15,7 @@ export const reconcile = async (place: Place, id: string): Promise<Report> => {
   if (!payment) throw new NotReachable(`there is no payment ${id}`);
   const { drift, report } = await compared(place, payment);
   const stored = report && (await storeRead(deps, store, payment, report, 'sync'));
+  if (stored?.outcome === 'overtaken') return reconcile(place, id);
   const after = stored?.payment ?? payment;
   const outcome = stored?.outcome ?? drift?.kind ?? 'never told to its provider';
   const isWell = drift === undefined || outcome === 'stored';

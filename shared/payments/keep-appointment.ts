@@ -29,6 +29,9 @@ export type AppointmentDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'provide
 /** When something that failed is tried again. */
 const RETRY_MS = 5 * MINUTE;
 
+/** Whose commit has set the next appointment. */
+const OVERTAKEN = 'another came first';
+
 /** Does what a payment's appointment is about, and sets the next one. Safe to repeat, late or twice. */
 export const keepPaymentAppointment = async (deps: AppointmentDeps, paymentId: string): Promise<string> => {
   const store = paymentStore(deps.table, deps.now);
@@ -104,10 +107,12 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
     return 'provider unclear';
   }
   const stored = await storeRead(deps, store, payment, found.value, 'reconciliation');
-  if (found.value.awaitsCapture && stored.payment.status === 'pending') {
+  if (found.value.awaitsCapture && stored.outcome !== 'overtaken' && stored.payment.status === 'pending') {
     return captureNow(deps, store, stored.payment);
   }
   switch (stored.outcome) {
+    case 'overtaken':
+      return OVERTAKEN;
     case 'stored':
       return stored.payment.status;
     case 'not reached':
@@ -126,7 +131,7 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
 /** The payer has approved and nobody has told: what the event would have led to is done now. */
 const captureNow = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
   const captured = await captureApproved(deps, store, payment);
-  return captured.kind === 'captured' ? captured.payment.status : 'another came first';
+  return captured.kind === 'captured' ? captured.payment.status : OVERTAKEN;
 };
 
 /** A claim that the provider has not seen: sent again under its own key for a while, then given up. */

@@ -11,7 +11,7 @@ import { type PaymentStore, paymentStore } from './store.ts';
 import { decideRead } from './transitions.ts';
 import { paymentView } from './view.ts';
 
-const STORE_TRIES = 5;
+const READ_TRIES = 5;
 
 /** Pulls a payment's status from its provider: an authoritative read, stored as it is. */
 export const syncPayment = async (
@@ -19,22 +19,30 @@ export const syncPayment = async (
   request: ApiRequest<{ provider_payment_id: string }, unknown, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const payment = request.record;
+  let payment = request.record;
   const provider = await deps.providers.forPayments(payment.providerId);
-  const found = await provider.findPayment(knownOf(payment));
   const details = { payment_id: payment.id };
-  if (found.kind === 'unknown') throw unclear(found.reason, details);
-  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
-  const { payment: synced } = await storeRead(deps, store, payment, found.value, 'sync');
-  return { data: paymentView(synced) };
+  for (let tries = 0; tries < READ_TRIES; tries += 1) {
+    const found = await provider.findPayment(knownOf(payment));
+    if (found.kind === 'unknown') throw unclear(found.reason, details);
+    if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
+    const stored = await storeRead(deps, store, payment, found.value, 'sync');
+    payment = stored.payment;
+    if (stored.outcome !== 'overtaken') return { data: paymentView(payment) };
+  }
+  throw new DomainError('VERSION_CONFLICT');
 };
 
 export interface Stored {
   readonly payment: VisiblePayment;
-  readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch';
+  /** `overtaken`: it has changed since the provider was asked, whose answer may be older than that. Ask again. */
+  readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
 }
 
-/** Stores what a provider reports, also backward; a final state undone, or another amount, is an anomaly. */
+/**
+ * Stores what a provider reports, also backward; a final state undone, or another amount, is an anomaly.
+ * @param payment as it stood before the provider was asked
+ */
 export const storeRead = async (
   deps: Pick<MoneyDeps, 'now' | 'log'>,
   store: PaymentStore,
@@ -42,27 +50,23 @@ export const storeRead = async (
   report: ProviderPayment,
   cause: ChangeCause,
 ): Promise<Stored> => {
-  let current = payment;
-  for (let tries = 0; tries < STORE_TRIES; tries += 1) {
-    const mismatch = mismatchOf(current, report);
-    if (mismatch) {
-      deps.log.error('payment anomaly', { payment_id: current.id, provider: current.providerId, reason: mismatch });
-      return { payment: current, outcome: 'mismatch' };
-    }
-    const decision = decideRead(current, report);
-    if (decision.kind !== 'store') return { payment: current, outcome: decision.kind };
-    const { anomaly } = decision;
-    if (anomaly) {
-      deps.log.error('payment anomaly', { payment_id: current.id, provider: current.providerId, reason: anomaly });
-    }
-    const next = inStatus(current, decision.status, deps.now(), cause, {
-      ...reported(report),
-      ...(anomaly && { anomaly }),
-    });
-    const committed = await store.commit(current, next);
-    if (committed.ok) return { payment: next, outcome: 'stored' };
-    if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
-    current = committed.found;
+  const alarm = (reason: string) =>
+    deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+  const mismatch = mismatchOf(payment, report);
+  if (mismatch) {
+    alarm(mismatch);
+    return { payment, outcome: 'mismatch' };
   }
-  throw new DomainError('VERSION_CONFLICT');
+  const decision = decideRead(payment, report);
+  if (decision.kind !== 'store') return { payment, outcome: decision.kind };
+  const { anomaly } = decision;
+  if (anomaly) alarm(anomaly);
+  const next = inStatus(payment, decision.status, deps.now(), cause, {
+    ...reported(report),
+    ...(anomaly && { anomaly }),
+  });
+  const committed = await store.commit(payment, next);
+  if (committed.ok) return { payment: next, outcome: 'stored' };
+  if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
+  return { payment: committed.found, outcome: 'overtaken' };
 };

@@ -1,3 +1,4 @@
+import { DomainError } from '../core/errors.ts';
 import { epochSeconds } from '../core/time.ts';
 import type { ProviderSubscription } from '../providers/native-subscriptions.ts';
 import { putAlias } from '../table/alias.ts';
@@ -8,10 +9,36 @@ import { answerOf, nativeOf } from './native-port.ts';
 import type { SubscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
 
-/** Takes the provider's word for it: its newest invoice is a payment here, its state the subscription's. */
+const READ_TRIES = 5;
+
+/**
+ * Takes the provider's word for it: its newest invoice is a payment here, its state the subscription's. Where that has
+ * changed since the provider was asked, its answer may be the older one, and it is asked again.
+ * @param subscription as it stood before the provider was asked
+ * @throws DomainError where it has to be asked again and cannot be
+ */
 export const adopt = async (
   deps: BillingDeps,
   store: SubscriptionStore,
+  subscription: Subscription,
+  report: ProviderSubscription,
+): Promise<Subscription> => {
+  let [current, answer] = [subscription, report];
+  for (let tries = 0; tries < READ_TRIES; tries += 1) {
+    const next = await adopted(deps, current, answer);
+    if (next === current) return current;
+    const committed = await store.commit(current, next);
+    if (committed.ok) return committed.subscription;
+    if (!committed.found) break;
+    current = committed.found;
+    const native = await nativeOf(deps, current);
+    answer = answerOf(await native.find(report.subscriptionId), current);
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+const adopted = async (
+  deps: BillingDeps,
   subscription: Subscription,
   report: ProviderSubscription,
 ): Promise<Subscription> => {
@@ -24,11 +51,8 @@ export const adopt = async (
   const recorded = latestInvoice && (await invoicePayment(deps, subscription, latestInvoice));
   const payment = recorded?.kind === 'payment' ? recorded.payment : undefined;
   const paidUntil = payment?.status === 'succeeded' ? latestInvoice?.periodEnd : undefined;
-  const said = saidOf(report, paidUntil, at);
-  return store.change(subscription, (current) => {
-    const next = mirrored(current, said, deps.now());
-    return next === current ? current : { ...next, latestPaymentId: payment?.id ?? next.latestPaymentId };
-  });
+  const next = mirrored(subscription, saidOf(report, paidUntil, at), deps.now());
+  return next === subscription ? next : { ...next, latestPaymentId: payment?.id ?? next.latestPaymentId };
 };
 
 const saidOf = (report: ProviderSubscription, paidUntil: number | undefined, at: number): Said => {

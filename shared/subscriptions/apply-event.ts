@@ -104,14 +104,14 @@ const applyNews = async (
   }
 };
 
-/** Newer than what is known, it is taken at its word; older, it is stale; of the same second, the provider is read. */
+/** Newer than what is known, it is taken at its word; older, it is stale; where nobody can tell, the provider is read. */
 const applyState = async (told: Told, named: string | undefined): Promise<RecordEventResult> => {
   const { deps, store, subscription, event } = told;
   const news = event.object.subscription;
-  const knownAt = subscription.knownAt ?? 0;
-  if (event.createdAt < knownAt) return outcome(told, 'ignored', 'stale');
+  const age = ageOf(event, subscription);
+  if (age === 'older') return outcome(told, 'ignored', 'stale');
   const isClear =
-    event.createdAt > knownAt &&
+    age === 'newer' &&
     news?.status !== undefined &&
     subscription.providerSubscriptionId !== undefined &&
     // Whether a first charge has been paid, its invoice says alone.
@@ -119,8 +119,16 @@ const applyState = async (told: Told, named: string | undefined): Promise<Record
   if (!isClear) return readAgain(told, named);
   let isOvertaken = false;
   const next = await store.change(subscription, (current) => {
-    isOvertaken = event.createdAt <= (current.knownAt ?? 0);
+    isOvertaken = ageOf(event, current) !== 'newer';
     return isOvertaken ? current : mirrored(current, { ...news, at: event.createdAt }, deps.now());
   });
   return isOvertaken ? readAgain(told, named) : changed(told, next);
+};
+
+/** Clocks differ, and what a call answers was so at some time while it ran. */
+const UNSURE_SECONDS = 30;
+
+const ageOf = ({ createdAt }: ProviderEvent, { knownAt = 0 }: Subscription): 'older' | 'newer' | 'unsure' => {
+  if (Math.abs(createdAt - knownAt) <= UNSURE_SECONDS) return 'unsure';
+  return createdAt < knownAt ? 'older' : 'newer';
 };

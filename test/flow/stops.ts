@@ -27,13 +27,16 @@ export interface Stoppable {
   stopped<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /** Loses the one call (its caller is told so), and lets the others pass. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
+  /** Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. */
+  overtaken<T>(name: string, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
 }
 
 interface Watch {
   readonly names: string[];
-  readonly at: Stop | undefined;
+  readonly at?: Stop;
   /** Everything after the stop is lost too. */
-  readonly forGood: boolean;
+  readonly forGood?: boolean;
+  readonly hold?: { readonly name: string; readonly meanwhile: () => Promise<unknown> };
 }
 
 /** Calls of functions to the table; the rest are the host's own. */
@@ -84,11 +87,26 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
     service,
     watch: async (act) => {
       const names: string[] = [];
-      await under({ names, at: undefined, forGood: false }, act);
+      await under({ names }, act);
       return names;
     },
     stopped: (at, act) => under({ names: [], at, forGood: true }, act),
-    losing: (at, act) => under({ names: [], at, forGood: false }, act),
+    losing: (at, act) => under({ names: [], at }, act),
+    overtaken: async (name, meanwhile, act) => {
+      const names: string[] = [];
+      let happened: Promise<unknown> | undefined;
+      const hold = {
+        name,
+        meanwhile: () => {
+          happened = meanwhile();
+          return happened.catch(() => undefined);
+        },
+      };
+      const acted = await under({ names, hold }, act);
+      if (!happened) throw new Error(`no call was a ${name}: ${names.join(', ')}`);
+      await happened;
+      return acted;
+    },
   };
 };
 
@@ -99,9 +117,13 @@ const openProxy = async (engineUrl: string) => {
     const body = await bodyOf(message);
     const toProvider = message.url?.startsWith(PROVIDER) ?? false;
     const target = toProvider ? `${providerUrl}${message.url?.slice(PROVIDER.length)}` : engineUrl;
-    const fate = watch ? fateOf(watch, toProvider ? providerCall(message) : tableCall(message, body)) : 'pass';
+    const name = toProvider ? providerCall(message) : tableCall(message, body);
+    const fate = watch ? fateOf(watch, name) : 'pass';
     if (fate === 'lost before') return lose(message, response, toProvider);
-    await forward(message, body, target, (answer) => {
+    const hold = name !== undefined && name.split('?')[0] === watch?.hold?.name ? watch?.hold : undefined;
+    if (hold) watch = undefined;
+    await forward(message, body, target, async (answer) => {
+      await hold?.meanwhile();
       if (fate === 'lost after') {
         answer.resume();
         lose(message, response, toProvider);
@@ -132,7 +154,7 @@ const openProxy = async (engineUrl: string) => {
 };
 
 const providerCall = (message: IncomingMessage): string =>
-  `${message.method} ${message.url?.slice(PROVIDER.length).replaceAll(/(pi|pm|cus)_\w+/g, ':id')}`;
+  `${message.method} ${message.url?.slice(PROVIDER.length).replaceAll(/(pi|pm|cus|sub)_\w+/g, ':id')}`;
 
 /** @returns undefined for a call that does not count. */
 const tableCall = (message: IncomingMessage, body: Buffer): string | undefined => {
@@ -168,13 +190,12 @@ const forward = (
   message: IncomingMessage,
   body: Buffer,
   target: string,
-  answered: (answer: IncomingMessage) => void,
+  answered: (answer: IncomingMessage) => Promise<void>,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const { host: _host, ...headers } = message.headers;
     const call = request(target, { method: message.method, headers }, (answer) => {
-      answered(answer);
-      resolve();
+      answered(answer).then(resolve, reject);
     });
     call.on('error', reject);
     call.end(body);

@@ -271,10 +271,10 @@ describe('whatever becomes of its events', () => {
     const made = await subscribeToGold(service, who);
     await service.settle();
     const at = Math.floor(service.now() / 1_000);
-    const tell = async (type: string, seconds: number, object: object = {}) => {
+    const tell = async (type: string, minutes: number, object: object = {}) => {
       await service.sendEvent({
         type,
-        created: at + seconds,
+        created: at + minutes * MINUTE,
         object: { id: made.provider_subscription_id, ...object },
       });
       await service.settle();

@@ -22,7 +22,10 @@ export interface Example {
 
 export type Tell = (id: string, told?: Told) => Promise<ParsedJson>;
 
-/** Sends requests, and keeps of each route the last, with its answer, which must be what the catalogue declares. */
+/**
+ * Sends requests, one when all that follows from those before is done, and keeps of each route the last, with its answer,
+ * which must be what the catalogue declares.
+ */
 export const recorder = (service: TestHost): { readonly tell: Tell; readonly told: () => Record<string, Example> } => {
   const examples = new Map<string, Example>();
   const tell: Tell = async (id, { params, query, body, by = {}, send } = {}) => {
@@ -37,6 +40,7 @@ export const recorder = (service: TestHost): { readonly tell: Tell; readonly tol
     const answer = await (send ?? asked)();
     expect(answer, `${id}: ${JSON.stringify(answer.body)}`).toMatchObject({ status: endpoint.status });
     const given = { ...(params && { params }), ...(query && { query }), ...(body !== undefined && { body }) };
+    await service.settle();
     examples.set(id, { ...given, ...(answer.body !== undefined && { response: answer.body }) });
     return answer.body;
   };

@@ -55,7 +55,7 @@ const references = async (tell: Tell, { admin: by }: People): Promise<void> => {
     inviter_name: 'Ada Lovelace',
     role: 'editor',
     email: GRACE,
-    expires_at: '2099-01-01T00:00:00.000Z',
+    expires_at: '2199-01-01T00:00:00.000Z',
   });
   await put('tiers', 'gold', {
     name: 'Gold',

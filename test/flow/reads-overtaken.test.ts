@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { THREE_D_SECURE } from '../builders/intent.ts';
+import { confirmInBrowser, createIntent, DAY, HOUR, read, signIn, storedPayment } from './flow.ts';
+import { withStops } from './stops.ts';
+import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
+
+/** What a provider answered is old news where the record has changed since it was asked. */
+const stoppable = withStops();
+const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
+const AT_PERIOD_END = { cancel_at_period_end: true };
+const CHANGE_SUBSCRIPTION = 'POST /v1/subscriptions/:id';
+
+describe('a subscription at its provider', () => {
+  test('that is canceled while it is read for its state stays canceled', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service);
+    const { id, current_period_end } = await subscribe(service, who);
+    await service.settle();
+    await service.webhookMode('drop');
+    await service.moveTo(current_period_end);
+    const cancel = async () =>
+      expect(await command(service, who, id, 'cancel', AT_PERIOD_END)).toMatchObject({ status: 200 });
+    await overtaken(READ_SUBSCRIPTION, cancel, () => service.advance(2 * HOUR));
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', cancel_at_period_end: true });
+    await service.webhookMode('normal');
+    await service.advance(32 * DAY);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+  });
+
+  test('that is told of while it is changed ends as it is there', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await service.settle();
+    await service.webhookMode('drop');
+    const cancel = async () =>
+      expect(await command(service, who, id, 'cancel', AT_PERIOD_END)).toMatchObject({ status: 200 });
+    const answer = await overtaken(CHANGE_SUBSCRIPTION, cancel, () => command(service, who, id, 'pause'));
+    expect(answer).toMatchObject({ status: 200, body: { status: 'paused', cancel_at_period_end: true } });
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', cancel_at_period_end: true });
+    await service.webhookMode('normal');
+  });
+});
+
+describe('a payment', () => {
+  test('that is paid while an older state of it is read stays paid', async () => {
+    const { service, overtaken } = stoppable();
+    const user = await signIn(service);
+    const intent = await createIntent(service, user);
+    await service.settle();
+    await service.webhookMode('drop');
+    await confirmInBrowser(service, intent, THREE_D_SECURE);
+    const sync = () => service.post(`/payments/sync/${intent.provider_payment_id}`, {}, user.options);
+    const pay = async () => {
+      await service.authenticate(intent.id);
+      expect(await sync()).toMatchObject({ body: { status: 'succeeded' } });
+    };
+    const answer = await overtaken('GET /v1/payment_intents/:id', pay, sync);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect(await read(service, intent.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await storedPayment(service, intent.id)).not.toHaveProperty('anomaly');
+    await service.webhookMode('normal');
+  });
+});
