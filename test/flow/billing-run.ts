@@ -48,6 +48,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
   try {
     await service.webhookMode('drop');
     const made: Made[] = [];
+    await service.moveTo(plan.anchors[0] ?? '');
     const user = await signIn(service, { expires_in: 366 * DAY });
     const who = await payer(service, user.options);
     for (const anchor of plan.anchors) {

@@ -1,20 +1,13 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/catalogue.ts';
+import { startBrowser } from './browser.ts';
 import { withHost } from './host.ts';
 
-/** The reference page as somebody has it in a browser; a machine without one has this checked elsewhere. */
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = BROWSERS.find((path) => existsSync(path));
-const WITHOUT_NOISE = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-dev-shm-usage'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-];
-
+/** The reference page as somebody has it in a browser. */
 const STEP_MS = 10_000;
 
-describe.skipIf(!executablePath)('the reference page (skipped where no Chromium is installed)', () => {
+describe('the reference page', () => {
   const service = withHost();
   let browser: Browser;
   let page: Page;
@@ -22,7 +15,7 @@ describe.skipIf(!executablePath)('the reference page (skipped where no Chromium 
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: WITHOUT_NOISE });
+    browser = await startBrowser();
     page = await browser.newPage({ viewport: { width: 1_200, height: 1_600 } });
     page.on('request', (request) => asked.push(request.url()));
     page.on('pageerror', (error) => complaints.push(error.message));

@@ -4,7 +4,8 @@ import { type BillingPlan, billByTheClock, type Group } from './billing-run.ts';
 vi.setConfig({ testTimeout: 1_800_000 });
 
 const scale = inject('scale');
-const MORNING = '2027-01-29T10:11:12.345Z';
+/** Days that are still to come: the clock moves forward only. */
+const MORNING = '2127-01-29T10:11:12.345Z';
 
 /** Whoever sweeps, however many at once: each period is charged once, none in a trial, none after the end. */
 const WEEKS: BillingPlan = {
@@ -35,7 +36,7 @@ const A_YEAR: BillingPlan = {
 };
 
 const TEN_YEARS: BillingPlan = {
-  anchors: ['2027-01-31T23:59:59.999Z', '2027-05-30T00:00:00.000Z'],
+  anchors: ['2127-01-31T23:59:59.999Z', '2127-05-30T00:00:00.000Z'],
   days: 3_640.5,
   groups: [...each('weekly', 3), ...each('monthly', 4), ...each('quarterly', 4), ...each('yearly', 4)],
 };

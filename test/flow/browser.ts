@@ -1,0 +1,38 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { vi } from 'vitest';
+
+const WITHOUT_NOISE = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-dev-shm-usage'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+
+/** A headless Chromium that came with `npm ci`: nothing of the machine's own is needed. Whoever starts it closes it. */
+export const startBrowser = async (): Promise<Browser> => {
+  const folder = await mkdtemp(join(tmpdir(), 'payments-browser-'));
+  const executablePath = await unpack(folder);
+  await tellFonts(folder);
+  const browser = await chromium.launch({ executablePath, args: WITHOUT_NOISE });
+  browser.on('disconnected', () => rm(folder, { recursive: true, force: true }));
+  return browser;
+};
+
+/** The package unpacks into the folder for temporary files; the libraries that it brings, in a Lambda function only. */
+const unpack = async (folder: string): Promise<string> => {
+  vi.stubEnv('TMPDIR', folder);
+  vi.stubEnv('AWS_EXECUTION_ENV', 'AWS_Lambda_nodejs24.x');
+  try {
+    const { default: packed } = await import('@sparticuz/chromium');
+    return await packed.executablePath();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+};
+
+/** Its fonts are looked for in `/tmp`, wherever they are: without one, a page that needs it ends the browser. */
+const tellFonts = async (folder: string): Promise<void> => {
+  const file = join(folder, 'fonts', 'fonts.conf');
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll('<dir>/tmp/', `<dir>${folder}/`));
+};
