@@ -48,6 +48,8 @@ export const removeCustomer = async (
   }
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
   await removeRecord(deps, owner, customer, pointer);
+  // One that came to live while this went on: whoever made it looks whether its customer still stands.
+  await cancelSubscriptions(deps, customer);
 };
 
 const REMOVE_TRIES = 5;
@@ -75,12 +77,15 @@ const withSubscriptionsCanceled = async (
   owner: Owner | undefined,
   customer: Customer,
 ): Promise<readonly TransactionStep[]> => {
-  const [live, pointer] = await Promise.all([
-    subscriptionsUsing(deps.table, 'CUS', customer.id),
+  const [, pointer] = await Promise.all([
+    cancelSubscriptions(deps, customer),
     owner ? inheritance(deps.table, owner, customer) : [],
   ]);
-  for (const subscription of live) await cancelNow(deps, subscription);
   return pointer;
+};
+
+const cancelSubscriptions = async (deps: RemoveCustomerDeps, { id }: Customer): Promise<void> => {
+  for (const subscription of await subscriptionsUsing(deps.table, 'CUS', id)) await cancelNow(deps, subscription);
 };
 
 const removeMethods = async (

@@ -41,4 +41,6 @@ export const removeMethod = async (
   const alias = aliasRemoval(method.providerId, method.providerMethodId);
   // Where another default was set meanwhile, there is none to pass on.
   if (!(await store.remove(method, [alias, ...moved]))) await store.remove(method, [alias]);
+  // A subscription that came to live while this went on.
+  await handOver(deps, method, { isGone: true });
 };

@@ -126,6 +126,7 @@ export const subscriptionSchema = z.object({
   trialEnd: optional,
   trialNoticed: z.literal(true).optional(),
   cancelAtPeriodEnd: z.boolean(),
+  /** Kept while a charge to come back from it is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),
   /** Counts payments of charges that were let go unpaid: the next charge is another payment's, even of the same period. */
@@ -155,6 +156,10 @@ export const isVisible = (subscription: Subscription): subscription is VisibleSu
 /** Not over: its method, customer and organization are needed. */
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
+
+/** Somebody may still be charged for it. */
+export const isUnfinished = (subscription: Subscription): boolean =>
+  isLive(subscription) || subscription.charge !== undefined;
 
 export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>): boolean => guestId !== undefined;
 
