@@ -27,6 +27,8 @@ export const deleteCustomer = async (
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
+  // One that came to live while this went on: whoever made it looks whether its customer still stands.
+  await cancelSubscriptions(deps, record);
   return { data: undefined };
 };
 
@@ -48,8 +50,6 @@ export const removeCustomer = async (
   }
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
   await removeRecord(deps, owner, customer, pointer);
-  // One that came to live while this went on: whoever made it looks whether its customer still stands.
-  await cancelSubscriptions(deps, customer);
 };
 
 const REMOVE_TRIES = 5;

@@ -17,6 +17,8 @@ export const deleteMethod = async (
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
+  // A subscription that came to live while this went on: whoever made it looks whether its method still stands.
+  await handOver(deps, record, { isGone: true });
   return { data: undefined };
 };
 
@@ -41,6 +43,4 @@ export const removeMethod = async (
   const alias = aliasRemoval(method.providerId, method.providerMethodId);
   // Where another default was set meanwhile, there is none to pass on.
   if (!(await store.remove(method, [alias, ...moved]))) await store.remove(method, [alias]);
-  // A subscription that came to live while this went on.
-  await handOver(deps, method, { isGone: true });
 };
