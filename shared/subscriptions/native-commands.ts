@@ -60,15 +60,19 @@ const ask = async (
   key: string,
   change: Change,
 ): Promise<Outcome<ProviderSubscription>> => {
-  const { id, providerSubscriptionId } = subscription;
-  if (providerSubscriptionId === undefined) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { id, providerSubscriptionId, transfer } = subscription;
+  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const native = await nativeOf(deps, subscription);
   return change(native, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
 };
 
-/** At once. One that the provider may not have yet is ended there when its events come. */
+/**
+ * At once. One that the provider may not have yet is ended there when its events come.
+ * @throws DomainError PAYMENT_IN_PROGRESS while it is being made once more
+ */
 export const cancelAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
   const { id, providerSubscriptionId, providerGeneration } = subscription;
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (providerSubscriptionId === undefined) return;
   const native = await nativeOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;

@@ -94,6 +94,17 @@ export const subscriptionSchema = z.object({
   providerSubscriptionId: optional,
   /** What it was called at the provider before it was made there once more. */
   formerProviderIds: z.array(z.string()).optional(),
+  /** It is being made once more at the provider, for another customer there; until that is done, all is as it was. */
+  transfer: z
+    .object({
+      paymentMethodId: z.string(),
+      methodRef: z.string(),
+      providerCustomerId: z.string(),
+      /** Paid for until then. */
+      freeUntil: optional,
+      lookAt: z.string(),
+    })
+    .optional(),
   /** Counts subscriptions made at the provider for this one. */
   providerGeneration: z.int().optional(),
   /** Epoch second as of which the provider's word is known; what it said before is stale. */

@@ -100,6 +100,7 @@ const keep = (world: World, choice: number, policy: DunningPolicy): World => {
       return changed(world, retriesOver(one, now, policy));
     case 'look':
       return look(world, choice, policy);
+    case 'transfer':
     case 'sync':
     case undefined:
       return world;
