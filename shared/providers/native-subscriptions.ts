@@ -20,6 +20,8 @@ export interface ProviderInvoice {
   /** How often its collection was tried; each try is an attempt of one payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
+  /** When the provider tries next; null: no more, undefined: it does not say. */
+  readonly nextAttempt: number | null | undefined;
 }
 
 /** A subscription as the provider has it. */

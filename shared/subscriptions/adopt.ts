@@ -61,7 +61,8 @@ const saidOf = (report: ProviderSubscription, paidUntil: number | undefined, at:
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = report;
   const isCollecting = ['processing', 'pending'].includes(report.latestInvoice?.status ?? '');
   const period = { currentPeriodStart, currentPeriodEnd, trialEnd };
-  return { subscriptionId, status, ...period, cancelAtPeriodEnd, paidUntil, isCollecting, at };
+  const retryAt = report.latestInvoice?.nextAttempt;
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, paidUntil, isCollecting, retryAt, at };
 };
 
 /** An authoritative read. @throws DomainError where the provider cannot be read now. */

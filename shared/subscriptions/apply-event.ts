@@ -115,6 +115,8 @@ const applyState = async (told: Told, named: string | undefined): Promise<Record
   const isClear =
     age === 'newer' &&
     news?.status !== undefined &&
+    // When it is tried again, its invoice says alone.
+    (news.status !== 'past_due' || subscription.status === 'past_due') &&
     subscription.providerSubscriptionId !== undefined &&
     // Whether a first charge has been paid, its invoice says alone.
     !isAwaited(subscription.charge);

@@ -109,6 +109,8 @@ export const subscriptionSchema = z.object({
   providerGeneration: z.int().optional(),
   /** Epoch second as of which the provider's word is known; what it said before is stale. */
   knownAt: z.int().optional(),
+  /** Past due there: when the provider tries again, as far as it has said so. */
+  retryAt: optional,
   /** When the provider is read, should nothing have been heard. */
   syncAt: optional,
 
@@ -177,7 +179,8 @@ export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>):
 export type BillingStatus = 'active' | 'pending' | 'trialing' | 'retrying' | 'unpaid' | 'paused' | 'ended';
 
 /** How its billing stands; wholly what the subscription says. */
-export const billingStatusOf = ({ status, charge }: VisibleSubscription): BillingStatus => {
+export const billingStatusOf = (subscription: VisibleSubscription): BillingStatus => {
+  const { status, charge } = subscription;
   switch (status) {
     case 'trialing':
     case 'active':
@@ -188,9 +191,14 @@ export const billingStatusOf = ({ status, charge }: VisibleSubscription): Billin
       return 'paused';
     case 'past_due':
       if (charge && charge.cause !== 'renew') return 'pending';
-      return charge?.failedAt !== undefined && charge.retryAt === undefined ? 'unpaid' : 'retrying';
+      if (charge && charge.failedAt === undefined) return 'retrying';
+      return nextRetryOf(subscription) === undefined ? 'unpaid' : 'retrying';
   }
 };
+
+/** When what is past due is asked for again. */
+export const nextRetryOf = ({ charge, retryAt }: Subscription): string | undefined =>
+  charge ? charge.retryAt : retryAt;
 
 export const subscriptionShape: RecordShape<Subscription> = {
   kind: 'SUB',

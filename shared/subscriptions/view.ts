@@ -2,6 +2,7 @@ import {
   billingStatusOf,
   isGuestSubscription,
   isVisible,
+  nextRetryOf,
   type Subscription,
   type VisibleSubscription,
 } from './subscription.ts';
@@ -53,13 +54,13 @@ export const shown = (subscription: Subscription) => {
 };
 
 /** When money is asked for next; null where nothing is planned. */
-const nextBillingDate = ({ status, currentPeriodEnd, charge }: VisibleSubscription): string | null => {
-  switch (status) {
+const nextBillingDate = (subscription: VisibleSubscription): string | null => {
+  switch (subscription.status) {
     case 'trialing':
     case 'active':
-      return currentPeriodEnd;
+      return subscription.currentPeriodEnd;
     case 'past_due':
-      return charge ? (charge.retryAt ?? null) : currentPeriodEnd;
+      return nextRetryOf(subscription) ?? null;
     case 'paused':
     case 'canceled':
       return null;

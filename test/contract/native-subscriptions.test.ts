@@ -154,6 +154,7 @@ describe('a subscription', () => {
         periodEnd: now() + 31 * DAY,
         attempts: 1,
         failureCode: undefined,
+        nextAttempt: null,
       },
     });
     expect(await find(subscription.subscriptionId)).toEqual(subscription);

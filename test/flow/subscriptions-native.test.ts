@@ -121,7 +121,9 @@ describe('a subscription that its provider bills', () => {
     expect(await expectAgreement(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
+      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY * 1_000).toISOString(),
     });
+    expect(storyOf(service, made.id).filter((told) => told.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
     expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
