@@ -113,6 +113,17 @@ const openClock = ({ place, log }: Site): HostClock =>
     log,
   });
 
+/** Looks again only where something has been written since. */
+const untilWritten = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
+  if (!writeMark) return look;
+  let known: { readonly mark: number; readonly found: T } | undefined;
+  return async () => {
+    const mark = writeMark();
+    if (known?.mark !== mark) known = { mark, found: await look() };
+    return known.found;
+  };
+};
+
 /** Everything behind the gateway. */
 const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
   const { catalogue, database, place, baseUrl, log, onClose } = site;
@@ -135,7 +146,7 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
     triggers: triggersOf(catalogue, 'schedule'),
     clock,
     invoke,
-    earliestWork: { [SWEEP]: database.earliestAppointment },
+    earliestWork: { [SWEEP]: untilWritten(site.engine?.writeMark, database.earliestAppointment) },
     log,
   });
   const simulator = openSimulator(site, clock);

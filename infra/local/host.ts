@@ -4,7 +4,7 @@ import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import type { Envelope } from './bus.ts';
 import type { Clock } from './clock.ts';
 import { openDatabase } from './database.ts';
-import { startEngine } from './engine.ts';
+import { type Engine, type EngineOptions, startEngine } from './engine.ts';
 import { checkSettings, type Env, functionEnvironment, operatorEnvironment, readHostSettings } from './environment.ts';
 import { loadEntry } from './invoke.ts';
 import { openPlace } from './place.ts';
@@ -46,6 +46,8 @@ export interface HostOptions {
   readonly onLoss?: (line: string) => void;
   /** Other functions than the service's own. */
   readonly catalogue?: Catalogue;
+  /** Another way to the engine: with something in between, say. */
+  readonly startEngine?: (options: EngineOptions) => Promise<Engine>;
 }
 
 /** @throws StartError or SettingsError, each with what the operator has to know; nothing is left running then. */
@@ -77,7 +79,8 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const place = openPlace(options.dataDir, onClose);
   const listener = await listen(options.port ?? 0);
   onClose(listener.close);
-  const engine = dynamoEndpoint === '' ? await startEngine({ ...place, onLoss: options.onLoss ?? log }) : undefined;
+  const open = options.startEngine ?? startEngine;
+  const engine = dynamoEndpoint === '' ? await open({ ...place, onLoss: options.onLoss ?? log }) : undefined;
   if (engine) onClose(engine.stop);
   const endpoint = engine?.endpoint ?? dynamoEndpoint;
   const env = functionEnvironment(operator, {

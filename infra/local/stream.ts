@@ -109,6 +109,8 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   const idleMs = options.writeMark ? WATCHED_IDLE_MS : IDLE_MS;
   let stopped = false;
   let busy = false;
+  /** Nothing was left to be read when this much had been written. */
+  let emptyAt: number | undefined;
   let ended: Promise<void> = Promise.resolve();
   const rewinds: (() => void)[] = [];
   /** Who wants to know what the next look finds. */
@@ -134,8 +136,10 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     asking = [];
     let empty = false;
     try {
+      const mark = options.writeMark?.();
       const records = await reader.read();
       empty = records.length === 0;
+      if (empty) emptyAt = mark;
       busy = !empty;
       for (const tell of told) tell(empty);
       if (busy) await work(records);
@@ -162,7 +166,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     poke: () => nap.end(AFTER_POKE_MS),
     caughtUp: async (): Promise<boolean> => {
       if (busy) return false;
-      if (stopped) return true;
+      if (stopped || (emptyAt !== undefined && emptyAt === options.writeMark?.())) return true;
       return new Promise<boolean>((resolve) => {
         asking.push(resolve);
         nap.end(0);
@@ -170,6 +174,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     },
     rewind: () =>
       new Promise<void>((resolve) => {
+        emptyAt = undefined;
         rewinds.push(resolve);
         nap.end(0);
       }),

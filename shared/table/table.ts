@@ -24,7 +24,10 @@ export type Table = ReturnType<typeof openTable>;
 type Consistency = { readonly consistent?: boolean };
 
 export const openTable = (config: DynamoDBClientConfig, tableName: string, now: Now) => {
-  const connection = connect(new DynamoDBClient(config), tableName, now);
+  const client = new DynamoDBClient(config);
+  // It prepares every call and answer for a log that nobody keeps.
+  client.middlewareStack.remove('loggerMiddleware');
+  const connection = connect(client, tableName, now);
   return {
     get: (key: Key, options?: Consistency): Promise<Item | undefined> => getItem(connection, key, options),
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>

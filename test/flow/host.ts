@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Catalogue } from '../../infra/local/assemble.ts';
 import type { Env } from '../../infra/local/environment.ts';
-import { type Host, startHost } from '../../infra/local/host.ts';
+import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
 
 /**
  * The local host in the test's own process, on a free port and without kept data, with a client that speaks HTTP to it
@@ -16,6 +16,7 @@ export interface TestHostOptions {
   /** Any free one by default; one that is known before the start can stand in the settings. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
+  readonly startEngine?: HostOptions['startEngine'];
   /** What the host itself has to say. */
   readonly log?: (line: string) => void;
 }
@@ -95,6 +96,7 @@ const startQuietly = async ({
   dataDir = ':memory:',
   port = 0,
   catalogue,
+  startEngine,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
@@ -102,6 +104,7 @@ const startQuietly = async ({
     port,
     env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', EXTERNAL_WEBHOOKS_ENABLED: 'false', ...env },
     ...(catalogue && { catalogue }),
+    ...(startEngine && { startEngine }),
     ...(log && { log }),
   });
   if (frozen) host.clock.freeze(true);

@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { type Engine, startEngine } from '../../infra/local/engine.ts';
+import { startEngine } from '../../infra/local/engine.ts';
 import type { Env } from '../../infra/local/environment.ts';
 import { startTestHost, type TestHost } from './host.ts';
 
@@ -61,18 +58,18 @@ export const withStops = (env: Env = {}): (() => Stoppable) => {
 };
 
 const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<Stoppable> => {
-  const folder = await mkdtemp(join(tmpdir(), 'payments-stops-'));
-  onClose(() => rm(folder, { recursive: true, force: true }));
-  const engine: Engine = await startEngine({ folder, temporary: true, onLoss: () => undefined });
-  onClose(engine.stop);
-  const proxy = await openProxy(engine.endpoint);
+  const proxy = await openProxy();
   onClose(proxy.close);
   const service = await startTestHost({
     frozen: true,
-    env: { ...env, DYNAMODB_ENDPOINT: proxy.url, PROVIDER_A_BASE_URL: `${proxy.url}${PROVIDER}` },
+    env: { ...env, PROVIDER_A_BASE_URL: `${proxy.url}${PROVIDER}` },
+    startEngine: async (options) => {
+      const engine = await startEngine(options);
+      proxy.sendTableCallsTo(engine.endpoint);
+      return { ...engine, endpoint: proxy.url };
+    },
   });
   onClose(service.stop);
-  engine.indexStreamRecords();
   proxy.sendProviderCallsTo(`${service.host().baseUrl}/_local/providers/stripe`);
   const under = async <T>(watch: Watch, act: () => Promise<T>): Promise<T> => {
     await service.settle();
@@ -110,8 +107,9 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
   };
 };
 
-const openProxy = async (engineUrl: string) => {
+const openProxy = async () => {
   let watch: Watch | undefined;
+  let engineUrl = '';
   let providerUrl = '';
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(message);
@@ -141,6 +139,9 @@ const openProxy = async (engineUrl: string) => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     use: (next: Watch | undefined): void => {
       watch = next;
+    },
+    sendTableCallsTo: (url: string): void => {
+      engineUrl = url;
     },
     sendProviderCallsTo: (url: string): void => {
       providerUrl = url;
