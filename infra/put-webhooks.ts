@@ -1,9 +1,11 @@
-import { resolve } from 'node:path';
-import { argv, stdout } from 'node:process';
-import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import { namesTarget, parseTargets } from '../shared/webhooks/targets.ts';
-import { type DeploymentSettings, readDeploymentSettings, webhookSecretName } from './settings.ts';
+import { type DeploymentSettings, webhookSecretName } from './settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 
@@ -38,7 +40,3 @@ const held = async (client: SecretsManagerClient, secret: string): Promise<Reado
     throw new Error(`${secret} holds no JSON object of texts: name the targets anew`);
   }
 };
-
-if (import.meta.filename === resolve(argv[1] ?? '')) {
-  stdout.write(`${await putWebhooks(new SecretsManagerClient({}), readDeploymentSettings())}\n`);
-}
