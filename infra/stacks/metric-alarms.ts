@@ -117,6 +117,7 @@ const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
     metric: metrics.tableThrottles,
     threshold: 10,
     description:
-      'The table takes less than is asked of it. Requests slow down and fail; payments may not be recorded at once.',
+      'The table, or an index of it, takes less than is asked of it. ' +
+      'Requests slow down and fail; payments may not be recorded at once.',
   },
 ];

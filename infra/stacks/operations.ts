@@ -105,7 +105,7 @@ export class OperationsStack extends ServiceStack {
       metricGroups: [
         { title: 'Functions, whole account', metrics: [metrics.functionThrottles] },
         { title: 'Requests', metrics: [metrics.count('ThrottledRequests')] },
-        { title: 'Table', metrics: [metrics.tableThrottles] },
+        { title: 'Table and indexes', metrics: [...metrics.tableThrottlesByPart] },
       ],
     });
     new CfnOutput(this, 'DashboardName', { value: board.createdDashboard()?.dashboardName ?? '' });

@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type MetricName, metricsNamespace } from '../../shared/observability/metrics.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
+import { TABLE } from '../../shared/table/schema.ts';
 import type { Stage } from '../settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
@@ -27,7 +28,9 @@ export interface Watched {
   readonly requestLatency: Line;
   /** Of the whole account in this region: its functions share one limit. */
   readonly functionThrottles: Line;
+  /** Of the table and its indexes together. */
   readonly tableThrottles: Line;
+  readonly tableThrottlesByPart: readonly Metric[];
 }
 
 export interface Watching {
@@ -47,8 +50,7 @@ export const watched = ({ stage, apiId, tableName }: Watching): Watched => {
       statistic,
       dimensionsMap: { ApiId: apiId, Stage: '$default' },
     });
-  const ofTable = (metricName: string) =>
-    new Metric({ namespace: 'AWS/DynamoDB', metricName, statistic: 'Sum', dimensionsMap: { TableName: tableName } });
+  const throttles = throttlesOf(tableName);
   return {
     count: (metricName, period = FIVE_MINUTES) => new Metric({ namespace, metricName, statistic: 'Sum', period }),
     ofProvider,
@@ -63,13 +65,44 @@ export const watched = ({ stage, apiId, tableName }: Watching): Watched => {
     }),
     requestLatency: ofApi('Latency', 'p99'),
     functionThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: 'Sum' }),
-    tableThrottles: new MathExpression({
-      expression: 'FILL(reads, 0) + FILL(writes, 0)',
-      usingMetrics: { reads: ofTable('ReadThrottleEvents'), writes: ofTable('WriteThrottleEvents') },
-      label: 'throttled',
-    }),
+    tableThrottles: sumOf(throttles, 'throttled'),
+    tableThrottlesByPart: Object.values(throttles),
   };
 };
+
+/** What DynamoDB counts of a table is not what it counts of the table's indexes. */
+const throttlesOf = (tableName: string): Readonly<Record<string, Metric>> => {
+  const parts = [
+    { part: 'table', dimensionsMap: { TableName: tableName } },
+    ...TABLE.indexes.map(({ name }) => ({
+      part: name,
+      dimensionsMap: { TableName: tableName, GlobalSecondaryIndexName: name },
+    })),
+  ];
+  return Object.fromEntries(
+    parts.flatMap(({ part, dimensionsMap }) =>
+      (['Read', 'Write'] as const).map((way) => [
+        `${part}${way}s`,
+        new Metric({
+          namespace: 'AWS/DynamoDB',
+          metricName: `${way}ThrottleEvents`,
+          statistic: 'Sum',
+          dimensionsMap,
+          label: `${part}, ${way.toLowerCase()}s`,
+        }),
+      ]),
+    ),
+  );
+};
+
+const sumOf = (metrics: Readonly<Record<string, Metric>>, label: string): MathExpression =>
+  new MathExpression({
+    expression: Object.keys(metrics)
+      .map((id) => `FILL(${id}, 0)`)
+      .join(' + '),
+    usingMetrics: { ...metrics },
+    label,
+  });
 
 /** Of a metric of 0 and 1 a provider: the average is its rate, the number of samples what that is a rate of. */
 const worstRate = (

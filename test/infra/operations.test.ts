@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { metricsOf } from '../../shared/observability/metrics.ts';
-import { type Resource, synthesize } from './synthesized.ts';
+import { TABLE } from '../../shared/table/schema.ts';
+import { type Resource, synthesize, type Value } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
 const { ofType, words } = prod;
@@ -12,6 +13,16 @@ const nameOf = ({ Properties }: Resource): string => Properties.AlarmName;
 const documented = [
   ...readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8').matchAll(/^\| `([a-z-]+)` \|/gm),
 ].map(([, name]) => `${PREFIX}${name}`);
+
+interface MetricPart {
+  readonly MetricStat?: {
+    readonly Metric: {
+      readonly Namespace?: string;
+      readonly MetricName?: string;
+      readonly Dimensions?: readonly { readonly Name: string; readonly Value: Value }[];
+    };
+  };
+}
 
 describe('every alarm', () => {
   it('has its row in docs/operations.md, and every row its alarm', () => {
@@ -57,6 +68,21 @@ describe('the metrics that alarms watch', () => {
 
   it('are ten to an alarm at most, which is what CloudWatch takes', () => {
     for (const alarm of alarms) expect((alarm.Properties.Metrics ?? []).length, nameOf(alarm)).toBeLessThanOrEqual(11);
+  });
+
+  it('count what is throttled of the table and of each of its indexes, reading and writing', () => {
+    const throttled = alarms.find((alarm) => nameOf(alarm) === `${PREFIX}throttled-table`);
+    const watched = (throttled?.Properties.Metrics ?? []).flatMap(({ MetricStat }: MetricPart) => {
+      const { MetricName, Dimensions = [] } = MetricStat?.Metric ?? {};
+      const dimensions = Dimensions.map(({ Name, Value }) => `${Name}=${words(Value)}`).sort();
+      return MetricStat ? [`${MetricName} ${dimensions.join(' ')}`] : [];
+    });
+    const where = ['', ...TABLE.indexes.map(({ name }) => `GlobalSecondaryIndexName=${name} `)];
+    expect(watched.toSorted()).toEqual(
+      where
+        .flatMap((index) => ['Read', 'Write'].map((way) => `${way}ThrottleEvents ${index}TableName=Table`))
+        .toSorted(),
+    );
   });
 
   it('count what the gateway itself turns away, from its access log', () => {
