@@ -32,7 +32,7 @@ export class ScheduledJob extends Construct {
       targets: [new LambdaFunction(lambda, { retryAttempts: 0, deadLetterQueue: undone })],
     });
     lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every, onFailure: new SqsDestination(undone) });
-    const alarm = { alarms: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM };
+    const alarm = { alarms: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM, watches: 'state' } as const;
     const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'FailureAlarm', {
       ...alarm,

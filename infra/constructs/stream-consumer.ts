@@ -58,6 +58,7 @@ export class StreamConsumer extends Construct {
       name: `${name}-gave-up`,
       metric: givenUp(source.eventSourceMappingId),
       threshold: 1,
+      watches: 'occurrence',
       description: `${trigger.id} gave up on changes; they lie in the failure bucket. ${trigger.impact}`,
     });
     serviceAlarm(this, 'LateAlarm', {
@@ -66,6 +67,7 @@ export class StreamConsumer extends Construct {
       metric: lambda.metric('IteratorAge', { statistic: 'Maximum', period: Duration.minutes(1) }),
       threshold: LATE.toMilliseconds(),
       periods: 5,
+      watches: 'state',
       description: `${trigger.id} is minutes behind the changes that it reads. ${trigger.impact}`,
     });
   }
