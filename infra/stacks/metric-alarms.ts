@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ServiceAlarmProps } from '../constructs/alarm.ts';
 import { THROTTLED_REQUESTS } from './throttling.ts';
 import type { Watched } from './watched.ts';
@@ -43,10 +42,7 @@ const aboutMoney = (metrics: Watched): readonly MetricAlarm[] => [
   },
   {
     name: 'publish-failures',
-    metric: new MathExpression({
-      expression: 'FILL(left, 0) + FILL(failed, 0)',
-      usingMetrics: { left: metrics.count('PublishFailures'), failed: metrics.failuresOf('publish-changes') },
-    }),
+    metric: metrics.publishFailures,
     threshold: 1,
     periods: 2,
     watches: 'state',
@@ -104,6 +100,15 @@ const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
     periods: 3,
     watches: 'state',
     description: 'One request in a hundred takes longer than 8 s. Customers give up at the till.',
+  },
+  {
+    name: 'url-errors',
+    metric: metrics.urlErrors,
+    threshold: 3,
+    watches: 'state',
+    description:
+      "Events that providers send to the functions' own URLs are answered 5xx, three or more within 15 minutes. " +
+      'Payments settle late here; providers send again, but not for ever.',
   },
   {
     name: 'throttled-functions',
