@@ -31,6 +31,8 @@ export const adopt = async (
     if (committed.ok) return committed.subscription;
     if (!committed.found) break;
     current = committed.found;
+    // Made once more there meanwhile: what this one says is no longer about ours.
+    if (current.formerProviderIds?.includes(report.subscriptionId)) return current;
     const native = await nativeOf(deps, current);
     answer = answerOf(await native.find(report.subscriptionId), current);
   }

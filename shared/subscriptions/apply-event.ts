@@ -33,6 +33,8 @@ export const applySubscriptionEvent = async (
   const told: Told = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return outcome(told, 'quarantined', 'provider differs');
   if (!isNative(subscription)) return outcome(told, 'ignored', 'billed here');
+  // Which of the two it is of shows when it has been made once more.
+  if (subscription.transfer) return { kind: 'early' };
   const { providerSubscriptionId: known, formerProviderIds = [] } = subscription;
   const named = providerIdIn(event);
   if (named !== undefined && formerProviderIds.includes(named)) {

@@ -32,6 +32,7 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
   const { status, bridges } = begun(subscription, said, statusOf(subscription, said));
   const paidUntil = paidUntilOf(subscription, said, status);
   const hasBegun = subscription.trialEnd === undefined || paidUntil !== undefined || said.isPaid === true;
+  const isPending = status === 'past_due' && charge !== undefined && isFirst(charge);
   const heard: Subscription = {
     ...subscription,
     providerSubscriptionId: said.subscriptionId ?? subscription.providerSubscriptionId,
@@ -39,10 +40,10 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
     cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
     ...(bridges ? {} : periodOf(subscription, said, status)),
     paidUntil,
-    charge: status === 'past_due' && charge && isFirst(charge) ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
+    charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
     // A trial that has ended gives nothing before its first charge is paid.
     ...(status === 'active' && hasBegun && { activeSince: subscription.activeSince ?? activeFrom(subscription, said) }),
-    ...(status === 'canceled' ? { canceledAt: iso(now) } : { canceledAt: undefined }),
+    canceledAt: status === 'canceled' ? iso(now) : isPending ? subscription.canceledAt : undefined,
   };
   const next = { ...heard, syncAt: syncTime({ ...heard, status }, now) };
   const reason = reasonOf(subscription, next, status);

@@ -94,6 +94,17 @@ export const subscriptionSchema = z.object({
   providerSubscriptionId: optional,
   /** What it was called at the provider before it was made there once more. */
   formerProviderIds: z.array(z.string()).optional(),
+  /** It is being made once more at the provider, for another customer there; until that is done, all is as it was. */
+  transfer: z
+    .object({
+      paymentMethodId: z.string(),
+      methodRef: z.string(),
+      providerCustomerId: z.string(),
+      /** Paid for until then. */
+      freeUntil: optional,
+      lookAt: z.string(),
+    })
+    .optional(),
   /** Counts subscriptions made at the provider for this one. */
   providerGeneration: z.int().optional(),
   /** Epoch second as of which the provider's word is known; what it said before is stale. */
@@ -126,6 +137,7 @@ export const subscriptionSchema = z.object({
   trialEnd: optional,
   trialNoticed: z.literal(true).optional(),
   cancelAtPeriodEnd: z.boolean(),
+  /** Kept while a charge to come back from it is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),
   /** Counts payments of charges that were let go unpaid: the next charge is another payment's, even of the same period. */
@@ -155,6 +167,10 @@ export const isVisible = (subscription: Subscription): subscription is VisibleSu
 /** Not over: its method, customer and organization are needed. */
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
+
+/** Somebody may still be charged for it. */
+export const isUnfinished = (subscription: Subscription): boolean =>
+  isLive(subscription) || subscription.charge !== undefined;
 
 export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>): boolean => guestId !== undefined;
 

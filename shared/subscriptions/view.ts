@@ -21,7 +21,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   current_period_end: subscription.currentPeriodEnd,
   next_billing_date: nextBillingDate(subscription),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
-  canceled_at: subscription.canceledAt ?? null,
+  canceled_at: (subscription.status === 'canceled' && subscription.canceledAt) || null,
   trial_end: subscription.trialEnd ?? null,
   subtotal_cents: subscription.subtotalCents,
   tax_cents: subscription.taxCents,
