@@ -3,7 +3,7 @@ import { exit, stderr } from 'node:process';
 import { App } from 'aws-cdk-lib';
 import { endpoints, triggers } from '../functions/catalogue.ts';
 import { SettingsError } from '../shared/settings.ts';
-import { build, DEFAULT_ID } from './build.ts';
+import { build, DEFAULT_ID, FUNCTIONS_FOLDER } from './build.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
 import { addService } from './stacks/service.ts';
 
@@ -24,8 +24,7 @@ const settings = settingsOrExit();
 for (const name of settings.secretsLeftOut) {
   stderr.write(`${name} is not deployed: it belongs in its secret in Secrets Manager\n`);
 }
-const codeDir = join(root, 'dist');
-await build(codeDir);
+await build(FUNCTIONS_FOLDER);
 const app = new App({ analyticsReporting: false, outdir: join(root, 'cdk.out') });
-addService(app, { settings, codeDir, endpoints, triggers, defaultId: DEFAULT_ID });
+addService(app, { settings, codeDir: FUNCTIONS_FOLDER, endpoints, triggers, defaultId: DEFAULT_ID });
 app.synth();

@@ -16,6 +16,10 @@ export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id
 
 const ROOT = resolve(import.meta.dirname, '..');
 
+/** Beside each other: each is written anew as a whole, by whoever needs it, without a loss for the other. */
+export const FUNCTIONS_FOLDER = join(ROOT, 'dist', 'functions');
+export const CLIENT_FOLDER = join(ROOT, 'dist', 'client');
+
 export interface Bundle {
   readonly id: string;
   /** What is loaded at the start. */
@@ -134,8 +138,8 @@ const printSizes = (bundles: readonly Bundle[]): void => {
 
 if (import.meta.filename === resolve(argv[1] ?? '')) {
   const startedAt = performance.now();
-  const bundles = await build(join(ROOT, 'dist'));
-  await writeClient(join(ROOT, 'dist', 'client'));
+  const bundles = await build(FUNCTIONS_FOLDER);
+  await writeClient(CLIENT_FOLDER);
   printSizes(bundles);
   stdout.write(
     `${bundles.length} functions and the client in dist/ after ${Math.round(performance.now() - startedAt)} ms\n`,

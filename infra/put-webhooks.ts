@@ -1,24 +1,42 @@
-import { resolve } from 'node:path';
-import { argv, stdout } from 'node:process';
-import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type DeploymentSettings, readDeploymentSettings, webhookSecretName } from './settings.ts';
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod';
+import { namesTarget, parseTargets } from '../shared/webhooks/targets.ts';
+import { type DeploymentSettings, webhookSecretName } from './settings.ts';
+
+type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 
 /**
  * The last step of `npm run deploy`: puts where outbound webhooks go, as the operator's environment says it, into their
  * secret. It stands in no template. Functions read it anew after a minute.
- * @returns what was done, in words. An environment that names no target changes nothing: somebody else may have.
+ * @returns what was done, in words. Targets that are there stay until others are named: somebody else may have put them,
+ * and nobody else knows what signs them.
+ * @throws SettingsError where what the secret would hold is wrong.
  */
-export const putWebhooks = async (
-  client: SecretsManagerClient,
-  { stage, webhookVariables }: Pick<DeploymentSettings, 'stage' | 'webhookVariables'>,
-): Promise<string> => {
-  const secret = webhookSecretName(stage);
-  const count = Object.keys(webhookVariables).length;
-  if (count === 0) return `no webhook variable is set: ${secret} stays as it is`;
-  await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(webhookVariables) }));
-  return `${count} webhook variables are in ${secret}`;
+export const putWebhooks = async (client: SecretsManagerClient, given: Given): Promise<string> => {
+  const secret = webhookSecretName(given.stage);
+  const names = Object.keys(given.webhookVariables);
+  if (names.length === 0) return `no webhook variable is set: ${secret} stays as it is`;
+  const whole = names.some(namesTarget);
+  const variables = whole ? given.webhookVariables : { ...(await held(client, secret)), ...given.webhookVariables };
+  parseTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true');
+  await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(variables) }));
+  return whole
+    ? `${names.length} webhook variables are in ${secret}`
+    : `no target is named: ${secret} keeps its own; set in it: ${names.join(', ')}`;
 };
 
-if (import.meta.filename === resolve(argv[1] ?? '')) {
-  stdout.write(`${await putWebhooks(new SecretsManagerClient({}), readDeploymentSettings())}\n`);
-}
+const variablesSchema = z.record(z.string(), z.string());
+
+/** The mistake in a secret must not be shown: it would show the secret. */
+const held = async (client: SecretsManagerClient, secret: string): Promise<Readonly<Record<string, string>>> => {
+  const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
+  try {
+    return variablesSchema.parse(JSON.parse(SecretString || '{}'));
+  } catch {
+    throw new Error(`${secret} holds no JSON object of texts: name the targets anew`);
+  }
+};

@@ -20,13 +20,18 @@ export interface ServiceAlarmProps {
   readonly threshold: number;
   /** Periods in a row; one unless said otherwise. */
   readonly periods?: number;
+  /**
+   * A state (a depth, an age, a rate) is over when the metric says so, and that is told. An occurrence is not over
+   * because it does not occur again: nobody is told that it is.
+   */
+  readonly watches: 'state' | 'occurrence';
   /** `silence` is an alarm too: for what has to happen regularly. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 
-/** An alarm that says what it means, and tells when it is over. */
+/** An alarm that says what it means. */
 export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmProps): Alarm => {
-  const { alarms, name, metric, description, threshold, periods = 1, alarmsOn = 'much' } = props;
+  const { alarms, name, metric, description, threshold, watches, periods = 1, alarmsOn = 'much' } = props;
   const alarm = new Alarm(scope, id, {
     alarmName: `payments-${alarms.stage}-${name}`,
     metric,
@@ -41,6 +46,6 @@ export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmPr
   });
   const action = new SnsAction(alarms.topic);
   alarm.addAlarmAction(action);
-  alarm.addOkAction(action);
+  if (watches === 'state') alarm.addOkAction(action);
   return alarm;
 };

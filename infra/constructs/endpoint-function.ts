@@ -18,6 +18,9 @@ export interface EndpointFunctionProps {
 
 /** An endpoint: its function, its route, and for a provider's webhook a URL that no other caller's throttle touches. */
 export class EndpointFunction extends Construct {
+  /** Of its function, where that has a URL of its own. */
+  readonly reachedByUrl: string | undefined;
+
   constructor(scope: Construct, id: string, { context, api, endpoint, logGroup }: EndpointFunctionProps) {
     super(scope, id);
     const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup });
@@ -30,6 +33,7 @@ export class EndpointFunction extends Construct {
     if (endpoint.auth === 'provider-signature') {
       acknowledge(lambda, 'PCI.DSS.321-LambdaFunctionPublicAccessProhibited');
       const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+      this.reachedByUrl = lambda.functionName;
       new CfnOutput(this, 'Url', { key: `${constructId(endpoint.id)}Url`, value: url, description: endpoint.summary });
     }
   }

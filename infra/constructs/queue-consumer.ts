@@ -50,6 +50,7 @@ export class ConsumedQueue extends Construct {
         period: Duration.minutes(1),
       }),
       threshold: 1,
+      watches: 'state',
       description: `Messages of ${trigger.queue} lie in its dead-letter queue. ${trigger.impact}`,
     });
     for (const rule of trigger.rules) feed(this, { bus: kept.bus, queue: this.queue, deadLetters, rule });

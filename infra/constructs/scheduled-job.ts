@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
@@ -21,8 +22,13 @@ export interface ScheduledJobProps {
 
 /** A function that runs regularly, and the alarms for when it fails and for when it does not run. */
 export class ScheduledJob extends Construct {
+  readonly trigger: ScheduleTrigger;
+  readonly runs: Metric;
+  readonly failures: Metric;
+
   constructor(scope: Construct, id: string, { context, trigger, logGroup }: ScheduledJobProps) {
     super(scope, id);
+    this.trigger = trigger;
     const every = Duration.minutes(trigger.everyMinutes);
     const { lambda } = new ServiceFunction(this, 'Job', { context, spec: trigger, logGroup });
     // By its ARN alone: its own policy, which stands beside it, lets every schedule of the stage in.
@@ -32,18 +38,20 @@ export class ScheduledJob extends Construct {
       targets: [new LambdaFunction(lambda, { retryAttempts: 0, deadLetterQueue: undone })],
     });
     lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every, onFailure: new SqsDestination(undone) });
-    const alarm = { alarms: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM };
+    const alarm = { alarms: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM, watches: 'state' } as const;
+    this.runs = lambda.metricInvocations({ period: every, statistic: 'Sum' });
+    this.failures = lambda.metricErrors({ period: every, statistic: 'Sum' });
     const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'FailureAlarm', {
       ...alarm,
       name: `${name}-fails`,
-      metric: lambda.metricErrors({ period: every, statistic: 'Sum' }),
+      metric: this.failures,
       description: `${trigger.id} fails. ${trigger.impact}`,
     });
     serviceAlarm(this, 'SilenceAlarm', {
       ...alarm,
       name: `${name}-silent`,
-      metric: lambda.metricInvocations({ period: every, statistic: 'Sum' }),
+      metric: this.runs,
       alarmsOn: 'silence',
       description: `${trigger.id} does not run. ${trigger.impact}`,
     });

@@ -23,8 +23,16 @@ export interface StreamConsumerProps {
 
 /** A function that reads the table's stream in order; what fails ten times is kept in a bucket, with an alarm. */
 export class StreamConsumer extends Construct {
+  readonly trigger: StreamTrigger;
+  /** How far it is behind, at most. */
+  readonly age: Metric;
+  /** Changes that came to it, and what became of them. */
+  readonly counts: readonly Metric[];
+  readonly givenUp: MathExpression;
+
   constructor(scope: Construct, id: string, { context, trigger, logGroup, failures }: StreamConsumerProps) {
     super(scope, id);
+    this.trigger = trigger;
     const streamArn = streamOf(context);
     const { lambda } = new ServiceFunction(this, 'Consumer', {
       context,
@@ -52,20 +60,26 @@ export class StreamConsumer extends Construct {
       filters: [filterOf(trigger)],
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });
+    const count = counterOf(source.eventSourceMappingId);
+    this.age = lambda.metric('IteratorAge', { statistic: 'Maximum', period: Duration.minutes(1) });
+    this.counts = [count('PolledEventCount'), count('InvokedEventCount'), count('FailedInvokeEventCount')];
+    this.givenUp = sumOfGivenUp(count);
     const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'Alarm', {
       alarms: context.alarms,
       name: `${name}-gave-up`,
-      metric: givenUp(source.eventSourceMappingId),
+      metric: this.givenUp,
       threshold: 1,
+      watches: 'occurrence',
       description: `${trigger.id} gave up on changes; they lie in the failure bucket. ${trigger.impact}`,
     });
     serviceAlarm(this, 'LateAlarm', {
       alarms: context.alarms,
       name: `${name}-late`,
-      metric: lambda.metric('IteratorAge', { statistic: 'Maximum', period: Duration.minutes(1) }),
+      metric: this.age,
       threshold: LATE.toMilliseconds(),
       periods: 5,
+      watches: 'state',
       description: `${trigger.id} is minutes behind the changes that it reads. ${trigger.impact}`,
     });
   }
@@ -83,17 +97,20 @@ const filterOf = ({ sortKeys }: StreamTrigger) =>
     dynamodb: { Keys: { sk: { S: FilterRule.or(...sortKeys) } } },
   });
 
-const givenUp = (sourceId: string): MathExpression => {
-  const count = (metricName: string) =>
+const counterOf =
+  (sourceId: string) =>
+  (metricName: string): Metric =>
     new Metric({
       namespace: 'AWS/Lambda',
       metricName,
       dimensionsMap: { EventSourceMappingUUID: sourceId },
       statistic: 'Sum',
     });
-  return new MathExpression({
+
+const sumOfGivenUp = (count: (metricName: string) => Metric): MathExpression =>
+  new MathExpression({
     expression: 'FILL(kept, 0) + FILL(dropped, 0)',
     usingMetrics: { kept: count('OnFailureDestinationDeliveredEventCount'), dropped: count('DroppedEventCount') },
+    label: 'given up',
     period: Duration.minutes(1),
   });
-};

@@ -51,6 +51,7 @@ export class UndoneInvocations extends Construct {
         period: Duration.minutes(1),
       }),
       threshold: 1,
+      watches: 'state',
       description:
         'A scheduled run, another asynchronous invocation or the mail of an alarm failed for good. ' +
         'Appointments of payments and subscriptions are kept a minute late, or an alarm reached nobody.',

@@ -94,12 +94,23 @@ export interface RoutesStackProps {
 
 /** The endpoints of one group of resources: CloudFormation holds 500 resources a stack. */
 export class RoutesStack extends ServiceStack {
+  /** Names of functions with a URL of their own, by their endpoint's id. */
+  readonly urls: ReadonlyMap<string, string>;
+
   constructor(scope: Construct, { stage, group, endpoints, api, context }: RoutesStackProps) {
     super(scope, { stage, part: `api-${group}`, description: `Payments: routes of ${group}` });
     const logGroup = this.logGroup('Logs', context.key);
-    for (const endpoint of endpoints) {
-      new EndpointFunction(this, constructId(endpoint.id), { context, api, endpoint, logGroup });
-    }
+    this.urls = new Map(
+      endpoints.flatMap((endpoint) => {
+        const { reachedByUrl } = new EndpointFunction(this, constructId(endpoint.id), {
+          context,
+          api,
+          endpoint,
+          logGroup,
+        });
+        return reachedByUrl === undefined ? [] : [[endpoint.id, reachedByUrl]];
+      }),
+    );
   }
 }
 

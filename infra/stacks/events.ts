@@ -32,6 +32,8 @@ export interface EventsStackProps {
 export class EventsStack extends ServiceStack {
   readonly queues: ReadonlyMap<QueueName, Queue>;
   readonly deadLetters: ReadonlyMap<QueueName, Queue>;
+  readonly readers: readonly StreamConsumer[];
+  readonly jobs: readonly ScheduledJob[];
 
   constructor(scope: Construct, { stage, triggers, context: kept }: EventsStackProps) {
     super(scope, { stage, part: 'events', description: 'Payments: stream and queue consumers, schedules' });
@@ -59,7 +61,9 @@ export class EventsStack extends ServiceStack {
       if (trigger.kind === 'queue' && queue) new QueueConsumer(this, id, { context, trigger, logGroup, queue });
     }
     this.#tellOperators();
-    for (const consumer of this.node.children.filter((child) => child instanceof StreamConsumer)) {
+    this.jobs = this.node.children.filter((child) => child instanceof ScheduledJob);
+    this.readers = this.node.children.filter((child) => child instanceof StreamConsumer);
+    for (const consumer of this.readers) {
       acknowledge(consumer, 'AwsSolutions-IAM5', `Resource::<${logicalIdOf(this, failures)}.Arn>/*`);
     }
   }

@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ServiceAlarmProps } from '../constructs/alarm.ts';
 import { THROTTLED_REQUESTS } from './throttling.ts';
 import type { Watched } from './watched.ts';
@@ -18,6 +17,7 @@ const aboutMoney = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'stuck-payments',
     metric: metrics.count('StuckPayments', Duration.hours(1)),
     threshold: 1,
+    watches: 'occurrence',
     description:
       'A charge was asked for and nobody can say what came of it. ' +
       'A customer may have paid for what we do not deliver, or wait for an answer in vain.',
@@ -26,6 +26,7 @@ const aboutMoney = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'anomalies',
     metric: metrics.count('Anomalies'),
     threshold: 1,
+    watches: 'occurrence',
     description:
       'A provider says another amount, currency or end of a payment than our record. ' +
       'Money may have moved that the books do not show, or shown that did not move.',
@@ -34,18 +35,17 @@ const aboutMoney = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'quarantined-events',
     metric: metrics.count('QuarantinedEvents'),
     threshold: 1,
+    watches: 'occurrence',
     description:
       "A provider's event contradicts the record and has changed nothing. " +
       'A payment may be shown wrongly until somebody has looked, or somebody tries to have one shown as paid.',
   },
   {
     name: 'publish-failures',
-    metric: new MathExpression({
-      expression: 'FILL(left, 0) + FILL(failed, 0)',
-      usingMetrics: { left: metrics.count('PublishFailures'), failed: metrics.failuresOf('publish-changes') },
-    }),
+    metric: metrics.publishFailures,
     threshold: 1,
     periods: 2,
+    watches: 'state',
     description:
       'The event bus keeps refusing events of stored changes. ' +
       "Payments change, but nobody downstream hears of it: webhooks and providers' events stand still.",
@@ -57,6 +57,7 @@ const aboutProviders = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'refused-events',
     metric: metrics.count('RefusedSignatures'),
     threshold: 5,
+    watches: 'occurrence',
     description:
       "Provider events come in whose signature does not hold. Either the provider's secret has changed here or there, " +
       'and payments settle late, or somebody forges them.',
@@ -65,6 +66,7 @@ const aboutProviders = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'decline-rate',
     metric: metrics.declineRate,
     threshold: 50,
+    watches: 'state',
     description:
       'A provider has declined half of at least twenty payments within half an hour. ' +
       'Customers cannot buy, or somebody tries stolen cards here.',
@@ -74,6 +76,7 @@ const aboutProviders = (metrics: Watched): readonly MetricAlarm[] => [
     metric: metrics.providerErrorRate,
     threshold: 10,
     periods: 2,
+    watches: 'state',
     description:
       'A provider leaves a tenth of our calls without a clear answer. ' +
       'Customers cannot pay there, and payments stay in processing until they can be looked up.',
@@ -86,6 +89,7 @@ const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
     metric: metrics.requestErrorRate,
     threshold: 5,
     periods: 2,
+    watches: 'state',
     description:
       'A twentieth of all requests is answered 5xx. Shops cannot take payments, and providers have to send events again.',
   },
@@ -94,13 +98,24 @@ const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
     metric: metrics.requestLatency,
     threshold: Duration.seconds(8).toMilliseconds(),
     periods: 3,
+    watches: 'state',
     description: 'One request in a hundred takes longer than 8 s. Customers give up at the till.',
+  },
+  {
+    name: 'url-errors',
+    metric: metrics.urlErrors,
+    threshold: 3,
+    watches: 'state',
+    description:
+      "Events that providers send to the functions' own URLs are answered 5xx, three or more within 15 minutes. " +
+      'Payments settle late here; providers send again, but not for ever.',
   },
   {
     name: 'throttled-functions',
     metric: metrics.functionThrottles,
     threshold: 1,
     periods: 2,
+    watches: 'state',
     description:
       "The account's limit of concurrent functions is reached. " +
       'Requests are answered 503, and payments cannot be taken; queues wait and lose nothing.',
@@ -109,6 +124,7 @@ const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'throttled-requests',
     metric: metrics.count(THROTTLED_REQUESTS),
     threshold: 50,
+    watches: 'state',
     description:
       'The gateway turns requests away at a limit of the stage or of a route. Shops and their customers are refused.',
   },
@@ -116,7 +132,9 @@ const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
     name: 'throttled-table',
     metric: metrics.tableThrottles,
     threshold: 10,
+    watches: 'state',
     description:
-      'The table takes less than is asked of it. Requests slow down and fail; payments may not be recorded at once.',
+      'The table, or an index of it, takes less than is asked of it. ' +
+      'Requests slow down and fail; payments may not be recorded at once.',
   },
 ];

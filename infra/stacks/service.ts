@@ -31,7 +31,7 @@ export const addService = (app: App, { settings, codeDir, endpoints, triggers, d
     undone: apiStack.undone,
     environment: { ...settings.environment, PUBLIC_BASE_URL: apiStack.baseUrl },
   };
-  const { queues, deadLetters } = new EventsStack(app, {
+  const { queues, deadLetters, readers, jobs } = new EventsStack(app, {
     stage,
     triggers: asOperated(triggers, settings.operated),
     context: shared,
@@ -39,10 +39,23 @@ export const addService = (app: App, { settings, codeDir, endpoints, triggers, d
   const context = { ...shared, queues };
   apiStack.answerTheRest(context, defaultId);
   const front = new FrontStack(app, { settings, api, key: kept.key, endpoints });
-  for (const [group, members] of byGroup(endpoints)) {
-    front.addStackDependency(new RoutesStack(app, { stage, group, endpoints: members, api, context }));
-  }
-  new OperationsStack(app, { stage, kept, api, queues, deadLetters });
+  const routes = [...byGroup(endpoints)].map(
+    ([group, members]) => new RoutesStack(app, { stage, group, endpoints: members, api, context }),
+  );
+  const urls = new Map(routes.flatMap((stack) => [...stack.urls]));
+  const operations = new OperationsStack(app, {
+    stage,
+    kept,
+    api,
+    urls,
+    queues,
+    deadLetters,
+    undone: apiStack.undone,
+    readers,
+    jobs,
+  });
+  // Nobody calls before every route is there, and whatever watches it.
+  for (const stack of [...routes, operations]) front.addStackDependency(stack);
   Validations.of(app).addPlugins(...packs(app));
 };
 

@@ -2,11 +2,14 @@ import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type MetricName, metricsNamespace } from '../../shared/observability/metrics.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
+import { TABLE } from '../../shared/table/schema.ts';
 import type { Stage } from '../settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
 /** What the service, and AWS for it, counts: the metrics of alarms and dashboard. */
 const FIVE_MINUTES = Duration.minutes(5);
+/** Providers send a few events at a time, and again after minutes. */
+const URL_PERIOD = Duration.minutes(15);
 
 /** Too few say nothing about a rate. */
 const ENOUGH_DECISIONS = 20;
@@ -14,29 +17,39 @@ const ENOUGH_CALLS = 10;
 const ENOUGH_REQUESTS = 20;
 
 type Line = Metric | MathExpression;
+type UrlMetric = 'UrlRequestCount' | 'Url5xxCount';
 
 export interface Watched {
   /** How often, over all providers. */
   readonly count: (name: MetricName | typeof THROTTLED_REQUESTS, period?: Duration) => Metric;
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, statistic: string, period?: Duration) => Metric;
-  readonly failuresOf: (consumer: string) => Metric;
+  /** Of each function with a URL of its own. */
+  readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
+  /** Left over by a try, or failed with all of it. */
+  readonly publishFailures: Line;
   /** In per cent, of the provider that is worst off. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
   readonly requestErrorRate: Line;
   readonly requestLatency: Line;
+  /** Over all functions with a URL of their own. */
+  readonly urlErrors: Line;
   /** Of the whole account in this region: its functions share one limit. */
   readonly functionThrottles: Line;
+  /** Of the table and its indexes together. */
   readonly tableThrottles: Line;
+  readonly tableThrottlesByPart: readonly Metric[];
 }
 
 export interface Watching {
   readonly stage: Stage;
   readonly apiId: string;
   readonly tableName: string;
+  /** Names of functions with a URL of their own, by their endpoint's id. */
+  readonly urls: ReadonlyMap<string, string>;
 }
 
-export const watched = ({ stage, apiId, tableName }: Watching): Watched => {
+export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched => {
   const namespace = metricsNamespace(stage);
   const ofProvider: Watched['ofProvider'] = (metricName, provider, statistic, period = FIVE_MINUTES) =>
     new Metric({ namespace, metricName, statistic, period, dimensionsMap: { provider }, label: provider });
@@ -47,13 +60,21 @@ export const watched = ({ stage, apiId, tableName }: Watching): Watched => {
       statistic,
       dimensionsMap: { ApiId: apiId, Stage: '$default' },
     });
-  const ofTable = (metricName: string) =>
-    new Metric({ namespace: 'AWS/DynamoDB', metricName, statistic: 'Sum', dimensionsMap: { TableName: tableName } });
+  const count: Watched['count'] = (metricName, period = FIVE_MINUTES) =>
+    new Metric({ namespace, metricName, statistic: 'Sum', period });
+  const failuresOf = (trigger: string) =>
+    new Metric({ namespace, metricName: 'ConsumerFailures', statistic: 'Sum', dimensionsMap: { trigger } });
+  const ofUrls: Watched['ofUrls'] = (metricName, period = FIVE_MINUTES) =>
+    [...urls].map(([label, FunctionName]) => {
+      const dimensionsMap = { FunctionName };
+      return new Metric({ namespace: 'AWS/Lambda', metricName, statistic: 'Sum', period, dimensionsMap, label });
+    });
+  const throttles = throttlesOf(tableName);
   return {
-    count: (metricName, period = FIVE_MINUTES) => new Metric({ namespace, metricName, statistic: 'Sum', period }),
+    count,
     ofProvider,
-    failuresOf: (trigger) =>
-      new Metric({ namespace, metricName: 'ConsumerFailures', statistic: 'Sum', dimensionsMap: { trigger } }),
+    ofUrls,
+    publishFailures: sumOf([count('PublishFailures'), failuresOf('publish-changes')], 'left or failed'),
     declineRate: worstRate(ofProvider, 'Declines', ENOUGH_DECISIONS, Duration.minutes(30)),
     providerErrorRate: worstRate(ofProvider, 'ProviderErrors', ENOUGH_CALLS, FIVE_MINUTES),
     requestErrorRate: new MathExpression({
@@ -62,14 +83,39 @@ export const watched = ({ stage, apiId, tableName }: Watching): Watched => {
       label: 'answers 5xx, per cent',
     }),
     requestLatency: ofApi('Latency', 'p99'),
+    urlErrors: sumOf(ofUrls('Url5xxCount', URL_PERIOD), 'answers 5xx', URL_PERIOD),
     functionThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: 'Sum' }),
-    tableThrottles: new MathExpression({
-      expression: 'FILL(reads, 0) + FILL(writes, 0)',
-      usingMetrics: { reads: ofTable('ReadThrottleEvents'), writes: ofTable('WriteThrottleEvents') },
-      label: 'throttled',
-    }),
+    tableThrottles: sumOf(throttles, 'throttled'),
+    tableThrottlesByPart: throttles,
   };
 };
+
+/** What DynamoDB counts of a table is not what it counts of the table's indexes. */
+const throttlesOf = (tableName: string): readonly Metric[] => {
+  const parts = [
+    { part: 'table', dimensionsMap: { TableName: tableName } },
+    ...TABLE.indexes.map(({ name }) => ({
+      part: name,
+      dimensionsMap: { TableName: tableName, GlobalSecondaryIndexName: name },
+    })),
+  ];
+  return parts.flatMap(({ part, dimensionsMap }) =>
+    (['Read', 'Write'] as const).map((way) => {
+      const metricName = `${way}ThrottleEvents`;
+      const label = `${part}, ${way.toLowerCase()}s`;
+      return new Metric({ namespace: 'AWS/DynamoDB', metricName, statistic: 'Sum', dimensionsMap, label });
+    }),
+  );
+};
+
+/** Where one of them has nothing to say, the others still count. */
+const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES): MathExpression =>
+  new MathExpression({
+    expression: metrics.map((_, at) => `FILL(m${at}, 0)`).join(' + '),
+    usingMetrics: Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric])),
+    label,
+    period,
+  });
 
 /** Of a metric of 0 and 1 a provider: the average is its rate, the number of samples what that is a rate of. */
 const worstRate = (

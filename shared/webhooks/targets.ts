@@ -57,6 +57,10 @@ const nodeSchema = z.object(nodeFields);
 export const isTargetVariable = (name: string): boolean =>
   Object.hasOwn(globalFields, name) || /^WEBHOOK_\d+_(ENABLED|URL|EVENTS|EVENT_MODE|SECRET|FORMAT)$/.test(name);
 
+/** Of these variables, those that say where a target is: without one, the others change nothing but what is there. */
+export const namesTarget = (name: string): boolean =>
+  name === 'EXTERNAL_WEBHOOK_URLS' || /^WEBHOOK_\d+_URL$/.test(name);
+
 /** @throws SettingsError naming every mistake, one line each; a value is never repeated. */
 export const parseTargets = (env: Environment, allowPrivate: boolean): readonly Target[] => {
   const global = globalSchema.safeParse(env);

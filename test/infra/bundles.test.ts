@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import { apiDocumentAt } from '../../functions/document.ts';
-import { type Bundle, build, DEFAULT_ID, entryIds } from '../../infra/build.ts';
+import { type Bundle, build, CLIENT_FOLDER, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
@@ -42,6 +42,10 @@ const inNode = async (expressions: readonly string[]): Promise<unknown> => {
 describe('the bundles', () => {
   it('are one a function of the catalogue, and the default', () => {
     expect([...bundles.keys()].sort()).toEqual([...entryIds].sort());
+  });
+
+  it('take the place of the bundles that were there, and not of the typed client', () => {
+    expect(relative(FUNCTIONS_FOLDER, CLIENT_FOLDER)).toBe(join('..', 'client'));
   });
 
   it('are no larger than 700 KB', () => {

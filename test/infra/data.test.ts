@@ -178,11 +178,11 @@ describe('the stacks', () => {
     const [one] = endpoints;
     if (!one) throw new Error('no endpoint');
     const many = Array.from({ length: 70 }, (_, at) => ({ ...one, id: `many.n${at}`, path: `/many/n${at}` as const }));
-    const grown = synthesize({ endpoints: many });
+    const grown = synthesize({ endpoints: [...endpoints, ...many] });
     for (const stage of [prod, dev, grown]) {
       const sizes = stage.stacks.map((name) => [name, stage.resources.filter(({ stack }) => stack === name).length]);
       expect(sizes.filter(([, size]) => Number(size) >= RESOURCES_A_STACK)).toEqual([]);
     }
-    expect(grown.ofType('AWS::ApiGatewayV2::Route')).toHaveLength(71);
+    expect(grown.ofType('AWS::ApiGatewayV2::Route')).toHaveLength(endpoints.length + many.length + 1);
   });
 });

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { metricsOf } from '../../shared/observability/metrics.ts';
-import { type Resource, synthesize } from './synthesized.ts';
+import { TABLE } from '../../shared/table/schema.ts';
+import { type Resource, synthesize, type Value } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
 const { ofType, words } = prod;
@@ -9,9 +11,34 @@ const PREFIX = 'payments-prod-';
 
 const alarms = ofType('AWS::CloudWatch::Alarm');
 const nameOf = ({ Properties }: Resource): string => Properties.AlarmName;
-const documented = [
-  ...readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8').matchAll(/^\| `([a-z-]+)` \|/gm),
-].map(([, name]) => `${PREFIX}${name}`);
+const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const documented = [...docs.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => `${PREFIX}${name}`);
+
+interface Watched {
+  readonly Namespace: string;
+  readonly MetricName?: string;
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: Value }[];
+}
+
+const identity = (namespace: string, name: string, dimensions: readonly string[]): string =>
+  [namespace, name, ...dimensions.toSorted()].join(' ');
+
+/** What an alarm is about, by itself or in a formula: `AWS/SQS ApproximateNumberOfMessagesVisible QueueName=…`. */
+const watchedBy = ({ Properties }: Resource): readonly string[] => {
+  const inMath: readonly { readonly MetricStat?: { readonly Metric: Watched } }[] = Properties.Metrics ?? [];
+  const all: readonly Watched[] = [Properties, ...inMath.flatMap(({ MetricStat }) => MetricStat?.Metric ?? [])];
+  return all.flatMap(({ Namespace, MetricName, Dimensions = [] }) =>
+    MetricName === undefined
+      ? []
+      : [
+          identity(
+            Namespace,
+            MetricName,
+            Dimensions.map(({ Name, Value }) => `${Name}=${words(Value)}`),
+          ),
+        ],
+  );
+};
 
 describe('every alarm', () => {
   it('has its row in docs/operations.md, and every row its alarm', () => {
@@ -20,24 +47,46 @@ describe('every alarm', () => {
   });
 
   it.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
-    '%s says in sentences what happened and what it means, and tells when it is over',
+    '%s says in sentences what happened and what it means, to whoever is subscribed',
     (_, { Properties }) => {
       expect(Properties.AlarmDescription).toMatch(/^[A-Za-z][^\n]{20,}\. [A-Z][^\n]{20,}\.$/);
       expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
-      expect(Properties.OKActions.map(words)).toEqual(['Alarms']);
+      expect([[], ['Alarms']]).toContainEqual((Properties.OKActions ?? []).map(words));
     },
   );
+
+  it('tells when it is over, but for what has happened: that is not over because it does not happen again', () => {
+    const silent = alarms.filter(({ Properties }) => !Properties.OKActions).map(nameOf);
+    expect(silent.toSorted()).toEqual(
+      [
+        'anomalies',
+        'project-changes-gave-up',
+        'publish-changes-gave-up',
+        'quarantined-events',
+        'refused-events',
+        'stuck-payments',
+      ].map((name) => `${PREFIX}${name}`),
+    );
+    const [paragraph = ''] = /^Those on what has happened.*?\n\n/ms.exec(docs) ?? [];
+    const named = [...paragraph.matchAll(/`([a-z-]+)`/g)].map(([, name]) => `${PREFIX}${name}`);
+    expect(named.toSorted()).toEqual(silent.toSorted());
+  });
+});
+
+describe('function URLs', () => {
+  it('are watched like the API: every one that there is', () => {
+    const alarm = alarms.find((each) => nameOf(each) === `${PREFIX}url-errors`);
+    const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
+    expect(urls).toHaveLength(3);
+    expect(alarm ? watchedBy(alarm).toSorted() : []).toEqual(
+      urls.map((url) => `AWS/Lambda Url5xxCount FunctionName=${url.replace(/\.Arn$/, '')}`).toSorted(),
+    );
+  });
 });
 
 describe('the metrics that alarms watch', () => {
   /** Names under our namespace, wherever they stand in an alarm. */
-  const own = alarms.flatMap(({ Properties }) => {
-    const inMath = (Properties.Metrics ?? []).flatMap((part: { MetricStat?: { Metric: unknown } }) =>
-      part.MetricStat ? [part.MetricStat.Metric] : [],
-    );
-    const all: readonly { Namespace?: string; MetricName?: string }[] = [Properties, ...inMath];
-    return all.flatMap(({ Namespace, MetricName }) => (Namespace === 'Payments/prod' ? [MetricName] : []));
-  });
+  const own = alarms.flatMap(watchedBy).flatMap((watched) => /^Payments\/prod (\w+)/.exec(watched)?.[1] ?? []);
 
   it('are those that log lines carry in that stage', () => {
     const line = metricsOf('prod', 'payment stuck', {}, 0);
@@ -57,6 +106,17 @@ describe('the metrics that alarms watch', () => {
 
   it('are ten to an alarm at most, which is what CloudWatch takes', () => {
     for (const alarm of alarms) expect((alarm.Properties.Metrics ?? []).length, nameOf(alarm)).toBeLessThanOrEqual(11);
+  });
+
+  it('count what is throttled of the table and of each of its indexes, reading and writing', () => {
+    const throttled = alarms.find((alarm) => nameOf(alarm) === `${PREFIX}throttled-table`);
+    const watched = throttled ? watchedBy(throttled) : [];
+    const where = ['', ...TABLE.indexes.map(({ name }) => `GlobalSecondaryIndexName=${name} `)];
+    expect(watched.toSorted()).toEqual(
+      where
+        .flatMap((index) => ['Read', 'Write'].map((way) => `AWS/DynamoDB ${way}ThrottleEvents ${index}TableName=Table`))
+        .toSorted(),
+    );
   });
 
   it('count what the gateway itself turns away, from its access log', () => {
@@ -97,12 +157,26 @@ describe('the topic of the alarms', () => {
 });
 
 describe('the dashboard', () => {
+  const shownMetrics = z.object({ metrics: z.array(z.array(z.unknown())).optional() });
+  const widgets = z.object({ widgets: z.array(z.object({ properties: shownMetrics })) });
   const dashboards = ofType('AWS::CloudWatch::Dashboard');
   const body = words(dashboards[0]?.Properties.DashboardBody);
 
   it('is one, and shows every alarm', () => {
     expect(dashboards).toHaveLength(1);
     for (const name of alarms.map(nameOf)) expect(body).toContain(`:alarm:${name}"`);
+  });
+
+  it('shows what every alarm watches', () => {
+    const shown = widgets
+      .parse(JSON.parse(body))
+      .widgets.flatMap(({ properties }) => properties.metrics ?? [])
+      .flatMap((line) => {
+        const [namespace, name, ...rest] = line.filter((part) => typeof part === 'string');
+        const pairs = rest.flatMap((part, at) => (at % 2 === 0 ? [`${part}=${rest[at + 1]}`] : []));
+        return namespace && name ? [identity(namespace, name, pairs)] : [];
+      });
+    expect(alarms.flatMap(watchedBy).filter((watched) => !shown.includes(watched))).toEqual([]);
   });
 
   it('shows money, providers, the API, queues and the table', () => {

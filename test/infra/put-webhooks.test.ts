@@ -1,12 +1,13 @@
-import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, it } from 'vitest';
 import { putWebhooks } from '../../infra/put-webhooks.ts';
 import { readDeploymentSettings } from '../../infra/settings.ts';
 import { parseTargets } from '../../shared/webhooks/targets.ts';
 
-const put = async (env: Readonly<Record<string, string>>) => {
+const put = async (env: Readonly<Record<string, string>>, there = '{}') => {
   const client = mockClient(SecretsManagerClient);
+  client.on(GetSecretValueCommand, { SecretId: `payments/${env['STAGE']}/webhooks` }).resolves({ SecretString: there });
   const said = await putWebhooks(new SecretsManagerClient({ region: 'eu-central-1' }), readDeploymentSettings(env));
   return { said, inputs: client.commandCalls(PutSecretValueCommand).map(({ args }) => args[0].input) };
 };
@@ -33,10 +34,59 @@ describe('the secret of the webhooks', () => {
     expect(parseTargets(stored, false)).toHaveLength(2);
   });
 
-  it('stays as it is where the environment names no target', async () => {
+  it('stays as it is where the environment says nothing of targets', async () => {
     expect(await put({ STAGE: 'dev', EXTERNAL_WEBHOOK_MAX_RETRIES: '5' })).toEqual({
       said: 'no webhook variable is set: payments/dev/webhooks stays as it is',
       inputs: [],
+    });
+  });
+
+  describe('that holds targets already', () => {
+    const THERE = {
+      EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_URL: 'https://hooks.example/in',
+      WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
+      WEBHOOK_2_URL: 'https://second.example',
+    };
+    const putOver = (env: Readonly<Record<string, string>>) => put({ STAGE: 'prod', ...env }, JSON.stringify(THERE));
+    const storedOver = async (env: Readonly<Record<string, string>>) => {
+      const { inputs } = await putOver(env);
+      return JSON.parse(inputs[0]?.SecretString ?? '');
+    };
+
+    it.each([
+      { EXTERNAL_WEBHOOKS_ENABLED: 'false' },
+      { WEBHOOK_2_ENABLED: 'false' },
+      { EXTERNAL_WEBHOOK_EVENTS: 'payment.*', WEBHOOK_SCAN_MAX: '5' },
+    ])('keeps them where the environment names none: %o changes that alone', async (env) => {
+      expect(await storedOver(env)).toEqual({ ...THERE, ...env });
+    });
+
+    it('sends nothing once all are rested, and again what it sent before', async () => {
+      expect(parseTargets(await storedOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' }), false)).toEqual([]);
+      const again = await storedOver({ EXTERNAL_WEBHOOKS_ENABLED: 'true' });
+      expect(parseTargets(again, false)).toEqual(parseTargets(THERE, false));
+    });
+
+    it('says which variables it was given, and no value', async () => {
+      expect(await putOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' })).toMatchObject({
+        said: 'no target is named: payments/prod/webhooks keeps its own; set in it: EXTERNAL_WEBHOOKS_ENABLED',
+      });
+    });
+
+    it.each([{ WEBHOOK_3_URL: 'https://third.example' }, { EXTERNAL_WEBHOOK_URLS: 'https://older.example' }])(
+      'is replaced whole by %o, which names a target',
+      async (env) => {
+        expect(await storedOver(env)).toEqual(env);
+      },
+    );
+
+    it.each([
+      ['{"WEBHOOK_1_URL":', 'payments/prod/webhooks holds no JSON object of texts'],
+      ['{"WEBHOOK_1_URL":"http://10.0.0.1"}', 'WEBHOOK_1_URL: must begin with https://'],
+    ])('is left alone where what it holds is of no use: %s', async (there, message) => {
+      const putting = put({ STAGE: 'prod', EXTERNAL_WEBHOOKS_ENABLED: 'false' }, there);
+      await expect(putting).rejects.toThrow(message);
     });
   });
 

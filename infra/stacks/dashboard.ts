@@ -1,0 +1,122 @@
+import type { IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { AlarmStatusWidget, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { type CustomMetricGroup, DefaultDashboardFactory, MonitoringFacade } from 'cdk-monitoring-constructs';
+import type { Construct } from 'constructs';
+import type { QueueName } from '../../shared/core/rights.ts';
+import type { MetricName } from '../../shared/observability/metrics.ts';
+import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import type { KeptResources } from '../constructs/context.ts';
+import type { ScheduledJob } from '../constructs/scheduled-job.ts';
+import { constructId } from '../constructs/service-function.ts';
+import type { StreamConsumer } from '../constructs/stream-consumer.ts';
+import type { Stage } from '../settings.ts';
+import type { Watched } from './watched.ts';
+
+/** What there is to look at. */
+export interface Shown {
+  readonly stage: Stage;
+  readonly kept: KeptResources;
+  readonly api: IHttpApi;
+  readonly queues: ReadonlyMap<QueueName, Queue>;
+  readonly deadLetters: ReadonlyMap<QueueName, Queue>;
+  readonly undone: Queue;
+  readonly readers: readonly StreamConsumer[];
+  readonly jobs: readonly ScheduledJob[];
+}
+
+export interface DashboardProps extends Shown {
+  readonly metrics: Watched;
+  readonly alarms: IAlarm[];
+}
+
+/** One page: every alarm, and beneath them what they watch. @returns its name. */
+export const addDashboard = (scope: Construct, props: DashboardProps): string => {
+  const name = `payments-${props.stage}`;
+  const board = new MonitoringFacade(scope, 'Monitoring', {
+    metricFactoryDefaults: { namespace: name },
+    alarmFactoryDefaults: { alarmNamePrefix: name, actionsEnabled: false },
+    dashboardFactory: new DefaultDashboardFactory(scope, 'Dashboards', { dashboardNamePrefix: name }),
+  });
+  board.addWidget(new AlarmStatusWidget({ title: 'Alarms', width: 24, height: 4, alarms: props.alarms }));
+  addSection(board, 'Money', money(props.metrics));
+  addSection(board, 'Providers', providers(props.metrics));
+  addRequests(board, props);
+  addEvents(board, props);
+  addTable(board, scope, props);
+  addSection(board, 'Turned away', turnedAway(props.metrics));
+  return board.createdDashboard()?.dashboardName ?? '';
+};
+
+const addSection = (board: MonitoringFacade, name: string, metricGroups: CustomMetricGroup[]): void => {
+  board.monitorCustom({ humanReadableName: name, alarmFriendlyName: constructId(name), metricGroups });
+};
+
+const perProvider = (metrics: Watched, name: MetricName, statistic: string) =>
+  PROVIDER_SLOTS.map((slot) => metrics.ofProvider(name, slot, statistic));
+
+const money = (metrics: Watched): CustomMetricGroup[] => [
+  { title: 'Stuck payments', metrics: [metrics.count('StuckPayments')] },
+  {
+    title: 'Anomalies and quarantined events',
+    metrics: [metrics.count('Anomalies'), metrics.count('QuarantinedEvents')],
+  },
+  { title: 'Declines', metrics: perProvider(metrics, 'Declines', 'Average') },
+  { title: 'Decisions', metrics: perProvider(metrics, 'Declines', 'SampleCount') },
+];
+
+const providers = (metrics: Watched): CustomMetricGroup[] => [
+  { title: 'Calls', metrics: perProvider(metrics, 'ProviderErrors', 'SampleCount') },
+  { title: 'Without a clear answer', metrics: perProvider(metrics, 'ProviderErrors', 'Average') },
+  { title: 'Latency, p99', metrics: perProvider(metrics, 'ProviderLatency', 'p99') },
+  { title: 'Refused signatures', metrics: [metrics.count('RefusedSignatures')] },
+];
+
+const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps): void => {
+  board.monitorApiGatewayV2HttpApi({ api, humanReadableName: 'HTTP API', alarmFriendlyName: 'Api' });
+  addSection(board, 'Function URLs', [
+    { title: 'Requests', metrics: [...metrics.ofUrls('UrlRequestCount')] },
+    { title: 'Answered 5xx', metrics: [...metrics.ofUrls('Url5xxCount')] },
+  ]);
+};
+
+const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
+  const { metrics, readers, jobs, queues, deadLetters, undone } = props;
+  addSection(board, 'Events', [
+    { title: 'Not published', metrics: [metrics.publishFailures] },
+    { title: 'Messages and records that failed a try', metrics: [metrics.count('ConsumerFailures')] },
+  ]);
+  for (const { trigger, age, counts, givenUp } of readers) {
+    addSection(board, trigger.id, [
+      { title: 'Behind the stream', metrics: [age] },
+      { title: 'Changes', metrics: [...counts] },
+      { title: 'Given up', metrics: [givenUp] },
+    ]);
+  }
+  for (const { trigger, runs, failures } of jobs) {
+    addSection(board, trigger.id, [{ title: 'Runs', metrics: [runs, failures] }]);
+  }
+  for (const [queueName, queue] of queues) {
+    const deadLetterQueue = deadLetters.get(queueName);
+    if (!deadLetterQueue) continue;
+    const alarmFriendlyName = constructId(queueName);
+    board.monitorSqsQueueWithDlq({ queue, deadLetterQueue, humanReadableName: queueName, alarmFriendlyName });
+  }
+  board.monitorSqsQueue({ queue: undone, humanReadableName: 'Undone invocations', alarmFriendlyName: 'Undone' });
+};
+
+const addTable = (board: MonitoringFacade, scope: Construct, { kept }: DashboardProps): void => {
+  board.monitorDynamoTable({
+    table: Table.fromTableName(scope, 'Table', kept.table.tableName),
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    humanReadableName: 'Table',
+    alarmFriendlyName: 'Table',
+  });
+};
+
+const turnedAway = (metrics: Watched): CustomMetricGroup[] => [
+  { title: 'Functions, whole account', metrics: [metrics.functionThrottles] },
+  { title: 'Requests', metrics: [metrics.count('ThrottledRequests')] },
+  { title: 'Table and indexes', metrics: [...metrics.tableThrottlesByPart] },
+];
