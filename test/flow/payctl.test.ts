@@ -1,47 +1,21 @@
-import { execFile } from 'node:child_process';
-import { execPath } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
 import { VISA } from '../builders/intent.ts';
 import {
+  atProvider,
   changeTable,
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
+  MINUTE,
   read,
   signIn,
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
-
-/** The operator's tool as a process of its own, against the local host. */
-interface Said {
-  readonly exitCode: number;
-  readonly said: string;
-  readonly complained: string;
-}
-
-const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
-
-const spawned = (url: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Said> =>
-  new Promise((resolve) => {
-    execFile(execPath, [PAYCTL, '--url', url, ...args], { env: { ...env } }, (error, said, complained) => {
-      resolve({ exitCode: Number(error?.code ?? 0), said, complained });
-    });
-  });
-
-const payctlOf =
-  (service: TestHost) =>
-  async (
-    args: readonly string[],
-    env?: Readonly<Record<string, string>>,
-  ): Promise<{ exitCode: number; json: ParsedJson }> => {
-    const { exitCode, said, complained } = await spawned(service.host().baseUrl, ['--json', ...args], env);
-    expect({ args, complained }).toEqual({ args, complained: '' });
-    return { exitCode, json: JSON.parse(said) };
-  };
+import { type ParsedJson, withHost } from './host.ts';
+import { payctlOf, spawned } from './payctl.ts';
 
 describe('payctl', () => {
   const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -233,5 +207,54 @@ describe('payctl drift', () => {
     expect((await payctl(['reconcile', payment.id])).json).toMatchObject({ before: 'succeeded', outcome: 'same' });
     await rewritten(payment, { totalCents: 1 });
     expect(await payctl(['reconcile', payment.id])).toMatchObject({ exitCode: 1, json: { outcome: 'mismatch' } });
+  });
+});
+
+describe('payctl, of a payment whose creation nobody answers,', () => {
+  const service = withHost({ frozen: true });
+  const payctl = payctlOf(service);
+  const START = { total_cents: 2500, currency: 'USD' };
+
+  const unanswered = async (user: User): Promise<string> => {
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', action: 'error_500' });
+    const answer = await service.post('/payments/intents', START, user.options);
+    return answer.body.details.payment_id;
+  };
+
+  test('drift finds it once it is stuck, and reconcile says why it cannot be finished, or finishes it', async () => {
+    const user = await signIn(service);
+    const id = await unanswered(user);
+    const early = await spawned(service.host().baseUrl, ['reconcile', id]);
+    expect(early).toMatchObject({ exitCode: 2, complained: expect.stringContaining('is being created') });
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 0, drifted: 0 } });
+
+    await service.advance(40 * MINUTE);
+    const found = { payment_id: id, kind: 'creation unfinished', here: 'creating' };
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { checked: 1, findings: [found] } });
+    expect(await payctl(['drift', '--fix'])).toMatchObject({ exitCode: 1, json: { fixed: 0, findings: [found] } });
+    expect(await payctl(['reconcile', id])).toMatchObject({
+      exitCode: 1,
+      json: { after: 'creating', outcome: expect.stringContaining('PROVIDER_ERROR'), finding: found },
+    });
+
+    await service.clearFaults();
+    expect(await payctl(['reconcile', id])).toMatchObject({
+      exitCode: 0,
+      json: { before: 'creating', after: 'requires_payment_method', outcome: 'created', finding: null },
+    });
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 1, drifted: 0 } });
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+    expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+  });
+
+  test('reconcile says that a provider which refuses it has ended it', async () => {
+    const id = await unanswered(await signIn(service));
+    await service.advance(2 * MINUTE);
+    await service.clearFaults();
+    await changeTable(service, { put: { ...(await storedPayment(service, id)), methodRef: 'pm_never_there' } });
+    expect(await payctl(['reconcile', id])).toMatchObject({
+      exitCode: 0,
+      json: { before: 'creating', after: 'removed', outcome: expect.stringContaining('VALIDATION_ERROR') },
+    });
   });
 });
