@@ -2,12 +2,13 @@ import { exit, stderr } from 'node:process';
 import { Command, Option } from 'commander';
 import { SettingsError } from '../../shared/settings.ts';
 import { NotReachable } from './control.ts';
-import { listDeadLetters, redrive } from './dead-letters.ts';
+import { listDeadLetters } from './dead-letters.ts';
 import { doctor, doctorOfSettings } from './doctor.ts';
 import { type DriftOptions, drift } from './drift.ts';
 import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './host.ts';
 import { openPlace, type Place } from './place.ts';
 import { reconcile } from './reconcile.ts';
+import { redrive } from './redrive.ts';
 import { type ReplayOptions, replay } from './replay.ts';
 import { print, type Report } from './report.ts';
 import { timeline } from './timeline.ts';
@@ -101,7 +102,7 @@ dlq
   .action((queue?: string) => run((place) => listDeadLetters(place, queue)));
 dlq
   .command('redrive [queue]')
-  .description('move them back to their queue')
+  .description('move them back to their queue, and wait until they are there')
   .action((queue?: string) => run((place) => redrive(place, queue)));
 
 payctl

@@ -1,5 +1,6 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS, queueUrl } from '../../infra/local/environment.ts';
 import { VISA } from '../builders/intent.ts';
 import {
   atProvider,
@@ -14,8 +15,19 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
+
+/** As somebody else than the host's own queues would: the bus, that is. */
+const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
+  const { env, baseUrl } = host();
+  const sqs = new SQSClient({
+    endpoint: env['AWS_ENDPOINT_URL_SQS'] ?? '',
+    region: env['AWS_REGION'] ?? '',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(baseUrl, queue), MessageBody: JSON.stringify(message) }));
+};
 
 describe('payctl', () => {
   const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -80,6 +92,20 @@ describe('payctl', () => {
     expect((await payctl(['dlq', 'redrive'])).json.total).toBe(listed.json.total);
     await service.settle();
     expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
+  });
+
+  test('dlq redrive sends back what the bus could not deliver, though SQS does not know where it comes from', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await service.settle();
+    const [event] = service
+      .busEvents('payment.created')
+      .filter(({ detail }) => JSON.stringify(detail).includes(payment.id));
+    await sendTo(service, 'webhook-dispatch-dlq', event);
+    const before = (await service.sink()).length;
+    expect(await payctl(['dlq', 'redrive', 'webhook-dispatch'])).toMatchObject({ exitCode: 0, json: { total: 1 } });
+    await service.settle();
+    expect((await service.sink()).slice(before)).toMatchObject([{ body: { event: 'payment.created' } }]);
   });
 
   test('replay counts in a dry run exactly what it then sends', async () => {
