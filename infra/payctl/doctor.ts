@@ -5,7 +5,7 @@ import { TABLE } from '../../shared/table/schema.ts';
 import { whyClosed } from '../local/closed-slots.ts';
 import { attributesOf } from './dead-letters.ts';
 import type { Place } from './place.ts';
-import { columns, type Report } from './report.ts';
+import { columns, type Report, wordsOf } from './report.ts';
 
 /** What is well, what is not, and what is closed and why. Nothing is changed by it. */
 interface Check {
@@ -42,9 +42,6 @@ const reportOf = (checks: readonly Check[]): Report => {
     exitCode: failed === 0 ? 0 : 1,
   };
 };
-
-const wordsOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
 const failing = async (check: string, look: () => Promise<Check>): Promise<Check> => {
   try {

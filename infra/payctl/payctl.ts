@@ -10,7 +10,7 @@ import { openPlace, type Place } from './place.ts';
 import { reconcile } from './reconcile.ts';
 import { redrive } from './redrive.ts';
 import { type ReplayOptions, replay } from './replay.ts';
-import { print, type Report } from './report.ts';
+import { print, type Report, wordsOf } from './report.ts';
 import { timeline } from './timeline.ts';
 
 /** `npm run payctl -- <command>`: what an operator does when something is wrong. */
@@ -59,8 +59,8 @@ const found = async (
     return await command(await openPlace(given));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
-    if (!(error instanceof NotReachable || error instanceof SettingsError)) throw error;
-    stderr.write(`${error.message}\n`);
+    const isOurs = error instanceof NotReachable || error instanceof SettingsError;
+    stderr.write(`${isOurs ? error.message : wordsOf(error)}\n`);
     return undefined;
   }
 };

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS, queueUrl } from '../../infra/local/environment.ts';
@@ -27,6 +29,17 @@ const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Prom
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(baseUrl, queue), MessageBody: JSON.stringify(message) }));
+};
+
+/** A server that answers everything by a rule. */
+const answering = async (rule: (url: string) => readonly [status: number, body: unknown]) => {
+  const server = createServer((request, response) => {
+    const [status, body] = rule(request.url ?? '');
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((resolve) => server.close(resolve)) };
 };
 
 describe('payctl', () => {
@@ -64,6 +77,26 @@ describe('payctl', () => {
     expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
     expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
     expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
+  });
+
+  test('says in one line what AWS refuses, with exit code 2', async () => {
+    const refusal = {
+      __type: 'com.amazonaws#AccessDeniedException',
+      message: 'not authorized to perform:\n dynamodb:Scan',
+    };
+    const aws = await answering((url) => {
+      if (url === '/_local/clock') return [200, { now: new Date().toISOString() }];
+      if (url === '/_local/host') return [200, { base_path: '', dynamodb_endpoint: aws.url, queues: [] }];
+      return [400, refusal];
+    });
+    for (const command of [['drift'], ['timeline', 'pay_1']]) {
+      expect(await spawned(aws.url, command)).toEqual({
+        exitCode: 2,
+        said: '',
+        complained: 'AccessDeniedException: not authorized to perform: dynamodb:Scan\n',
+      });
+    }
+    await aws.stop();
   });
 
   test('timeline tells what the route tells', async () => {
