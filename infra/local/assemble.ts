@@ -25,6 +25,7 @@ import { createSink } from './sink.ts';
 import { sqsOperations } from './sqs.ts';
 import { StartError } from './start-error.ts';
 import { createStreams } from './stream.ts';
+import { told } from './told.ts';
 
 /** The functions that a host hosts. */
 export interface Catalogue {
@@ -152,7 +153,16 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
   return {
     bus,
     streams,
-    local: createLocal({ clock, queues, identity, sink, operations, simulator, whereabouts }),
+    local: createLocal({
+      clock,
+      queues,
+      identity,
+      sink,
+      operations,
+      simulator,
+      whereabouts,
+      told: () => told(site.env),
+    }),
     start: (): void => {
       for (const consumers of [streams, queues]) consumers.start();
       onClose(() => Promise.all([streams.stop(), queues.stop(), schedules.stop()]));

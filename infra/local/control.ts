@@ -4,6 +4,7 @@ import { type HostClock, NotQuietError } from './clock.ts';
 import type { Identity } from './identity.ts';
 import type { Queues } from './queues.ts';
 import type { Sink } from './sink.ts';
+import type { Told } from './told.ts';
 
 /** The control routes of the host itself; the simulator has its own. For tests and people, never deployed. */
 export interface Controls {
@@ -13,6 +14,8 @@ export interface Controls {
   readonly sink: Sink;
   /** Where the service lies on this machine. */
   readonly whereabouts: { readonly basePath: string; readonly dynamoEndpoint: string };
+  /** How it was started. */
+  readonly told: () => Promise<Told>;
 }
 
 type Run = (ask: Ask, parameter: string) => Promise<Answer> | Answer;
@@ -73,7 +76,7 @@ export const createControl = (controls: Controls): ((ask: Ask) => Promise<Answer
   };
 };
 
-const controlRoutes = ({ clock, queues, identity, sink, whereabouts }: Controls): readonly ControlRoute[] => [
+const controlRoutes = ({ clock, queues, identity, sink, whereabouts, told }: Controls): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/sessions$/,
@@ -108,11 +111,12 @@ const controlRoutes = ({ clock, queues, identity, sink, whereabouts }: Controls)
   {
     method: 'GET',
     path: /^\/host$/,
-    run: () =>
+    run: async () =>
       json(200, {
         base_path: whereabouts.basePath,
         dynamodb_endpoint: whereabouts.dynamoEndpoint,
         queues: queues.all.filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
+        ...(await told()),
       }),
   },
   { method: 'GET', path: /^\/queues$/, run: () => json(200, queues.counts()) },

@@ -1,6 +1,7 @@
 import { exit, stderr } from 'node:process';
 import { Command, Option } from 'commander';
 import { SettingsError } from '../../shared/settings.ts';
+import type { Stage } from '../settings.ts';
 import { NotReachable } from './control.ts';
 import { listDeadLetters } from './dead-letters.ts';
 import { doctor, doctorOfSettings } from './doctor.ts';
@@ -15,7 +16,7 @@ import { timeline } from './timeline.ts';
 
 /** `npm run payctl -- <command>`: what an operator does when something is wrong. */
 interface Given {
-  readonly stage?: string;
+  readonly stage?: Stage;
   readonly profile?: string;
   readonly region?: string;
   readonly url: string;
@@ -24,7 +25,9 @@ interface Given {
 
 const payctl = new Command('payctl')
   .description('Looks after the service: the local host, or a stage that is deployed.')
-  .option('--stage <stage>', 'a deployed stage (dev, staging, prod); without it, the local host')
+  .addOption(
+    new Option('--stage <stage>', 'a deployed stage; without it, the local host').choices(['dev', 'staging', 'prod']),
+  )
   .option('--profile <name>', 'the AWS profile to work with')
   .option('--region <name>', 'the AWS region of the stage')
   .option('--url <url>', 'the local host', 'http://127.0.0.1:3000')
@@ -73,7 +76,7 @@ const isoTime = (text: string): string => {
 
 payctl
   .command('doctor')
-  .description('settings, table, queues, providers, clock; what is closed, and why')
+  .description('settings, table, queues, webhooks, credentials, providers, clock; what is closed, and why')
   .action(() => run(doctor, doctorOfSettings));
 
 payctl

@@ -1,4 +1,5 @@
 import type { Now } from '../../shared/core/time.ts';
+import type { Closed, Outbound } from '../local/closed.ts';
 import type { Control } from './control.ts';
 
 export interface QueueUrls {
@@ -13,6 +14,12 @@ export interface Site {
   /** The environment of the functions there. */
   readonly env: Readonly<Record<string, string>>;
   readonly queueUrls: readonly QueueUrls[];
+  /** Where events are sent. @throws SettingsError where that cannot be read */
+  readonly outbound: () => Promise<Outbound>;
+  /** undefined: guest tokens are open. */
+  readonly whyNoGuestTokens: () => Promise<string | undefined>;
+  /** What the local host, which knows all its secrets, says of itself. */
+  readonly closed: readonly Closed[] | undefined;
   readonly now: Now;
   readonly control: Control | undefined;
 }

@@ -42,34 +42,58 @@ const answering = async (rule: (url: string) => readonly [status: number, body: 
   return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((resolve) => server.close(resolve)) };
 };
 
+const CLOCK = { now: new Date().toISOString() };
+const HOST = {
+  base_path: '',
+  dynamodb_endpoint: 'http://127.0.0.1:1',
+  queues: [],
+  settings: {},
+  closed: [],
+  targets: [],
+};
+
 describe('payctl', () => {
   const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   const payctl = payctlOf(service);
 
-  test('doctor finds all well, and every mistake of the settings', async () => {
-    const well = await payctl(['doctor']);
-    expect(well).toMatchObject({ exitCode: 0, json: { healthy: true } });
+  const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
+
+  test('doctor finds all well, whatever its own shell says', async () => {
+    const well = await payctl(['doctor'], {
+      DUNNING_DAYS: 'never',
+      PROVIDER_B: '',
+      EXTERNAL_WEBHOOKS_ENABLED: 'false',
+    });
+    expect(well).toMatchObject({ exitCode: 0, json: { healthy: true, closed: 0 } });
     expect(new Set(well.json.checks.map(({ state }: ParsedJson) => state))).toEqual(new Set(['ok']));
-    const ill = await payctl(['doctor'], { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' });
-    expect(ill).toMatchObject({ exitCode: 1, json: { healthy: false } });
-    expect(ill.json.checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
+    expect(stateOf(well.json, 'outbound webhooks')).toMatchObject({ detail: 'to WEBHOOK_1' });
+  });
+
+  test('doctor says every mistake of the settings', async () => {
+    const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' };
+    const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
+    const { exitCode, said } = await spawned(host.url, ['--json', 'doctor']);
+    await host.stop();
+    const { healthy, checks } = JSON.parse(said);
+    expect({ exitCode, healthy }).toEqual({ exitCode: 1, healthy: false });
+    expect(checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
       'DUNNING_DAYS',
       'PROVIDER_A',
     ]);
   });
 
-  test('doctor says what is closed and why, and that a provider does not let us in', async () => {
+  test('doctor says that a provider does not let us in', async () => {
     const { exitCode, json } = await payctl(['doctor'], {
       PROVIDER_A_API_KEY: 'sk_test_wrong',
       PROVIDER_C_ACCESS_TOKEN: '',
-      PROVIDER_D: '',
     });
-    const stateOf = (check: string) => json.checks.find((one: ParsedJson) => one.check === check);
     expect(exitCode).toBe(1);
-    expect(stateOf('provider_a')).toMatchObject({ state: 'fail', detail: expect.stringContaining('our keys') });
-    expect(stateOf('provider_b')).toMatchObject({ state: 'ok' });
-    expect(stateOf('provider_c')).toMatchObject({ state: 'closed', detail: expect.stringContaining('keys of square') });
-    expect(stateOf('provider_d')).toMatchObject({ state: 'closed', detail: expect.stringContaining('no provider') });
+    expect(stateOf(json, 'provider_a')).toMatchObject({ state: 'fail', detail: expect.stringContaining('our keys') });
+    expect(stateOf(json, 'provider_b')).toMatchObject({ state: 'ok' });
+    expect(stateOf(json, 'provider_c')).toMatchObject({
+      state: 'fail',
+      detail: 'keys of square, which the host has, are not here',
+    });
   });
 
   test('says where nobody answers, and what it does not understand, with exit code 2', async () => {
@@ -85,8 +109,8 @@ describe('payctl', () => {
       message: 'not authorized to perform:\n dynamodb:Scan',
     };
     const aws = await answering((url) => {
-      if (url === '/_local/clock') return [200, { now: new Date().toISOString() }];
-      if (url === '/_local/host') return [200, { base_path: '', dynamodb_endpoint: aws.url, queues: [] }];
+      if (url === '/_local/clock') return [200, CLOCK];
+      if (url === '/_local/host') return [200, { ...HOST, dynamodb_endpoint: aws.url }];
       return [400, refusal];
     });
     for (const command of [['drift'], ['timeline', 'pay_1']]) {
@@ -167,6 +191,37 @@ describe('payctl', () => {
     const { json: before } = await payctl(['clock']);
     const { json: after } = await payctl(['clock', 'advance', '3h']);
     expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * 3_600_000);
+  });
+});
+
+describe('payctl, of a host with much of it closed,', () => {
+  const service = withHost({
+    frozen: true,
+    env: {
+      EXTERNAL_WEBHOOKS_ENABLED: 'false',
+      GUEST_TOKEN_SECRET: '',
+      IDENTITY_JWKS_URI: '',
+      PROVIDER_B: '',
+      PROVIDER_C_ACCESS_TOKEN: '',
+    },
+  });
+
+  test('doctor says what is closed and why', async () => {
+    const { exitCode, json } = await payctlOf(service)(['doctor'], {
+      PROVIDER_B: 'paypal',
+      GUEST_TOKEN_SECRET: 'ours',
+    });
+    const closed = json.checks.filter(({ state }: ParsedJson) => state === 'closed');
+    expect({ exitCode, closed: json.closed }).toEqual({ exitCode: 0, closed: closed.length });
+    expect(Object.fromEntries(closed.map(({ check, detail }: ParsedJson) => [check, detail]))).toEqual({
+      'outbound webhooks': 'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED is not true',
+      'bearer tokens': 'bearer tokens are closed: IDENTITY_JWKS_URI names no keys',
+      'guest tokens': 'guest tokens are closed: GUEST_TOKEN_SECRET is empty',
+      provider_b: 'provider_b is closed: it is bound to no provider',
+      provider_c: 'provider_c is closed: keys of square are missing',
+    });
+    const { said } = await spawned(service.host().baseUrl, ['doctor']);
+    expect(said.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
   });
 });
 
