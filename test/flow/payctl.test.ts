@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS, queueUrl } from '../../infra/local/environment.ts';
@@ -17,7 +20,7 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 
 /** As somebody else than the host's own queues would: the bus, that is. */
@@ -222,6 +225,42 @@ describe('payctl, of a host with much of it closed,', () => {
     });
     const { said } = await spawned(service.host().baseUrl, ['doctor']);
     expect(said.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
+  });
+});
+
+describe('payctl replay, where a target is there no more,', () => {
+  test('counts apart in a dry run what it then does not send', async () => {
+    const heard: string[] = [];
+    const target = await answering((url) => {
+      heard.push(url);
+      return [200, {}];
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'payctl-'));
+    const both = {
+      EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_URL: `${target.url}/one`,
+      WEBHOOK_2_URL: `${target.url}/two`,
+    };
+    const before = await startTestHost({ frozen: true, dataDir: folder, env: both });
+    await createIntent(before, await signIn(before));
+    await before.settle();
+    await before.stop();
+    expect(heard.splice(0).toSorted()).toEqual(['/one', '/two']);
+
+    const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_URL: '' } });
+    const range = ['--from', new Date(after.now() - 3_600_000).toISOString(), '--event', 'all'];
+    const counted = await payctlOf(after)(['replay', ...range, '--dry-run']);
+    expect(counted.json).toMatchObject({
+      count: 1,
+      no_such_target: 1,
+      by_event: { 'payment.created to WEBHOOK_1': 1 },
+    });
+    expect((await payctlOf(after)(['replay', ...range])).json).toEqual({ ...counted.json, dry_run: false });
+    await after.settle();
+    expect(heard).toEqual(['/one']);
+    await after.stop();
+    await target.stop();
+    await rm(folder, { recursive: true });
   });
 });
 
