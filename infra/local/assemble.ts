@@ -10,6 +10,7 @@ import { createCors } from './cors.ts';
 import type { Database } from './database.ts';
 import type { Engine } from './engine.ts';
 import { queueUrl } from './environment.ts';
+import { openFailures } from './failures.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { createIdentity } from './identity.ts';
 import { createFunctions, type Functions, type LoadHandler } from './invoke.ts';
@@ -121,15 +122,17 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
   const triggers = triggersOf(catalogue, 'queue');
   const queues = createQueues({ triggers, store, clock, invoke, log });
   const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock });
+  const streamTriggers = triggersOf(catalogue, 'stream');
+  const failures = openFailures({ folder: join(place.folder, 'failures'), triggers: streamTriggers, invoke });
   const streams = createStreams({
     endpoint: site.endpoint,
     writeMark: site.engine?.writeMark,
     streamArn: database.streamArn,
-    triggers: triggersOf(catalogue, 'stream'),
+    triggers: streamTriggers,
     state: place.state,
     clock,
     invoke,
-    failuresFolder: join(place.folder, 'failures'),
+    failures,
     log,
   });
   const schedules = createSchedules({
@@ -156,6 +159,7 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
     local: createLocal({
       clock,
       queues,
+      failures,
       identity,
       sink,
       operations,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type Answer, type Ask, AskError, bodyOf, json, problem } from './answer.ts';
 import { type HostClock, NotQuietError } from './clock.ts';
+import type { Failure, Failures } from './failures.ts';
 import type { Identity } from './identity.ts';
 import type { Queues } from './queues.ts';
 import type { Sink } from './sink.ts';
@@ -10,6 +11,7 @@ import type { Told } from './told.ts';
 export interface Controls {
   readonly clock: HostClock;
   readonly queues: Queues;
+  readonly failures: Failures;
   readonly identity: Identity;
   readonly sink: Sink;
   /** Where the service lies on this machine. */
@@ -76,7 +78,15 @@ export const createControl = (controls: Controls): ((ask: Ask) => Promise<Answer
   };
 };
 
-const controlRoutes = ({ clock, queues, identity, sink, whereabouts, told }: Controls): readonly ControlRoute[] => [
+const controlRoutes = ({
+  clock,
+  queues,
+  failures,
+  identity,
+  sink,
+  whereabouts,
+  told,
+}: Controls): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/sessions$/,
@@ -129,9 +139,21 @@ const controlRoutes = ({ clock, queues, identity, sink, whereabouts, told }: Con
       return json(200, { moved: queues.redrive(name) });
     },
   },
+  {
+    method: 'GET',
+    path: /^\/failures$/,
+    run: async () => json(200, (await failures.list()).map(failureView)),
+  },
+  {
+    method: 'POST',
+    path: /^\/failures\/([^/]+)\/redo$/,
+    run: async (_ask, id) => json(200, { reason: (await failures.redo(id)) ?? null }),
+  },
   { method: 'POST', path: /^\/sink\/([^/]+)\/behaviour$/, run: (ask, name) => sink.behave(name, ask) },
   { method: 'ANY', path: /^\/sink\/([^/]+)$/, run: (ask, name) => sink.answer(name, ask) },
 ];
+
+const failureView = ({ record, ...rest }: Failure) => ({ ...rest, about: [record.dynamodb.Keys.pk.S] });
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 

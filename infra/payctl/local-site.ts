@@ -3,6 +3,7 @@ import { type Closed, type Outbound, PARTS } from '../local/closed.ts';
 import { functionEnvironment, operatorEnvironment, queueUrl } from '../local/environment.ts';
 import { isSecretSetting } from '../local/told.ts';
 import { controlOf } from './control.ts';
+import { localFailures } from './local-failures.ts';
 import type { Site } from './site.ts';
 
 const hostSchema = z.object({
@@ -39,6 +40,7 @@ export const localSite = async (baseUrl: string): Promise<Site> => {
     outbound: async () => outbound,
     whyNoGuestTokens: async () => whyClosed('guest tokens'),
     closed,
+    failures: localFailures(control),
     now: () => Date.now() + aheadMs,
     control,
   };

@@ -6,6 +6,7 @@ import { NotReachable } from './control.ts';
 import { listDeadLetters } from './dead-letters.ts';
 import { doctor, doctorOfSettings } from './doctor.ts';
 import { type DriftOptions, drift } from './drift.ts';
+import { listFailures, type RedoOptions, redoFailures } from './failures.ts';
 import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './host.ts';
 import { openPlace, type Place } from './place.ts';
 import { reconcile } from './reconcile.ts';
@@ -107,6 +108,17 @@ dlq
   .command('redrive [queue]')
   .description('move them back to their queue, and wait until they are there')
   .action((queue?: string) => run((place) => redrive(place, queue)));
+
+const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
+failures
+  .command('list')
+  .description('how many there are, and what they are about')
+  .action(() => run(listFailures));
+failures
+  .command('redo')
+  .description('hand them to the same reader once more')
+  .option('--dry-run', 'count what would be handed')
+  .action((options: RedoOptions) => run((place) => redoFailures(place, options)));
 
 payctl
   .command('replay')

@@ -1,6 +1,7 @@
 import type { Now } from '../../shared/core/time.ts';
 import type { Closed, Outbound } from '../local/closed.ts';
 import type { Control } from './control.ts';
+import type { FailureStore } from './given-up.ts';
 
 export interface QueueUrls {
   readonly queue: string;
@@ -20,6 +21,8 @@ export interface Site {
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
   /** What the local host, which knows all its secrets, says of itself. */
   readonly closed: readonly Closed[] | undefined;
+  /** What readers of the stream have given up. */
+  readonly failures: FailureStore;
   readonly now: Now;
   readonly control: Control | undefined;
 }

@@ -4,6 +4,7 @@ import {
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { QueueName } from '../../shared/core/rights.ts';
@@ -11,6 +12,7 @@ import { list } from '../../shared/settings.ts';
 import { outboundOf, whyNoGuestTokens } from '../local/closed.ts';
 import {
   deadLettersOutput,
+  FAILURE_BUCKET_OUTPUT,
   OPERATED_FUNCTION_OUTPUT,
   queueOutput,
   type Stage,
@@ -19,6 +21,7 @@ import {
 } from '../settings.ts';
 import { NotReachable } from './control.ts';
 import type { Site } from './site.ts';
+import { type FailureClients, stageFailures } from './stage-failures.ts';
 
 const QUEUES: Readonly<Record<QueueName, true>> = {
   'apply-provider-event': true,
@@ -28,9 +31,8 @@ const QUEUES: Readonly<Record<QueueName, true>> = {
   'webhook-delivery': true,
 };
 
-interface Clients {
+interface Clients extends FailureClients {
   readonly cloudFormation: Pick<CloudFormationClient, 'send'>;
-  readonly lambda: Pick<LambdaClient, 'send'>;
   readonly secrets: Pick<SecretsManagerClient, 'send'>;
 }
 
@@ -74,6 +76,7 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
       return whyNoGuestTokens(list.parse(await secretOf(clients, arn)));
     },
     closed: undefined,
+    failures: stageFailures(clients, () => output(FAILURE_BUCKET_OUTPUT)),
     now: Date.now,
     control: undefined,
   };
@@ -82,6 +85,7 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
 const openClients = (): Clients => ({
   cloudFormation: new CloudFormationClient({}),
   lambda: new LambdaClient({}),
+  s3: new S3Client({}),
   secrets: new SecretsManagerClient({}),
 });
 

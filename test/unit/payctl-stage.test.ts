@@ -4,6 +4,7 @@ import {
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -31,6 +32,7 @@ const clients = () => ({
   cloudFormation: new CloudFormationClient({}),
   lambda: new LambdaClient({}),
   secrets: new SecretsManagerClient({}),
+  s3: new S3Client({}),
 });
 const resource = (ResourceType: string, LogicalResourceId: string, PhysicalResourceId: string) => ({
   ResourceType,
