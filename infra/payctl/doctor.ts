@@ -25,6 +25,7 @@ export const doctor = async (place: Place): Promise<Report> => {
     await identityCheck(place),
     await bearerCheck(place),
     await guestCheck(place),
+    ...(await alarmChecks(place)),
     ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(place, slot)))),
     clockCheck(place),
   ];
@@ -102,6 +103,19 @@ const guestCheck = (place: Place): Promise<Check> =>
   failing('guest tokens', async () =>
     checkOf('guest tokens', await place.whyNoGuestTokens(), 'there is what signs them'),
   );
+
+const alarmChecks = async ({ alarmSubscriptions }: Place): Promise<readonly Check[]> => {
+  if (!alarmSubscriptions) return [];
+  const alarms = failing('alarms', async () => {
+    const { confirmed, pending } = await alarmSubscriptions();
+    if (pending > 0) {
+      return { check: 'alarms', state: 'fail', detail: `${pending} who are to hear of them have not confirmed it` };
+    }
+    const closed = confirmed === 0 ? 'alarms reach nobody: nobody is subscribed to their topic' : undefined;
+    return checkOf('alarms', closed, `${confirmed} hear of them`);
+  });
+  return [await alarms];
+};
 
 const checkOf = (check: string, closed: string | undefined, detail: string): Check =>
   closed === undefined ? { check, state: 'ok', detail } : { check, state: 'closed', detail: closed };

@@ -39,6 +39,7 @@ export const localSite = async (baseUrl: string): Promise<Site> => {
     })),
     outbound: async () => outbound,
     whyNoGuestTokens: async () => whyClosed('guest tokens'),
+    alarmSubscriptions: undefined,
     closed,
     failures: localFailures(control),
     now: () => Date.now() + aheadMs,

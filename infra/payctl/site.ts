@@ -19,6 +19,8 @@ export interface Site {
   readonly outbound: () => Promise<Outbound>;
   /** undefined: guest tokens are open. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
+  /** Who hears of alarms; undefined: there are none. */
+  readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
   /** What the local host, which knows all its secrets, says of itself. */
   readonly closed: readonly Closed[] | undefined;
   /** What readers of the stream have given up. */

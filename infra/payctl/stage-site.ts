@@ -6,6 +6,7 @@ import {
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import * as z from 'zod';
 import type { QueueName } from '../../shared/core/rights.ts';
 import { list } from '../../shared/settings.ts';
@@ -34,6 +35,7 @@ const QUEUES: Readonly<Record<QueueName, true>> = {
 interface Clients extends FailureClients {
   readonly cloudFormation: Pick<CloudFormationClient, 'send'>;
   readonly secrets: Pick<SecretsManagerClient, 'send'>;
+  readonly sns: Pick<SNSClient, 'send'>;
 }
 
 /**
@@ -75,6 +77,12 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
       const arn = await resourceOf(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
       return whyNoGuestTokens(list.parse(await secretOf(clients, arn)));
     },
+    alarmSubscriptions: async () => {
+      const TopicArn = await resourceOf(clients, stackName(stage, 'data'), ALARM_TOPIC);
+      const { Attributes } = await clients.sns.send(new GetTopicAttributesCommand({ TopicArn }));
+      const { SubscriptionsConfirmed: confirmed, SubscriptionsPending: pending } = topicSchema.parse(Attributes);
+      return { confirmed, pending };
+    },
     closed: undefined,
     failures: stageFailures(clients, () => output(FAILURE_BUCKET_OUTPUT)),
     now: Date.now,
@@ -87,7 +95,10 @@ const openClients = (): Clients => ({
   lambda: new LambdaClient({}),
   s3: new S3Client({}),
   secrets: new SecretsManagerClient({}),
+  sns: new SNSClient({}),
 });
+
+const topicSchema = z.object({ SubscriptionsConfirmed: z.coerce.number(), SubscriptionsPending: z.coerce.number() });
 
 const variablesSchema = z.record(z.string(), z.string());
 
@@ -99,7 +110,8 @@ interface Sought {
   readonly type: string;
   readonly id: string;
 }
-const GUEST_TOKEN_SECRET: Sought = { type: 'AWS::SecretsManager::Secret', id: 'GuestTokenSecret' };
+export const ALARM_TOPIC: Sought = { type: 'AWS::SNS::Topic', id: 'Alarms' };
+export const GUEST_TOKEN_SECRET: Sought = { type: 'AWS::SecretsManager::Secret', id: 'GuestTokenSecret' };
 
 const resourceOf = async ({ cloudFormation }: Clients, StackName: string, { type, id }: Sought): Promise<string> => {
   const { StackResources = [] } = await cloudFormation.send(new DescribeStackResourcesCommand({ StackName }));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/catalogue.ts';
 import { matches } from '../../infra/local/bus-pattern.ts';
+import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/stage-site.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
@@ -230,4 +231,13 @@ describe('the outputs that an operator’s tools ask for', () => {
     const bucket = expect.objectContaining({ Ref: expect.stringMatching(/^Failures/) });
     expect(outputs).toHaveProperty([FAILURE_BUCKET_OUTPUT, 'Value'], bucket);
   });
+
+  it.each([ALARM_TOPIC, GUEST_TOKEN_SECRET])(
+    'go without one for what has a name of its own: $type $id',
+    ({ type, id }) => {
+      expect(ofType(type).filter(({ logicalId }) => logicalId.startsWith(id))).toMatchObject([
+        { stack: expect.stringMatching(/-data$/) },
+      ]);
+    },
+  );
 });

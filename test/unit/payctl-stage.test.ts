@@ -6,6 +6,7 @@ import {
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { NotReachable } from '../../infra/payctl/control.ts';
@@ -16,8 +17,9 @@ import { parseSettings } from '../../shared/settings.ts';
 const cloudFormation = mockClient(CloudFormationClient);
 const lambda = mockClient(LambdaClient);
 const secretsManager = mockClient(SecretsManagerClient);
+const sns = mockClient(SNSClient);
 beforeEach(() => {
-  for (const mock of [cloudFormation, lambda, secretsManager]) mock.reset();
+  for (const mock of [cloudFormation, lambda, secretsManager, sns]) mock.reset();
 });
 
 const QUEUES = ['ApplyProviderEvent', 'FollowPayment', 'RunDue', 'WebhookDispatch', 'WebhookDelivery'];
@@ -33,6 +35,7 @@ const clients = () => ({
   lambda: new LambdaClient({}),
   secrets: new SecretsManagerClient({}),
   s3: new S3Client({}),
+  sns: new SNSClient({}),
 });
 const resource = (ResourceType: string, LogicalResourceId: string, PhysicalResourceId: string) => ({
   ResourceType,
@@ -94,6 +97,17 @@ describe('a deployed stage', () => {
     expect(await site.whyNoGuestTokens()).toContain('GUEST_TOKEN_SECRET is empty');
     secretsManager.on(GetSecretValueCommand).resolves({ SecretString: '{"WEBHOOK_1_URL":"http://t.example/"}' });
     await expect(site.outbound()).rejects.toThrow('must begin with https://');
+  });
+
+  test('knows who hears of its alarms', async () => {
+    deployed('dev');
+    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
+      StackResources: [resource('AWS::SNS::Topic', 'Alarms1A2B', 'arn:alarms')],
+    });
+    sns
+      .on(GetTopicAttributesCommand, { TopicArn: 'arn:alarms' })
+      .resolves({ Attributes: { SubscriptionsConfirmed: '1', SubscriptionsPending: '2' } });
+    expect(await (await stageSite('dev', clients())).alarmSubscriptions?.()).toEqual({ confirmed: 1, pending: 2 });
   });
 
   test('has its keys in secrets, each read once', async () => {
