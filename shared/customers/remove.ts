@@ -27,6 +27,8 @@ export const deleteCustomer = async (
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
+  // One that came to live while this went on: whoever made it looks whether its customer still stands.
+  await cancelSubscriptions(deps, record);
   return { data: undefined };
 };
 
@@ -75,12 +77,15 @@ const withSubscriptionsCanceled = async (
   owner: Owner | undefined,
   customer: Customer,
 ): Promise<readonly TransactionStep[]> => {
-  const [live, pointer] = await Promise.all([
-    subscriptionsUsing(deps.table, 'CUS', customer.id),
+  const [, pointer] = await Promise.all([
+    cancelSubscriptions(deps, customer),
     owner ? inheritance(deps.table, owner, customer) : [],
   ]);
-  for (const subscription of live) await cancelNow(deps, subscription);
   return pointer;
+};
+
+const cancelSubscriptions = async (deps: RemoveCustomerDeps, { id }: Customer): Promise<void> => {
+  for (const subscription of await subscriptionsUsing(deps.table, 'CUS', id)) await cancelNow(deps, subscription);
 };
 
 const removeMethods = async (

@@ -43,18 +43,28 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
   declined: undefined,
   trialing: 'pending',
   active: 'active',
-  // While a renewal is retried, access goes on; before the first payment there is none.
+  // While a renewal is retried, access goes on.
   past_due: 'active',
   paused: 'expired',
   canceled: 'cancelled',
 };
 
+/** While the charge that begins a period is pending, nothing is given that was not there before. */
+const statusOf = ({ status, charge, activeSince }: Subscription): MembershipStatus | undefined => {
+  const given = STATUS_OF[status];
+  if (given !== 'active') return given;
+  if (activeSince === undefined) return 'pending';
+  if (status !== 'past_due' || charge === undefined) return given;
+  return BEFORE[charge.cause];
+};
+
+const BEFORE = { create: 'pending', renew: 'active', reactivate: 'cancelled', resume: 'expired' } as const;
+
 /** The membership of a subscription as it stands; undefined where its product carries no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
   const { id, tierId, activeSince, paidUntil, canceledAt } = subscription;
-  const given = STATUS_OF[subscription.status];
-  if (tierId === undefined || given === undefined) return undefined;
-  const status = given === 'active' && activeSince === undefined ? 'pending' : given;
+  const status = statusOf(subscription);
+  if (tierId === undefined || status === undefined) return undefined;
   const ended = status === 'cancelled' ? canceledAt : undefined;
   const [endsAt] = [paidUntil, ended].filter((time) => time !== undefined).sort();
   const { userId, userEmail, guestId, guestEmail, organizationId, projectId, providerId } = subscription;

@@ -3,7 +3,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { cancelNow } from '../subscriptions/cancel.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
-import { isLive, subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
+import { isUnfinished, subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import { ownerPartition } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Organization } from './organization.ts';
@@ -25,10 +25,13 @@ export const deleteOrganization = async (
 const AT_ONCE = 10;
 
 const cancelSubscriptions = async (deps: BillingDeps, organizationId: string): Promise<void> => {
-  const live = await liveSubscriptions(deps.table, organizationId);
+  const live = await unfinishedSubscriptions(deps.table, organizationId);
   for (let at = 0; at < live.length; at += AT_ONCE) {
     const canceled = await Promise.allSettled(live.slice(at, at + AT_ONCE).map((one) => cancelNow(deps, one)));
-    for (const outcome of canceled) if (outcome.status === 'rejected') throw notCanceled(outcome.reason);
+    for (const outcome of canceled) {
+      if (outcome.status === 'rejected') throw notCanceled(outcome.reason);
+      if (outcome.value.charge) throw notCanceled(new DomainError('PAYMENT_IN_PROGRESS'));
+    }
   }
 };
 
@@ -37,17 +40,21 @@ const notCanceled = (error: unknown): unknown =>
     ? new DomainError('PROVIDER_ERROR', { message: 'A subscription could not be canceled', cause: error })
     : error;
 
-const liveSubscriptions = async (table: Table, organizationId: string): Promise<readonly VisibleSubscription[]> => {
+/** Live, or over while a charge is not clear yet: a provider may have made it after all. */
+const unfinishedSubscriptions = async (
+  table: Table,
+  organizationId: string,
+): Promise<readonly VisibleSubscription[]> => {
   const partition = ownerPartition({ kind: 'organization', organizationId }, 'SUB');
-  const live: VisibleSubscription[] = [];
+  const found: VisibleSubscription[] = [];
   let after: Item | undefined;
   do {
     const page = await table.queryIndex({ index: 'owner', partition, after });
     const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
     // The index tells of a change a moment late: the items decide.
     const items = await table.getMany(keys, { consistent: true });
-    live.push(...items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isLive));
+    found.push(...items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished));
     after = page.next;
   } while (after);
-  return live;
+  return found;
 };

@@ -17,6 +17,8 @@ export const deleteMethod = async (
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
+  // A subscription that came to live while this went on: whoever made it looks whether its method still stands.
+  await handOver(deps, record, { isGone: true });
   return { data: undefined };
 };
 

@@ -20,6 +20,8 @@ export interface ProviderInvoice {
   /** How often its collection was tried; each try is an attempt of one payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
+  /** When the provider tries next; null: no more, undefined: it does not say. */
+  readonly nextAttempt: number | null | undefined;
 }
 
 /** A subscription as the provider has it. */
@@ -82,7 +84,11 @@ export interface NativeSubscriptions {
   /** At once. Done, too, where the provider no longer has it. */
   cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;
   pause(input: OfSubscription): Promise<Outcome<ProviderSubscription>>;
-  resume(input: OfSubscription): Promise<Outcome<ProviderSubscription>>;
+  /**
+   * @param input.anew a new period starts now, and is charged: `declined` where that is, and then it stays paused. Nothing
+   * is charged where it is no longer paused there.
+   */
+  resume(input: OfSubscription & { readonly anew: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
   /** Leaves our payment's id with the intent that the provider made by itself. */
   labelPayment(

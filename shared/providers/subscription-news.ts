@@ -68,6 +68,7 @@ const invoiceSchema = z.looseObject({
   amount: z.nullish(z.int()),
   currency: z.nullish(z.string()),
   attempt_count: z.nullish(z.int().check(z.nonnegative())),
+  next_payment_attempt: seconds,
   subscription: reference,
   subscription_details: ofSubscription,
   parent: z.nullish(z.looseObject({ subscription_details: ofSubscription })),
@@ -96,6 +97,7 @@ export const invoiceNews = (object: unknown): InvoiceNews | undefined => {
     periodEnd: paidFor?.end ?? undefined,
     attempts: said.attempt_count ?? undefined,
     failureCode: undefined,
+    nextAttempt: said.next_payment_attempt,
   };
 };
 

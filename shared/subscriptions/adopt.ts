@@ -31,6 +31,8 @@ export const adopt = async (
     if (committed.ok) return committed.subscription;
     if (!committed.found) break;
     current = committed.found;
+    // Made once more there meanwhile: what this one says is no longer about ours.
+    if (current.formerProviderIds?.includes(report.subscriptionId)) return current;
     const native = await nativeOf(deps, current);
     answer = answerOf(await native.find(report.subscriptionId), current);
   }
@@ -59,7 +61,8 @@ const saidOf = (report: ProviderSubscription, paidUntil: number | undefined, at:
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = report;
   const isCollecting = ['processing', 'pending'].includes(report.latestInvoice?.status ?? '');
   const period = { currentPeriodStart, currentPeriodEnd, trialEnd };
-  return { subscriptionId, status, ...period, cancelAtPeriodEnd, paidUntil, isCollecting, at };
+  const retryAt = report.latestInvoice?.nextAttempt;
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, paidUntil, isCollecting, retryAt, at };
 };
 
 /** An authoritative read. @throws DomainError where the provider cannot be read now. */

@@ -33,6 +33,8 @@ export const applySubscriptionEvent = async (
   const told: Told = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return outcome(told, 'quarantined', 'provider differs');
   if (!isNative(subscription)) return outcome(told, 'ignored', 'billed here');
+  // Which of the two it is of shows when it has been made once more.
+  if (subscription.transfer) return { kind: 'early' };
   const { providerSubscriptionId: known, formerProviderIds = [] } = subscription;
   const named = providerIdIn(event);
   if (named !== undefined && formerProviderIds.includes(named)) {
@@ -113,6 +115,8 @@ const applyState = async (told: Told, named: string | undefined): Promise<Record
   const isClear =
     age === 'newer' &&
     news?.status !== undefined &&
+    // When it is tried again, its invoice says alone.
+    (news.status !== 'past_due' || subscription.status === 'past_due') &&
     subscription.providerSubscriptionId !== undefined &&
     // Whether a first charge has been paid, its invoice says alone.
     !isAwaited(subscription.charge);

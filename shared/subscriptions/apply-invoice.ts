@@ -54,10 +54,10 @@ const wholeInvoice = async ({ deps, subscription }: Told, news: InvoiceNews): Pr
   const isWhole =
     subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
   if (isWhole) {
-    const { invoiceId, attempts = 1, failureCode } = news;
+    const { invoiceId, attempts = 1, failureCode, nextAttempt } = news;
     return {
       ...{ invoiceId, intentId, subscriptionId, status, amountCents, currency },
-      ...{ periodStart, periodEnd, attempts, failureCode },
+      ...{ periodStart, periodEnd, attempts, failureCode, nextAttempt },
     };
   }
   const native = await nativeOf(deps, subscription);
@@ -80,7 +80,7 @@ const saidOf = (
   if (isFailed) {
     // Without a period, it can only be of what comes next.
     return isCurrent && runs && !(invoice && isKnownPaid)
-      ? { status: 'past_due', ...periodOf(current, invoice) }
+      ? { status: 'past_due', retryAt: invoice?.nextAttempt, ...periodOf(current, invoice) }
       : undefined;
   }
   if (!isPaid) return undefined;

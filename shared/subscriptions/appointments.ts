@@ -6,6 +6,8 @@ import { firstChargeEnds, isFirst, isUnclear, noticeTime } from './transitions.t
 export type Step =
   /** An attempt may be under way. */
   | 'look'
+  /** It is being made once more at the provider. */
+  | 'transfer'
   /** A first charge has been pending for too long. */
   | 'give up'
   /** A scheduled cancelation takes effect. */
@@ -27,9 +29,10 @@ interface Appointment {
 
 /** In the order in which they are kept, where several are due. */
 const appointments = (subscription: Subscription): readonly Appointment[] => {
-  const { charge, syncAt } = subscription;
+  const { charge, syncAt, transfer } = subscription;
   const at = (step: Step, time: string | undefined): Appointment[] =>
     time === undefined ? [] : [{ step, at: instant(time) }];
+  if (transfer) return at('transfer', transfer.lookAt);
   return [
     ...(charge && isFirst(charge) && subscription.status === 'past_due'
       ? [{ step: 'give up' as const, at: firstChargeEnds(charge) }]

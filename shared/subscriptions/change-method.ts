@@ -7,6 +7,7 @@ import { changeAtProvider, withMethod } from './native-commands.ts';
 import { isNative } from './native-port.ts';
 import { subscriptionStore } from './store.ts';
 import { isLive, type Subscription } from './subscription.ts';
+import { transferTo } from './transfer.ts';
 import { type DunningPolicy, isFirst, isUnclear, nextRetry } from './transitions.ts';
 
 /** Charged with it from now on; what is past due is tried with it at once, and whatever comes of that, it stays. */
@@ -35,6 +36,8 @@ const changeNatively = async (
   method: PaymentMethod,
 ): Promise<Subscription> => {
   if (subscription.paymentMethodId === method.id) return subscription;
+  const isOthers = method.providerCustomerId !== subscription.providerCustomerId;
+  if (isLive(subscription) && isOthers && method.providerCustomerId) return transferTo(deps, subscription, method);
   const told = isLive(subscription)
     ? await changeAtProvider(deps, subscription, `method:${method.id}`, withMethod(method.providerMethodId))
     : subscription;

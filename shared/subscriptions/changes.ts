@@ -128,8 +128,13 @@ export const chargePaid = (subscription: Subscription, now: Instant): Subscripti
   }
   const reason = paidReason(subscription, charge);
   const next = inPeriod(subscription, billed, { cause: 'charge', reason, now });
-  return isFirst(charge) ? { ...next, cancelAtPeriodEnd: false, canceledAt: undefined } : next;
+  return { ...next, ...whollyBack(subscription), canceledAt: undefined };
 };
+
+/** Whoever comes back from a cancelation has taken it back; one that is asked for later is another. */
+export const whollyBack = ({ status, cancelAtPeriodEnd }: Subscription): Pick<Subscription, 'cancelAtPeriodEnd'> => ({
+  cancelAtPeriodEnd: status !== 'canceled' && cancelAtPeriodEnd,
+});
 
 const paidReason = ({ status }: Subscription, { cause }: Charge): Reason => {
   switch (cause) {
@@ -238,7 +243,8 @@ export const chargeUnclear = (subscription: Subscription, now: Instant, lookInMs
   const move = { to: 'past_due', cause: 'charge', reason: reasons[charge.cause], now } as const;
   const { anchor, period, start: currentPeriodStart, end: currentPeriodEnd } = charge;
   const begun = charge.cause === 'create' ? { anchor, period, currentPeriodStart, currentPeriodEnd } : {};
-  return moved(subscription, move, { charge, ...begun, cancelAtPeriodEnd: false, canceledAt: undefined });
+  // Until it is paid, it is not back: when it was canceled still counts.
+  return moved(subscription, move, { charge, ...begun, ...whollyBack(subscription) });
 };
 
 /** What is under way is followed to its end; anything else is dropped. */

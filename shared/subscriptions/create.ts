@@ -12,7 +12,9 @@ import { inProgress } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireProvider } from '../payments/references.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { requireSameOwner } from './belongings.ts';
+import { requireSameOwner, whatIsLeft } from './belongings.ts';
+import { cancelNow } from './cancel.ts';
+import { handMethodOver } from './change-method.ts';
 import { moved } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { SubscriptionDeps } from './deps.ts';
@@ -48,10 +50,25 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
     idempotency,
     build: async (id) => begun({ ...draft, id }, deps.now()),
   });
-  if (isVisible(record)) return answer(deps, request.caller, record, replayed);
+  if (isVisible(record) && replayed) return answer(deps, request.caller, record, replayed);
   if (record.status === 'declined') throw declined(record);
   const taken = replayed ? await takenOver(deps, store, record) : record;
-  return answer(deps, request.caller, await finished(deps, store, taken), replayed);
+  const made = isVisible(taken) ? taken : await finished(deps, store, taken);
+  return answer(deps, request.caller, await withoutTheGone(deps, made), replayed);
+};
+
+/** Whoever deletes looks for live subscriptions after it has deleted, and this looks for what was deleted once it lives. */
+const withoutTheGone = async (
+  deps: SubscriptionDeps,
+  subscription: VisibleSubscription,
+): Promise<VisibleSubscription> => {
+  const left = await whatIsLeft(deps.table, subscription);
+  const { paymentMethodId } = subscription;
+  if (left.customer && left.method) return subscription;
+  const mended = left.customer
+    ? await handMethodOver(deps, subscription, paymentMethodId ?? '', undefined)
+    : await cancelNow(deps, subscription);
+  return isVisible(mended) ? mended : subscription;
 };
 
 /** With a trial, or a price of nothing, it runs at once; else its first period is to be charged, or asked of whoever bills. */

@@ -14,6 +14,7 @@ import { billedNext, missedPeriods } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
+import { transferred } from './transfer.ts';
 import { isFirst } from './transitions.ts';
 
 /** When something that could not be done is tried again. */
@@ -56,6 +57,8 @@ const GONE = 'not known to the provider';
 /** Each decides on what was read; where another commit comes first, that one has set the next appointment. */
 const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
   look: (kept) => (isNative(kept.subscription) ? lookAtProvider(kept) : look(kept)),
+
+  transfer: async ({ deps, store, subscription }) => (await transferred(deps, store, subscription)).status,
 
   'give up': (kept) => end(kept),
 

@@ -21,6 +21,8 @@ export interface Said {
   readonly isPaid?: boolean | undefined;
   /** Its newest invoice is being collected: nobody knows yet whether it is paid. */
   readonly isCollecting?: boolean | undefined;
+  /** When it is tried again; null: no more, undefined: nothing is said of it. */
+  readonly retryAt?: number | null | undefined;
   /** As of when it is so. */
   readonly at: number;
 }
@@ -32,6 +34,7 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
   const { status, bridges } = begun(subscription, said, statusOf(subscription, said));
   const paidUntil = paidUntilOf(subscription, said, status);
   const hasBegun = subscription.trialEnd === undefined || paidUntil !== undefined || said.isPaid === true;
+  const isPending = status === 'past_due' && charge !== undefined && isFirst(charge);
   const heard: Subscription = {
     ...subscription,
     providerSubscriptionId: said.subscriptionId ?? subscription.providerSubscriptionId,
@@ -39,10 +42,11 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
     cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
     ...(bridges ? {} : periodOf(subscription, said, status)),
     paidUntil,
-    charge: status === 'past_due' && charge && isFirst(charge) ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
+    retryAt: status === 'past_due' && !isPending ? retryTime(subscription, said) : undefined,
+    charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
     // A trial that has ended gives nothing before its first charge is paid.
     ...(status === 'active' && hasBegun && { activeSince: subscription.activeSince ?? activeFrom(subscription, said) }),
-    ...(status === 'canceled' ? { canceledAt: iso(now) } : { canceledAt: undefined }),
+    canceledAt: status === 'canceled' ? iso(now) : isPending ? subscription.canceledAt : undefined,
   };
   const next = { ...heard, syncAt: syncTime({ ...heard, status }, now) };
   const reason = reasonOf(subscription, next, status);
@@ -102,6 +106,11 @@ const periodOf = (
   ...(start !== undefined && end !== undefined && { currentPeriodStart: time(start), currentPeriodEnd: time(end) }),
 });
 
+const retryTime = ({ retryAt }: Subscription, said: Said): string | undefined => {
+  if (said.retryAt === undefined) return retryAt;
+  return said.retryAt === null ? undefined : time(said.retryAt);
+};
+
 /** Only an invoice says what is paid for; what costs nothing is, while it runs. */
 const paidUntilOf = (
   { paidUntil, totalCents }: Subscription,
@@ -141,6 +150,7 @@ const reasonOf = (was: Subscription, is: Subscription, status: SubscriptionStatu
   if (is.cancelAtPeriodEnd !== was.cancelAtPeriodEnd) return is.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
   if (is.activeSince !== was.activeSince) return 'activated';
   if (is.paidUntil !== was.paidUntil) return 'renewed';
+  if (is.retryAt !== was.retryAt) return 'payment_failed';
   const moves = is.currentPeriodStart !== was.currentPeriodStart || is.currentPeriodEnd !== was.currentPeriodEnd;
   const isKnown = was.providerSubscriptionId !== undefined || is.providerSubscriptionId === undefined;
   return moves || !isKnown || (was.charge && !is.charge) ? 'updated' : undefined;

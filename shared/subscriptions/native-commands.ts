@@ -25,7 +25,8 @@ export const withMethod =
     native.changeMethod({ ...of, methodId });
 
 export const paused: Change = (native, of) => native.pause(of);
-export const resumed: Change = (native, of) => native.resume(of);
+export const resumed: Change = (native, of) => native.resume({ ...of, anew: false });
+const begunAnew: Change = (native, of) => native.resume({ ...of, anew: true });
 
 /** @throws DomainError PAYMENT_IN_PROGRESS while it is not known whether the provider has it. */
 export const changeAtProvider = async (
@@ -34,17 +35,44 @@ export const changeAtProvider = async (
   name: string,
   change: Change,
 ): Promise<Subscription> => {
-  const { id, providerSubscriptionId, lock } = subscription;
-  if (providerSubscriptionId === undefined) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const native = await nativeOf(deps, subscription);
-  const of = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${name}:${lock}` };
-  const report = answerOf(await change(native, of), subscription);
-  return adopt(deps, subscriptionStore(deps.table), subscription, report);
+  const outcome = await ask(deps, subscription, `${name}:${subscription.lock}`, change);
+  return adopt(deps, subscriptionStore(deps.table), subscription, answerOf(outcome, subscription));
 };
 
-/** At once. One that the provider may not have yet is ended there when its events come. */
+/**
+ * A new period starts now, and is charged. Asked for again before it is known to be paid, it is the same charge, whatever
+ * else has been changed meanwhile. @throws DomainError PAYMENT_DECLINED: it is as it was, and the next try another charge
+ */
+export const resumeAnewAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const store = subscriptionStore(deps.table);
+  const { paidUntil, lapsed = 0 } = subscription;
+  const outcome = await ask(deps, subscription, `begin:${paidUntil ?? 'never'}:${lapsed}`, begunAnew);
+  if (outcome.kind !== 'declined') return adopt(deps, store, subscription, answerOf(outcome, subscription));
+  await store.change(subscription, (current) =>
+    (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
+  );
+  throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+};
+
+const ask = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  key: string,
+  change: Change,
+): Promise<Outcome<ProviderSubscription>> => {
+  const { id, providerSubscriptionId, transfer } = subscription;
+  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const native = await nativeOf(deps, subscription);
+  return change(native, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
+};
+
+/**
+ * At once. One that the provider may not have yet is ended there when its events come.
+ * @throws DomainError PAYMENT_IN_PROGRESS while it is being made once more
+ */
 export const cancelAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
   const { id, providerSubscriptionId, providerGeneration } = subscription;
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (providerSubscriptionId === undefined) return;
   const native = await nativeOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;

@@ -82,8 +82,15 @@ const notMade = (
 
 /** Decided when it was claimed: what is sent again is the same. */
 const wantedOf = (subscription: Subscription): CreateNativeSubscription => {
-  const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration, charge } = subscription;
+  const { charge } = subscription;
   const until = freeUntil(subscription);
+  const isFree = until !== undefined && charge !== undefined && until > charge.start;
+  return nativeWanted(subscription, isFree ? epochSeconds(instant(until)) : undefined);
+};
+
+/** @param trialEnd epoch seconds: nothing is charged before */
+export const nativeWanted = (subscription: Subscription, trialEnd: number | undefined): CreateNativeSubscription => {
+  const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {
     ourSubscriptionId: id,
     customerId: providerCustomerId ?? '',
@@ -91,7 +98,7 @@ const wantedOf = (subscription: Subscription): CreateNativeSubscription => {
     amountCents: totalCents,
     currency,
     ...nativeInterval(subscription),
-    trialEnd: until !== undefined && charge && until > charge.start ? epochSeconds(instant(until)) : undefined,
+    trialEnd,
     description: subscription.description ?? subscription.concept,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,
   };

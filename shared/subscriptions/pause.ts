@@ -1,5 +1,4 @@
 import { DomainError } from '../core/errors.ts';
-import { instant } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { followAbandoned } from './abandon.ts';
@@ -8,6 +7,7 @@ import { pausedNow, resumedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import * as atProvider from './native-commands.ts';
 import { isNative } from './native-port.ts';
+import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import type { Subscription, VisibleSubscription } from './subscription.ts';
 import { mayChange } from './transitions.ts';
@@ -38,12 +38,15 @@ export const resumeSubscription = async (
 ): Promise<Reply> => {
   if (record.status === 'active') return { data: shown(record) };
   requireState(record, record.status === 'paused');
+  const isFree = isPaidFor(record, deps.now());
+  requireChargeable(record, { needsMethod: !isFree });
   if (isNative(record)) {
-    return { data: shown(await atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)) };
+    const running = isFree
+      ? atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)
+      : atProvider.resumeAnewAtProvider(deps, record);
+    return { data: shown(await running) };
   }
-  const isPaidFor = record.paidUntil !== undefined && instant(record.paidUntil) > deps.now();
-  requireChargeable(record, { needsMethod: !isPaidFor });
-  if (!isPaidFor) return { data: shown(await begin(deps, record, 'resume')) };
+  if (!isFree) return { data: shown(await begin(deps, record, 'resume')) };
   const resumed = await subscriptionStore(deps.table).change(record, (current) => {
     requireState(current, current.status === 'paused');
     return resumedFree(current, deps.now());

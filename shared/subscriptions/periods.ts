@@ -1,6 +1,6 @@
-import { type Instant, iso } from '../core/time.ts';
+import { type Instant, instant, iso } from '../core/time.ts';
 import { periodAt, periodStart, type Schedule } from './calendar.ts';
-import { type BilledPeriod, chargeFailed, chargeOpened, inPeriod, trialWithoutMethod } from './changes.ts';
+import { type BilledPeriod, chargeFailed, chargeOpened, inPeriod, trialWithoutMethod, whollyBack } from './changes.ts';
 import type { Charge, Subscription } from './subscription.ts';
 import type { DunningPolicy } from './transitions.ts';
 
@@ -56,6 +56,12 @@ export const billedNext = (subscription: Subscription, now: Instant, policy: Dun
 const withoutRetry = (subscription: Subscription): Subscription =>
   subscription.charge ? { ...subscription, charge: { ...subscription.charge, retryAt: undefined } } : subscription;
 
+/** In a trial, or in a period that has been paid. */
+export const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {
+  const until = period < 0 ? currentPeriodEnd : paidUntil;
+  return until !== undefined && instant(until) > now;
+};
+
 /** A new calendar from now, for whoever starts or comes back; for nothing where it costs nothing. */
 export const startedNow = (
   subscription: Subscription,
@@ -66,7 +72,7 @@ export const startedNow = (
   if (subscription.totalCents > 0) return chargeOpened(subscription, cause, first, now);
   const [how, reason] = FREE[cause];
   const next = inPeriod(subscription, first, { cause: how, reason, now });
-  return { ...next, cancelAtPeriodEnd: false, canceledAt: undefined };
+  return { ...next, ...whollyBack(subscription), canceledAt: undefined };
 };
 
 const FREE = {

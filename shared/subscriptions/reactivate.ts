@@ -1,13 +1,14 @@
 import { DomainError } from '../core/errors.ts';
-import { type Instant, instant } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { readWhereKnown } from './adopt.ts';
 import { begin, requireChargeable } from './begin.ts';
+import { whatIsLeft } from './belongings.ts';
 import { edited, reactivatedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { changeAtProvider, scheduled } from './native-commands.ts';
 import { isNative } from './native-port.ts';
+import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import { isLive, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { shown } from './view.ts';
@@ -22,12 +23,20 @@ export const reactivateSubscription = async (
 ): Promise<Reply> => {
   const now = deps.now();
   if (isLive(record)) return { data: shown(await keepOn(deps, record)) };
-  const isFree = isPaidFor(record, now) && !isNative(record);
-  requireChargeable(record, { needsMethod: !isFree });
-  if (isFree) return { data: shown(await runOn(deps, record)) };
+  const former = await withWhatIsLeft(deps, record);
+  const isFree = isPaidFor(former, now) && !isNative(former);
+  requireChargeable(former, { needsMethod: !isFree });
+  if (isFree) return { data: shown(await runOn(deps, former)) };
   // A renewal that nobody has told of yet is not charged once more.
-  const ended = (isNative(record) && (await readWhereKnown(deps, subscriptionStore(deps.table), record))) || record;
+  const ended = (isNative(former) && (await readWhereKnown(deps, subscriptionStore(deps.table), former))) || former;
   return { data: shown(await begin(deps, ended, 'reactivate')) };
+};
+
+/** Nobody looks after a canceled one when its customer or its method goes. @throws DomainError INVALID_STATE */
+const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const left = await whatIsLeft(table, subscription);
+  if (!left.customer) throw new DomainError('INVALID_STATE', { message: 'Its customer has been deleted' });
+  return left.method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
 };
 
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED where there is no cancelation to be taken back. */
@@ -46,9 +55,3 @@ const runOn = (deps: BillingDeps, subscription: Subscription): Promise<Subscript
     if (isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
     return reactivatedFree(current, deps.now());
   });
-
-/** In a trial, or in a period that has been paid. */
-const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {
-  const until = period < 0 ? currentPeriodEnd : paidUntil;
-  return until !== undefined && instant(until) > now;
-};

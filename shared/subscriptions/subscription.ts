@@ -94,10 +94,23 @@ export const subscriptionSchema = z.object({
   providerSubscriptionId: optional,
   /** What it was called at the provider before it was made there once more. */
   formerProviderIds: z.array(z.string()).optional(),
+  /** It is being made once more at the provider, for another customer there; until that is done, all is as it was. */
+  transfer: z
+    .object({
+      paymentMethodId: z.string(),
+      methodRef: z.string(),
+      providerCustomerId: z.string(),
+      /** Paid for until then. */
+      freeUntil: optional,
+      lookAt: z.string(),
+    })
+    .optional(),
   /** Counts subscriptions made at the provider for this one. */
   providerGeneration: z.int().optional(),
   /** Epoch second as of which the provider's word is known; what it said before is stale. */
   knownAt: z.int().optional(),
+  /** Past due there: when the provider tries again, as far as it has said so. */
+  retryAt: optional,
   /** When the provider is read, should nothing have been heard. */
   syncAt: optional,
 
@@ -126,6 +139,7 @@ export const subscriptionSchema = z.object({
   trialEnd: optional,
   trialNoticed: z.literal(true).optional(),
   cancelAtPeriodEnd: z.boolean(),
+  /** Kept while a charge to come back from it is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),
   /** Counts payments of charges that were let go unpaid: the next charge is another payment's, even of the same period. */
@@ -156,12 +170,17 @@ export const isVisible = (subscription: Subscription): subscription is VisibleSu
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
+/** Somebody may still be charged for it. */
+export const isUnfinished = (subscription: Subscription): boolean =>
+  isLive(subscription) || subscription.charge !== undefined;
+
 export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>): boolean => guestId !== undefined;
 
 export type BillingStatus = 'active' | 'pending' | 'trialing' | 'retrying' | 'unpaid' | 'paused' | 'ended';
 
 /** How its billing stands; wholly what the subscription says. */
-export const billingStatusOf = ({ status, charge }: VisibleSubscription): BillingStatus => {
+export const billingStatusOf = (subscription: VisibleSubscription): BillingStatus => {
+  const { status, charge } = subscription;
   switch (status) {
     case 'trialing':
     case 'active':
@@ -172,9 +191,14 @@ export const billingStatusOf = ({ status, charge }: VisibleSubscription): Billin
       return 'paused';
     case 'past_due':
       if (charge && charge.cause !== 'renew') return 'pending';
-      return charge?.failedAt !== undefined && charge.retryAt === undefined ? 'unpaid' : 'retrying';
+      if (charge && charge.failedAt === undefined) return 'retrying';
+      return nextRetryOf(subscription) === undefined ? 'unpaid' : 'retrying';
   }
 };
+
+/** When what is past due is asked for again. */
+export const nextRetryOf = ({ charge, retryAt }: Subscription): string | undefined =>
+  charge ? charge.retryAt : retryAt;
 
 export const subscriptionShape: RecordShape<Subscription> = {
   kind: 'SUB',

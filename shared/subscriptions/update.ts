@@ -23,8 +23,9 @@ export const updateSubscription = async (
 ): Promise<Reply> => {
   const method = named(paymentMethodRecord);
   if (method) requireOwnMethod(record, method);
-  const described = await withMetadata(deps, record, body);
-  return { data: shown(method ? await changeMethod(deps, described, method) : described) };
+  // What may be refused goes first.
+  const paying = method ? await changeMethod(deps, record, method) : record;
+  return { data: shown(await withMetadata(deps, paying, body)) };
 };
 
 /** It belongs to whoever asks, even where an organization pays. */

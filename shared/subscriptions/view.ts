@@ -2,6 +2,7 @@ import {
   billingStatusOf,
   isGuestSubscription,
   isVisible,
+  nextRetryOf,
   type Subscription,
   type VisibleSubscription,
 } from './subscription.ts';
@@ -21,7 +22,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   current_period_end: subscription.currentPeriodEnd,
   next_billing_date: nextBillingDate(subscription),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
-  canceled_at: subscription.canceledAt ?? null,
+  canceled_at: (subscription.status === 'canceled' && subscription.canceledAt) || null,
   trial_end: subscription.trialEnd ?? null,
   subtotal_cents: subscription.subtotalCents,
   tax_cents: subscription.taxCents,
@@ -53,13 +54,13 @@ export const shown = (subscription: Subscription) => {
 };
 
 /** When money is asked for next; null where nothing is planned. */
-const nextBillingDate = ({ status, currentPeriodEnd, charge }: VisibleSubscription): string | null => {
-  switch (status) {
+const nextBillingDate = (subscription: VisibleSubscription): string | null => {
+  switch (subscription.status) {
     case 'trialing':
     case 'active':
-      return currentPeriodEnd;
+      return subscription.currentPeriodEnd;
     case 'past_due':
-      return charge ? (charge.retryAt ?? null) : currentPeriodEnd;
+      return nextRetryOf(subscription) ?? null;
     case 'paused':
     case 'canceled':
       return null;

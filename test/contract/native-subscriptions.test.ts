@@ -99,8 +99,13 @@ const FAULTS = [
 ] as const;
 
 /** One call under a fault, by an adapter that gives up soon where nothing else ends it. */
-const struck = async <T>(action: string, path: string, call: (by: NativeSubscriptions) => Promise<T>): Promise<T> => {
-  await rig.control('POST', '/faults', { action, path, times: 1 });
+const struck = async <T>(
+  action: string,
+  path: string,
+  call: (by: NativeSubscriptions) => Promise<T>,
+  method?: 'POST',
+): Promise<T> => {
+  await rig.control('POST', '/faults', { action, path, method, times: 1 });
   return call(native(action.startsWith('timeout') ? rig.impatient : rig.provider));
 };
 
@@ -149,6 +154,7 @@ describe('a subscription', () => {
         periodEnd: now() + 31 * DAY,
         attempts: 1,
         failureCode: undefined,
+        nextAttempt: null,
       },
     });
     expect(await find(subscription.subscriptionId)).toEqual(subscription);
@@ -233,7 +239,7 @@ describe('a subscription', () => {
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     const next = await attach(customerId, 'pm_card_visa');
     await native().changeMethod({ subscriptionId, methodId: next, idempotencyKey: 'change' });
-    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume' }));
+    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume', anew: true }));
     expect(resumed).toMatchObject({
       status: 'active',
       currentPeriodStart: now(),
@@ -269,7 +275,8 @@ describe('a subscription', () => {
       by.changeMethod({ ...absent, methodId: 'pm_card_visa' }),
       by.scheduleCancel({ ...absent, cancel: true }),
       by.pause(absent),
-      by.resume(absent),
+      by.resume({ ...absent, anew: false }),
+      by.resume({ ...absent, anew: true }),
       by.labelPayment({ intentId: 'pi_absent', paymentId: 'pay_1', idempotencyKey: 'k' }),
     ]) {
       expect(await call).toMatchObject({ kind: 'refused', reason: 'resource_missing' });
@@ -407,6 +414,51 @@ describe('another method', () => {
     expect(await paid()).toBe(2);
   });
 
+  it('may be over with a new period, which is charged at once and only once', async () => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    await native().pause({ subscriptionId, idempotencyKey: 'p' });
+    await rig.clock.advance(70 * DAY_MS);
+    const anew = { subscriptionId, idempotencyKey: 'r', anew: true };
+    const resumed = doneValue(await native().resume(anew));
+    expect(resumed).toMatchObject({
+      status: 'active',
+      currentPeriodStart: now(),
+      latestInvoice: { status: 'succeeded', periodStart: now() },
+    });
+    expect(doneValue(await native().resume(anew))).toEqual(resumed);
+    expect(doneValue(await native().resume({ ...anew, idempotencyKey: 'another' }))).toEqual(resumed);
+    expect(await paid()).toBe(2);
+  });
+
+  it('goes on where its new period is declined', async () => {
+    const { subscription, customerId } = await created();
+    const { subscriptionId } = subscription;
+    const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
+    await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
+    await native().pause({ subscriptionId, idempotencyKey: 'p' });
+    await rig.clock.advance(70 * DAY_MS);
+    const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', anew: true });
+    expect(resumed).toMatchObject({ kind: 'declined' });
+    expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
+    expect(await paid()).toBe(1);
+  });
+
+  it.each(FAULTS)(
+    'whose end with a new period meets %s is unknown, and charged once when it is asked for again',
+    async (action, reason) => {
+      const { subscription } = await created();
+      const { subscriptionId } = subscription;
+      await native().pause({ subscriptionId, idempotencyKey: 'p' });
+      await rig.clock.advance(70 * DAY_MS);
+      const anew = { subscriptionId, idempotencyKey: 'r', anew: true };
+      const lost = await struck(action, subscriptionId, (by) => by.resume(anew), 'POST');
+      expect(lost).toEqual({ kind: 'unknown', reason });
+      expect(doneValue(await native().resume(anew))).toMatchObject({ status: 'active', currentPeriodStart: now() });
+      expect(await paid()).toBe(2);
+    },
+  );
+
   it('that is declined as well stays, and the retries keep their days', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
@@ -449,7 +501,7 @@ describe('a pause', () => {
     await rig.clock.advance(70 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused', latestInvoice: undefined });
     expect(await paid()).toBe(1);
-    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r' }));
+    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r', anew: false }));
     expect(resumed).toMatchObject({ status: 'active', currentPeriodEnd: now() + 20 * DAY });
     expect(await paid()).toBe(1);
     await rig.clock.advance(20 * DAY_MS);
@@ -466,7 +518,7 @@ describe('a pause', () => {
     await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
     await rig.clock.advance(10 * DAY_MS);
     expect((await ledger()).charges).toEqual(charges);
-    await native().resume({ subscriptionId, idempotencyKey: 'r' });
+    await native().resume({ subscriptionId, idempotencyKey: 'r', anew: false });
     await rig.clock.advance(1);
     expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
     expect(await paid()).toBe(2);

@@ -121,7 +121,9 @@ describe('a subscription that its provider bills', () => {
     expect(await expectAgreement(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
+      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY * 1_000).toISOString(),
     });
+    expect(storyOf(service, made.id).filter((told) => told.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
     expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
@@ -208,14 +210,71 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('is paused and resumed there', async () => {
+  it('is paused and resumed there, for nothing while its period is paid for', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
-    await service.advance(40 * DAY);
-    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
+    await service.advance(10 * DAY);
+    expect(await command(service, who, made.id, 'resume')).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_end: made.current_period_end },
+    });
+    await service.settle();
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('begins a new period, and is charged, where it is resumed after the one that was paid for', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await service.settle();
+    for (const month of [1, 2]) {
+      expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200 });
+      await service.advance(40 * DAY);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
+      expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
+      const resumed = await command(service, who, made.id, 'resume');
+      expect(resumed).toMatchObject({ status: 200, body: { status: 'active' } });
+      await service.settle();
+      const now = await expectAgreement(service, who, made.id);
+      expect(Date.parse(now.current_period_start)).toBe(Math.floor(service.now() / 1_000) * 1_000);
+      expect(await paymentsOf(service, who, made.id)).toHaveLength(1 + month);
+      const membership = await membershipOf(service, who, made.id);
+      expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
+    }
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('stays paused where it is resumed and declined, and may be tried again', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    await patch(service, who, made.id, { payment_method_id: failing });
+    await command(service, who, made.id, 'pause');
+    await service.advance(40 * DAY);
+    const declined = { status: 402, body: { code: 'PAYMENT_DECLINED', details: { decline_code: 'do_not_honor' } } };
+    expect(await command(service, who, made.id, 'resume')).toMatchObject(declined);
+    expect(await command(service, who, made.id, 'resume')).toMatchObject(declined);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
+    await patch(service, who, made.id, { payment_method_id: who.names.payment_method_id });
     expect(await command(service, who, made.id, 'resume')).toMatchObject({ status: 200, body: { status: 'active' } });
+    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+  });
+
+  it('is charged once where the answer to its resumption is lost, and it is asked for again', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'pause');
+    await service.advance(40 * DAY);
+    await service.webhookMode('drop');
+    const path = `/v1/subscriptions/${made.provider_subscription_id}`;
+    await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'timeout_after', times: 1 });
+    expect((await command(service, who, made.id, 'resume')).status).toBe(504);
+    expect((await patch(service, who, made.id, { metadata: { note: 'in between' } })).status).toBe(200);
+    expect(await command(service, who, made.id, 'resume')).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
+    expect((await there(service, made.id)).charges).toHaveLength(2);
+    await service.webhookMode('normal');
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 

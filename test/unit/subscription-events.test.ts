@@ -108,6 +108,7 @@ const invoice = {
   total: 3_000,
   currency: 'eur',
   attempt_count: 2,
+  next_payment_attempt: END,
   period_start: START - 86_400,
   period_end: START,
   lines: { object: 'list', data: [{ id: 'il_1', period: { start: START, end: END } }] },
@@ -136,6 +137,7 @@ const toldInvoice: InvoiceNews = {
   periodEnd: END,
   attempts: 2,
   failureCode: undefined,
+  nextAttempt: END,
 };
 
 describe("an invoice's event", () => {

@@ -100,6 +100,7 @@ const keep = (world: World, choice: number, policy: DunningPolicy): World => {
       return changed(world, retriesOver(one, now, policy));
     case 'look':
       return look(world, choice, policy);
+    case 'transfer':
     case 'sync':
     case undefined:
       return world;
@@ -201,16 +202,31 @@ const POLICIES: readonly DunningPolicy[] = [
   { days: [2], finalAction: 'pause' },
 ];
 
+/** Nothing is given before its first payment; to come back, only when it is paid. */
+const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
+  if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
+  if (status === 'past_due' && charge?.cause === 'reactivate') return 'cancelled';
+  if (status === 'past_due' && charge?.cause === 'resume') return 'expired';
+  return MEMBERSHIP[status];
+};
+
 /** What one step breaks, in words. */
 const broken = (was: World, is: World): string | undefined => {
   const [before, after] = [was.subscription, is.subscription];
   if (before.status !== after.status && !LEGAL[before.status].includes(after.status)) {
     return `${before.status} → ${after.status}`;
   }
-  const membership = MEMBERSHIP[after.status];
-  const expected = membership === 'active' && after.activeSince === undefined ? 'pending' : membership;
-  if (membershipOf(after)?.status !== expected) return `a membership that is not of a ${after.status} subscription`;
+  if (membershipOf(after)?.status !== expectedMembership(after))
+    return `a membership that is not of a ${after.status} subscription`;
   if (after.version < before.version) return 'a version that goes back';
+  if (
+    before.cancelAtPeriodEnd &&
+    !after.cancelAtPeriodEnd &&
+    before.status !== 'canceled' &&
+    after.reason !== 'reactivated'
+  ) {
+    return 'a wish to cancel that is forgotten';
+  }
   if (isVisible(before) && isVisible(after) && after.version === before.version) {
     const unseen = { ...subscriptionView(after), latest_payment_id: null };
     const seen = { ...subscriptionView(before), latest_payment_id: null };

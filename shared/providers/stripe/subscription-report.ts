@@ -38,6 +38,7 @@ export const reportedInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     periodStart: told(news.periodStart),
     periodEnd: told(news.periodEnd),
     attempts: told(news.attempts),
+    nextAttempt: news.nextAttempt,
     failureCode:
       invoice.status !== 'paid' && intent?.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
   };

@@ -33,7 +33,10 @@ export const stripeSubscriptions = (stripe: Stripe, call: Call): NativeSubscript
       const paused = await billing.update(input, { pause_collection: { behavior: 'void' } });
       return collect(billing, paused, { ...input, collects: false });
     },
-    resume: async (input) => collect(billing, await resume(billing, input), { ...input, collects: true }),
+    resume: async (input) =>
+      input.anew
+        ? resumeAnew(billing, input)
+        : collect(billing, await resume(billing, input), { ...input, collects: true }),
 
     labelPayment: ({ intentId, paymentId, idempotencyKey }) =>
       call(
@@ -190,6 +193,25 @@ const resume = async ({ stripe, read, update }: Billing, input: OfSubscription):
   if (resumed.kind !== 'done' || resumed.value.status !== 'paused') return resumed;
   const options = { idempotencyKey: `${input.idempotencyKey}:resume` };
   return read(() => stripe.subscriptions.resume(input.subscriptionId, WITH_INVOICE, options));
+};
+
+/** What was owed before it was paused is not asked for any more. */
+const resumeAnew = async (billing: Billing, input: OfSubscription): Promise<Found> => {
+  const { stripe, call, find, update } = billing;
+  const stands = await call(
+    () => stripe.subscriptions.retrieve(input.subscriptionId),
+    ({ status, pause_collection }) => ({ status, holds: pause_collection !== null }),
+  );
+  if (stands.kind !== 'done') return stands;
+  if (stands.value.status === 'paused') return resume(billing, input);
+  if (!stands.value.holds) return find(input.subscriptionId);
+  return update(input, {
+    pause_collection: '',
+    billing_cycle_anchor: { type: 'now' },
+    proration_behavior: 'none',
+    payment_behavior: 'error_if_incomplete',
+    off_session: true,
+  });
 };
 
 /** Whether Stripe goes on to collect what is still unpaid: to pause stops only what comes after it. */

@@ -90,6 +90,24 @@ const renew = (unit: Unit, before: Subscription): void => {
 
 /** One that was paused for want of a method begins anew, and is charged at once. */
 export const resumeSubscription = (unit: Unit, before: Subscription, collecting: Collecting): Started => {
+  const { subscription, invoice } = begunAnew(unit, before);
+  unit.announce({ kind: 'subscription.resumed', subscription });
+  return collectAnew(unit, subscription, invoice, collecting);
+};
+
+/** A new calendar from now, charged at once. Where the charge is declined, the caller is to roll it back. */
+export const restartSubscription = (
+  unit: Unit,
+  before: Subscription,
+  changes: Partial<Subscription>,
+  collecting: Collecting,
+): Started => {
+  const { subscription, invoice } = begunAnew(unit, { ...before, ...changes });
+  unit.announce({ kind: 'subscription.updated', subscription, before });
+  return collectAnew(unit, subscription, invoice, collecting);
+};
+
+const begunAnew = (unit: Unit, before: Subscription): ReturnType<typeof issue> => {
   const anchor = wholeSecond(unit.at);
   const next: Subscription = {
     ...before,
@@ -99,8 +117,10 @@ export const resumeSubscription = (unit: Unit, before: Subscription, collecting:
     periodStart: anchor,
     periodEnd: periodStart({ ...before, anchor }, 1),
   };
-  const { subscription, invoice } = issue(unit, next, { reason: 'subscription_update', usedFrom: before.periodStart });
-  unit.announce({ kind: 'subscription.resumed', subscription });
+  return issue(unit, next, { reason: 'subscription_update', usedFrom: before.periodStart });
+};
+
+const collectAnew = (unit: Unit, subscription: Subscription, invoice: Invoice, collecting: Collecting): Started => {
   unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
   const { declined } = collectIssued(unit, invoice, collecting);
   return { subscription: current(unit, subscription), ...(declined && { declined }) };

@@ -1,7 +1,13 @@
 import * as z from 'zod';
 import type { Price, Subscription } from '../ledger/billing-documents.ts';
 import { changeSubscription, endSubscription, isLive } from '../ledger/endings.ts';
-import { type NewSubscription, resumeSubscription, startSubscription } from '../ledger/subscriptions.ts';
+import {
+  type NewSubscription,
+  restartSubscription,
+  resumeSubscription,
+  type Started,
+  startSubscription,
+} from '../ledger/subscriptions.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { Refused } from '../vendor.ts';
 import { addPrice, priceData } from './catalog.ts';
@@ -110,11 +116,7 @@ const create = ({ call, unit }: StripeRequest): Subscription => {
     endReason: null,
     pausedCollection: null,
   };
-  const { subscription, declined } = startSubscription(unit, wanted, { attempt: attemptOf(call) });
-  if (declined) {
-    const error = { ...declineFields(declined.reason), payment_method: methodView(declined.method) };
-    throw new Refused(errorAnswer(402, error, true));
-  }
+  const subscription = paidFor(startSubscription(unit, wanted, { attempt: attemptOf(call) }));
   if (subscription.status === 'trialing' || subscription.status === 'active') return subscription;
   throw invalidRequest({
     code: 'resource_missing',
@@ -122,6 +124,12 @@ const create = ({ call, unit }: StripeRequest): Subscription => {
       'This customer has no attached payment source or default payment method. Please consider adding a default ' +
       'payment method.',
   });
+};
+
+const paidFor = ({ subscription, declined }: Started): Subscription => {
+  if (!declined) return subscription;
+  const error = { ...declineFields(declined.reason), payment_method: methodView(declined.method) };
+  throw new Refused(errorAnswer(402, error, true));
 };
 
 /** The same call, sent again, is the same attempt. */
@@ -167,6 +175,7 @@ const find = ({ unit, id }: StripeRequest): Subscription => {
 
 const updateFields = z.strictObject({
   ...common,
+  billing_cycle_anchor: z.strictObject({ type: choice(['now', 'unchanged']) }).optional(),
   pause_collection: z
     .union([z.literal(''), z.strictObject({ behavior: choice(['keep_as_draft', 'mark_uncollectible', 'void']) })])
     .optional(),
@@ -183,7 +192,7 @@ const update = (request: StripeRequest): Subscription => {
       message: 'A canceled subscription can only update its cancellation_details and metadata.',
     });
   }
-  const after = {
+  const after: Subscription = {
     ...before,
     ...(sent.default_payment_method !== undefined && {
       methodId: ownMethod(unit, sent.default_payment_method, before.customerId),
@@ -196,6 +205,9 @@ const update = (request: StripeRequest): Subscription => {
     ...(sent.trial_settings && { withoutMethod: sent.trial_settings.end_behavior.missing_payment_method }),
     metadata: mergeMetadata(before.metadata, sent.metadata),
   };
+  if (sent.billing_cycle_anchor?.type === 'now') {
+    return paidFor(restartSubscription(unit, before, after, { attempt: attemptOf(call) }));
+  }
   return JSON.stringify(after) === JSON.stringify(before) ? before : changeSubscription(unit, before, after);
 };
 

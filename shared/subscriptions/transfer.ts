@@ -1,0 +1,120 @@
+import { DomainError } from '../core/errors.ts';
+import { epochSeconds, instant, iso, MINUTE } from '../core/time.ts';
+import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import type { NativeSubscriptions, ProviderSubscription } from '../providers/native-subscriptions.ts';
+import { putAlias } from '../table/alias.ts';
+import { adopt } from './adopt.ts';
+import { edited } from './changes.ts';
+import type { BillingDeps } from './deps.ts';
+import { nativeWanted } from './native.ts';
+import { answerOf, nativeOf } from './native-port.ts';
+import { isPaidFor } from './periods.ts';
+import { type SubscriptionStore, subscriptionStore } from './store.ts';
+import type { Subscription } from './subscription.ts';
+
+/**
+ * A provider charges a subscription with the methods of its own customer there, and no other's. For another customer's
+ * method it is made once more, for that customer, and the former one ends: what is paid for stays paid for, and what is
+ * past due is charged at once, for a period that begins now. The former one is held from the start, so that the two of
+ * them never charge for the same time; the rest is repeated by its appointment until it is done.
+ */
+export const transferTo = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  method: PaymentMethod,
+): Promise<Subscription> => {
+  const { status, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
+  if (status === 'paused') throw new DomainError('INVALID_STATE', { message: 'Resume it first' });
+  if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const store = subscriptionStore(deps.table);
+  const claimed = await store.commit(subscription, {
+    ...subscription,
+    providerGeneration: providerGeneration + 1,
+    transfer: {
+      paymentMethodId: method.id,
+      methodRef: method.providerMethodId,
+      providerCustomerId: method.providerCustomerId ?? '',
+      freeUntil: isPaidFor(subscription, deps.now()) ? paidUntilOf(subscription) : undefined,
+      lookAt: iso(deps.now() + MINUTE),
+    },
+  });
+  if (!claimed.ok) throw new DomainError('VERSION_CONFLICT');
+  return transferred(deps, store, claimed.subscription);
+};
+
+const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
+  period < 0 ? currentPeriodEnd : paidUntil;
+
+/**
+ * Every step under a key of its own, which stays the same however often this is called.
+ * @throws DomainError PAYMENT_DECLINED, or why it cannot be made there: then it goes on as before
+ */
+export const transferred = async (
+  deps: BillingDeps,
+  store: SubscriptionStore,
+  subscription: Subscription,
+): Promise<Subscription> => {
+  const { id, transfer, providerSubscriptionId: former, providerGeneration = 1 } = subscription;
+  if (!transfer || former === undefined) return subscription;
+  const native = await nativeOf(deps, subscription);
+  const keyed = (step: string, subscriptionId: string) => ({
+    subscriptionId,
+    idempotencyKey: `${id}:transfer:${providerGeneration}:${step}`,
+  });
+  answerOf(await native.pause(keyed('hold', former)), subscription);
+  const made = await native.create(wantedBy(subscription, transfer));
+  if (made.kind === 'declined' || made.kind === 'refused') {
+    answerOf(await native.resume({ ...keyed('release', former), anew: false }), subscription);
+    await undone(store, subscription);
+    if (made.kind === 'declined') throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: made.code } });
+  }
+  const report = answerOf(made, subscription);
+  if (subscription.cancelAtPeriodEnd) {
+    answerOf(await native.scheduleCancel({ ...keyed('end', report.subscriptionId), cancel: true }), subscription);
+  }
+  answerOf(await native.cancel(keyed('cancel', former)), subscription);
+  return adopt(deps, store, await handedOver(deps, store, subscription, report), await asItStands(native, report));
+};
+
+type Transfer = NonNullable<Subscription['transfer']>;
+
+const wantedBy = (subscription: Subscription, { methodRef, providerCustomerId, freeUntil }: Transfer) =>
+  nativeWanted(
+    { ...subscription, methodRef, providerCustomerId },
+    freeUntil === undefined ? undefined : epochSeconds(instant(freeUntil)),
+  );
+
+/** Where its end was scheduled after it was made. */
+const asItStands = async (native: NativeSubscriptions, made: ProviderSubscription): Promise<ProviderSubscription> => {
+  const found = await native.find(made.subscriptionId);
+  return found.kind === 'done' ? found.value : made;
+};
+
+const isSame = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
+  current.transfer?.methodRef === transfer?.methodRef && current.providerGeneration === providerGeneration;
+
+const undone = (store: SubscriptionStore, subscription: Subscription): Promise<Subscription> =>
+  store.change(subscription, (current) =>
+    isSame(current, subscription) ? { ...current, transfer: undefined } : current,
+  );
+
+const handedOver = async (
+  deps: BillingDeps,
+  store: SubscriptionStore,
+  subscription: Subscription,
+  { subscriptionId }: ProviderSubscription,
+): Promise<Subscription> => {
+  const { id, providerId } = subscription;
+  await putAlias(deps.table, providerId, subscriptionId, { kind: 'SUB', id });
+  return store.change(subscription, (current) => {
+    const { transfer, providerSubscriptionId: former, formerProviderIds = [] } = current;
+    if (!transfer || !isSame(current, subscription)) return current;
+    const { paymentMethodId, methodRef, providerCustomerId } = transfer;
+    return edited(current, 'method_changed', deps.now(), {
+      ...{ paymentMethodId, methodRef, providerCustomerId },
+      providerSubscriptionId: subscriptionId,
+      ...(former && { formerProviderIds: [...formerProviderIds, former] }),
+      transfer: undefined,
+    });
+  });
+};

@@ -1,0 +1,137 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR, itemsOf, MINUTE } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { company } from './payers.ts';
+import {
+  anotherMethod,
+  command,
+  membershipOf,
+  payer,
+  paymentsOf,
+  readSubscription,
+  storyOf,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+} from './subscribers.ts';
+
+/** Whoever comes back, or never was: what is asked for while a charge is under way, and what is left of a former payer. */
+const service = withHost({ frozen: true });
+beforeEach(async () => {
+  await service.clearFaults();
+});
+
+const NOW = { cancel_at_period_end: false };
+const PENDING = { provider_id: 'provider_b' };
+const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
+
+describe('a charge that begins a period, while it is pending', () => {
+  it('does not wipe a wish to cancel at the end of that period', async () => {
+    const who = await subscriber(service, 'SIM-PENDING-OK', PENDING);
+    const made = await subscribe(service, who);
+    expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
+    expect(await command(service, who, made.id, 'cancel')).toMatchObject({ body: { cancel_at_period_end: true } });
+    await service.advance(HOUR);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'active',
+      cancel_at_period_end: true,
+    });
+    await service.advance(40 * DAY);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
+  });
+
+  it.each([
+    ['canceled', 'cancel', 'reactivate', 'cancelled'],
+    ['paused', 'pause', 'resume', 'expired'],
+  ] as const)('gives nobody a membership who comes back from being %s', async (_, leave, comeBack, before) => {
+    const who = await subscriber(service, 'SIM-OK', PENDING);
+    const made = await subscribeToGold(service, who);
+    await command(service, who, made.id, leave, leave === 'cancel' ? NOW : {});
+    await service.advance(40 * DAY);
+    const ended = await membershipOf(service, who, made.id);
+    expect(ended).toMatchObject({ status: before });
+    const failing = await anotherMethodOf(who, 'SIM-PENDING-FAIL');
+    await service.request('PATCH', `/subscriptions/${made.id}`, {
+      ...who.options,
+      body: { payment_method_id: failing },
+    });
+    expect(await command(service, who, made.id, comeBack)).toMatchObject({
+      status: 200,
+      body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
+    });
+    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
+    await service.advance(DAY);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(storyOf(service, made.id).filter((told) => told === 'membership.activated active')).toHaveLength(1);
+  });
+
+  const anotherMethodOf = async (who: Awaited<ReturnType<typeof subscriber>>, token: string): Promise<string> => {
+    const body = { provider_payment_method_token: token, ...PENDING };
+    const { status, body: made } = await service.post('/payment-methods', body, who.options);
+    expect(status).toBe(201);
+    return made.id;
+  };
+});
+
+describe('a subscription whose payer has gone', () => {
+  it('does not come back without its customer', async () => {
+    for (const fields of [{}, PENDING]) {
+      const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
+      const made = await subscribe(service, who);
+      const deleted = await service.request('DELETE', `/customers/${who.names.customer_id}`, who.options);
+      expect(deleted.status).toBe(204);
+      expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+        status: 409,
+        body: { code: 'INVALID_STATE' },
+      });
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    }
+  });
+
+  it('asks for another method where its own has been deleted', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, made.id, 'cancel', NOW);
+    const removed = await service.request('DELETE', `/payment-methods/${who.names.payment_method_id}`, who.options);
+    expect(removed.status).toBe(204);
+    await service.advance(40 * DAY);
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      status: 400,
+      body: { code: 'PAYMENT_METHOD_REQUIRED' },
+    });
+    const body = { payment_method_id: await anotherMethod(service, who) };
+    await service.request('PATCH', `/subscriptions/${made.id}`, { ...who.options, body });
+    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({ body: { status: 'active' } });
+  });
+});
+
+describe('an organization whose subscription may have been made after all', () => {
+  it('is not deleted until that one has ended at its provider, too', async () => {
+    const { id: organization_id, owner } = await company(service);
+    const who = await payer(service, owner.options);
+    await service.fault({
+      provider: 'provider_a',
+      method: 'POST',
+      path: '/v1/subscriptions',
+      action: 'timeout_after',
+      times: 1,
+    });
+    await service.webhookMode('drop');
+    const made = await subscribe(service, who, { organization_id });
+    expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
+    await service.fault({ provider: 'provider_a', method: 'GET', path: '/v1/subscriptions', action: 'error_500' });
+    const remove = () => service.request('DELETE', `/organizations/${organization_id}`, owner.options);
+    expect(await remove()).toMatchObject({ status: 502, body: { code: 'PROVIDER_ERROR' } });
+    expect(await remove()).toMatchObject({ status: 502, body: { code: 'PROVIDER_ERROR' } });
+    await service.clearFaults();
+    expect(await remove()).toMatchObject({ status: 200 });
+    await service.webhookMode('normal');
+    await service.advance(10 * MINUTE);
+    const left = await itemsOf(service);
+    expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === made.id);
+    expect(statuses(there)).toEqual(['canceled']);
+  });
+});

@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR, signIn } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { company, saveMethod } from './payers.ts';
+import { command, patch, payer, readSubscription, type Subscriber, storyOf, subscribe } from './subscribers.ts';
+
+/** An organization's subscription that the provider bills, and a member who pays for it from now on. */
+const service = withHost({ frozen: true });
+beforeEach(async () => {
+  await service.webhookMode('normal');
+  await service.clearFaults();
+});
+
+interface Changing {
+  readonly who: Subscriber;
+  readonly made: ParsedJson;
+  /** The caller's own. */
+  readonly method: string;
+}
+
+interface Methods {
+  /** The organization's. */
+  readonly theirs?: string;
+  readonly own?: string;
+}
+
+const changing = async (
+  { theirs = 'pm_card_visa', own = 'pm_card_visa' }: Methods = {},
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Changing> => {
+  const { id: organization_id, owner } = await company(service);
+  const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });
+  const who = await payer(service, options, theirs, { organization_id });
+  const made = await subscribe(service, who, { organization_id, ...fields });
+  const method = await saveMethod(service, options, { provider_payment_method_token: own });
+  await service.settle();
+  return { who, made, method: method.id };
+};
+
+const there = async ({ made }: Changing) => {
+  const ledger = await service.ledger();
+  const subscriptions = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === made.id);
+  const ids = subscriptions.map(({ id }: ParsedJson) => id);
+  const intents = ledger.invoices
+    .filter(({ subscription }: ParsedJson) => ids.includes(subscription))
+    .map(({ payment_intent }: ParsedJson) => payment_intent);
+  const paid = ledger.charges.filter(
+    ({ payment_intent, status }: ParsedJson) => intents.includes(payment_intent) && status === 'succeeded',
+  );
+  return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
+};
+
+/** The organization's method has paid once, and no more. */
+const pastDue = async (methods?: Methods): Promise<Changing> => {
+  const it = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
+  await service.moveTo(it.made.current_period_end);
+  await service.advance(2 * HOUR);
+  expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({ status: 'past_due' });
+  return it;
+};
+
+describe('a method of another customer', () => {
+  it('pays from the next period on, and what is paid for stays paid for', async () => {
+    const it = await changing();
+    const { who, made, method } = it;
+    const changed = await patch(service, who, made.id, { payment_method_id: method, metadata: { by: 'owner' } });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: {
+        status: 'active',
+        payment_method_id: method,
+        current_period_end: made.current_period_end,
+        metadata: { by: 'owner' },
+      },
+    });
+    await service.settle();
+    expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR);
+    expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'active',
+      current_period_start: made.current_period_end,
+    });
+    expect(storyOf(service, made.id).filter((told) => told.includes('cancelled'))).toEqual([]);
+  });
+
+  it('takes over a trial, and an end that is scheduled', async () => {
+    const it = await changing({}, { trial_days: 10 });
+    const { who, made, method } = it;
+    await command(service, who, made.id, 'cancel');
+    expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
+      status: 200,
+      body: { status: 'trialing', cancel_at_period_end: true, trial_end: made.trial_end },
+    });
+    await service.advance(11 * DAY);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(await there(it)).toEqual({ statuses: ['canceled', 'canceled'], paid: 0 });
+  });
+
+  it('is charged at once for what is past due, and the former one is never collected', async () => {
+    const it = await pastDue();
+    const changed = await patch(service, it.who, it.made.id, { payment_method_id: it.method });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: it.method } });
+    await service.advance(20 * DAY);
+    expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
+  });
+
+  it('that is declined changes nothing: the retries go on', async () => {
+    const it = await pastDue({ own: 'pm_card_chargeCustomerFail' });
+    const before = await readSubscription(service, it.who, it.made.id);
+    const changed = await patch(service, it.who, it.made.id, { payment_method_id: it.method, metadata: { no: 'no' } });
+    expect(changed).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
+    await service.settle();
+    expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({
+      status: 'past_due',
+      payment_method_id: before.payment_method_id,
+      metadata: before.metadata,
+    });
+    expect(await there(it)).toEqual({ statuses: ['past_due'], paid: 1 });
+    await service.advance(20 * DAY);
+    expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({ status: 'canceled' });
+  });
+
+  it.each(['timeout_before', 'timeout_after'] as const)(
+    'is taken over once, whichever answer is lost (%s)',
+    async (action) => {
+      const it = await changing();
+      const { who, made, method } = it;
+      const steps = [
+        ['POST', `/v1/subscriptions/${made.provider_subscription_id}`],
+        ['POST', '/v1/subscriptions'],
+        ['DELETE', `/v1/subscriptions/${made.provider_subscription_id}`],
+      ] as const;
+      for (const [verb, path] of steps) {
+        await service.fault({ provider: 'provider_a', method: verb, path, action, times: 1 });
+      }
+      const answers: number[] = [];
+      for (let tries = 0; tries < 2; tries += 1) {
+        answers.push((await patch(service, who, made.id, { payment_method_id: method })).status);
+      }
+      expect(answers).toEqual([504, 409]);
+      expect(await command(service, who, made.id, 'cancel', { cancel_at_period_end: false })).toMatchObject({
+        status: 409,
+        body: { code: 'PAYMENT_IN_PROGRESS' },
+      });
+      await service.advance(HOUR);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({
+        status: 'active',
+        payment_method_id: method,
+      });
+      expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+    },
+  );
+});
