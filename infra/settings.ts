@@ -86,6 +86,7 @@ export const STACK_SETTINGS: readonly string[] = [
 /** Names by which an operator's tools find what is deployed. */
 export const stackName = (stage: string, part: string): string => `payments-${stage}-${part}`;
 export const OPERATED_FUNCTION_OUTPUT = 'OperatedFunction';
+export const FAILURE_BUCKET_OUTPUT = 'FailureBucket';
 export const queueOutput = (queue: string): string => `${outputName(queue)}QueueUrl`;
 export const deadLettersOutput = (queue: string): string => `${outputName(queue)}DeadLettersUrl`;
 const outputName = (queue: string): string =>

@@ -10,6 +10,7 @@ import { createCors } from './cors.ts';
 import type { Database } from './database.ts';
 import type { Engine } from './engine.ts';
 import { queueUrl } from './environment.ts';
+import { openFailures } from './failures.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { createIdentity } from './identity.ts';
 import { createFunctions, type Functions, type LoadHandler } from './invoke.ts';
@@ -25,6 +26,7 @@ import { createSink } from './sink.ts';
 import { sqsOperations } from './sqs.ts';
 import { StartError } from './start-error.ts';
 import { createStreams } from './stream.ts';
+import { told } from './told.ts';
 
 /** The functions that a host hosts. */
 export interface Catalogue {
@@ -131,15 +133,17 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
   const triggers = triggersOf(catalogue, 'queue');
   const queues = createQueues({ triggers, store, clock, invoke, log });
   const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock });
+  const streamTriggers = triggersOf(catalogue, 'stream');
+  const failures = openFailures({ folder: join(place.folder, 'failures'), triggers: streamTriggers, invoke });
   const streams = createStreams({
     endpoint: site.endpoint,
     writeMark: site.engine?.writeMark,
     streamArn: database.streamArn,
-    triggers: triggersOf(catalogue, 'stream'),
+    triggers: streamTriggers,
     state: place.state,
     clock,
     invoke,
-    failuresFolder: join(place.folder, 'failures'),
+    failures,
     log,
   });
   const schedules = createSchedules({
@@ -163,7 +167,17 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
   return {
     bus,
     streams,
-    local: createLocal({ clock, queues, identity, sink, operations, simulator, whereabouts }),
+    local: createLocal({
+      clock,
+      queues,
+      failures,
+      identity,
+      sink,
+      operations,
+      simulator,
+      whereabouts,
+      told: () => told(site.env),
+    }),
     start: (): void => {
       for (const consumers of [streams, queues]) consumers.start();
       onClose(() => Promise.all([streams.stop(), queues.stop(), schedules.stop()]));

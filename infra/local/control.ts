@@ -1,18 +1,23 @@
 import * as z from 'zod';
 import { type Answer, type Ask, AskError, bodyOf, json, problem } from './answer.ts';
 import { type HostClock, NotQuietError } from './clock.ts';
+import type { Failure, Failures } from './failures.ts';
 import type { Identity } from './identity.ts';
 import type { Queues } from './queues.ts';
 import type { Sink } from './sink.ts';
+import type { Told } from './told.ts';
 
 /** The control routes of the host itself; the simulator has its own. For tests and people, never deployed. */
 export interface Controls {
   readonly clock: HostClock;
   readonly queues: Queues;
+  readonly failures: Failures;
   readonly identity: Identity;
   readonly sink: Sink;
   /** Where the service lies on this machine. */
   readonly whereabouts: { readonly basePath: string; readonly dynamoEndpoint: string };
+  /** How it was started. */
+  readonly told: () => Promise<Told>;
 }
 
 type Run = (ask: Ask, parameter: string) => Promise<Answer> | Answer;
@@ -73,7 +78,15 @@ export const createControl = (controls: Controls): ((ask: Ask) => Promise<Answer
   };
 };
 
-const controlRoutes = ({ clock, queues, identity, sink, whereabouts }: Controls): readonly ControlRoute[] => [
+const controlRoutes = ({
+  clock,
+  queues,
+  failures,
+  identity,
+  sink,
+  whereabouts,
+  told,
+}: Controls): readonly ControlRoute[] => [
   {
     method: 'POST',
     path: /^\/sessions$/,
@@ -108,11 +121,12 @@ const controlRoutes = ({ clock, queues, identity, sink, whereabouts }: Controls)
   {
     method: 'GET',
     path: /^\/host$/,
-    run: () =>
+    run: async () =>
       json(200, {
         base_path: whereabouts.basePath,
         dynamodb_endpoint: whereabouts.dynamoEndpoint,
         queues: queues.all.filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
+        ...(await told()),
       }),
   },
   { method: 'GET', path: /^\/queues$/, run: () => json(200, queues.counts()) },
@@ -125,9 +139,21 @@ const controlRoutes = ({ clock, queues, identity, sink, whereabouts }: Controls)
       return json(200, { moved: queues.redrive(name) });
     },
   },
+  {
+    method: 'GET',
+    path: /^\/failures$/,
+    run: async () => json(200, (await failures.list()).map(failureView)),
+  },
+  {
+    method: 'POST',
+    path: /^\/failures\/([^/]+)\/redo$/,
+    run: async (_ask, id) => json(200, { reason: (await failures.redo(id)) ?? null }),
+  },
   { method: 'POST', path: /^\/sink\/([^/]+)\/behaviour$/, run: (ask, name) => sink.behave(name, ask) },
   { method: 'ANY', path: /^\/sink\/([^/]+)$/, run: (ask, name) => sink.answer(name, ask) },
 ];
+
+const failureView = ({ record, ...rest }: Failure) => ({ ...rest, about: [record.dynamodb.Keys.pk.S] });
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 

@@ -19,6 +19,8 @@ const messageSchema = z.object({
   visible_at: z.number(),
   receives: z.number(),
   held: z.number(),
+  /** The queue that gave it up; null of one that was sent to where it is. */
+  source: z.string().nullable(),
 });
 export type Message = z.infer<typeof messageSchema>;
 
@@ -37,6 +39,12 @@ export interface QueueCounts {
   readonly in_flight: number;
 }
 
+export interface Moved {
+  readonly moved: number;
+  /** It ended at a message that nobody knows the origin of. */
+  readonly isOriginUnknown: boolean;
+}
+
 export type QueueStore = ReturnType<typeof openQueueStore>;
 
 const SCHEMA = `
@@ -49,7 +57,8 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS messages_by_time ON messages (queue, held, visible_at);
   CREATE INDEX IF NOT EXISTS messages_by_group ON messages (queue, grp, turn);`;
 
-const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held';
+const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, source';
+const HAS_SOURCE = "SELECT name FROM pragma_table_info('messages') WHERE name = 'source'";
 
 /** Its turn: messages of one group stand in line, groups (and messages of none) stand side by side. */
 const TURN = `SELECT max(
@@ -58,6 +67,8 @@ const TURN = `SELECT max(
 
 export const openQueueStore = (state: State) => {
   state.define(SCHEMA);
+  // Data may have been kept by a host that did not know it.
+  if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
   const sql = prepare(state);
 
   const add = (queue: string, message: NewMessage, now: number): string => {
@@ -88,7 +99,7 @@ export const openQueueStore = (state: State) => {
           const ready = sql.ready.all(queue, how.now, busy, how.max);
           const fit = ready.filter(({ receives }) => !how.deadLetter || receives < how.deadLetter.maxReceives);
           for (const { seq } of ready.filter((message) => !fit.includes(message))) {
-            sql.move(how.deadLetter?.queue ?? queue, how.now, seq);
+            sql.move(how.deadLetter?.queue ?? queue, queue, how.now, seq);
           }
           for (const { seq } of fit) sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, seq);
           if (fit.length > 0 || ready.length === 0) {
@@ -108,15 +119,18 @@ export const openQueueStore = (state: State) => {
       return sql.find.first(id)?.visible_at ?? 0;
     },
     remove: (id: string): boolean => sql.remove(id) > 0,
-    /** Moves all visible messages, as new ones. @returns how many. */
-    moveAll: (from: string, to: string, now: number): number =>
+    /** Moves all visible messages, as new ones, to `to`; without it, each to where it comes from. */
+    moveAll: (from: string, to: string | undefined, now: number): Moved =>
       state.together(() => {
-        const messages = sql.ready.all(from, now, '[]', -1);
-        for (const message of messages) {
-          sql.move(to, now, message.seq);
-          sql.renew(randomUUID(), now, message.seq);
+        let moved = 0;
+        for (const { seq, source } of sql.ready.all(from, now, '[]', -1)) {
+          const destination = to ?? source;
+          if (destination === null) return { moved, isOriginUnknown: true };
+          sql.move(destination, null, now, seq);
+          sql.renew(randomUUID(), now, seq);
+          moved += 1;
         }
-        return messages.length;
+        return { moved, isOriginUnknown: false };
       }),
     /** Of what is not visible now, the first to be. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
@@ -160,7 +174,8 @@ const prepare = (state: State) => ({
   release: state.write('UPDATE messages SET held = 0 WHERE id = ?'),
   remove: state.write('DELETE FROM messages WHERE id = ?'),
   move: state.write(
-    'UPDATE messages SET queue = ?, visible_at = ?, receives = 0, first_received_at = NULL, held = 0 WHERE seq = ?',
+    `UPDATE messages SET queue = ?, source = ?, visible_at = ?, receives = 0, first_received_at = NULL, held = 0
+     WHERE seq = ?`,
   ),
   renew: state.write('UPDATE messages SET id = ?, sent_at = ? WHERE seq = ?'),
   nextVisible: state.read(

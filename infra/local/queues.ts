@@ -5,7 +5,7 @@ import type { Clock, TimedWork } from './clock.ts';
 import { ACCOUNT, REGION } from './environment.ts';
 import { watchEmptiness, watchGroups } from './fair-turns.ts';
 import type { Invoke } from './invoke.ts';
-import type { Message, NewMessage, QueueCounts, QueueStore } from './queue-store.ts';
+import type { Message, Moved, NewMessage, QueueCounts, QueueStore } from './queue-store.ts';
 
 /**
  * SQS for one machine: standard queues, each with its dead-letter queue, all times by the clock. Every queue of the
@@ -25,8 +25,10 @@ export interface Queues extends TimedWork {
   send(queue: string, messages: readonly NewMessage[]): readonly string[];
   /** For callers from outside: the host's own pollers take theirs directly. */
   receive(queue: Queue, max: number, visibilityMs: number): readonly Message[];
-  /** Moves the messages of a dead-letter queue to `destination`, by default back to where they come from. */
-  redrive(deadLetterQueue: string, destination?: string): number;
+  /** Moves the messages of a dead-letter queue to `destination`; without one, each to where it is known to come from. */
+  move(deadLetterQueue: string, destination?: string): Moved;
+  /** Moves all messages of a dead-letter queue back. @returns how many */
+  redrive(deadLetterQueue: string): number;
   /** Something of this queue has become visible. */
   look(queue: string): void;
   counts(): Readonly<Record<string, QueueCounts>>;
@@ -64,14 +66,15 @@ export const createQueues = (options: QueuesOptions): Queues => {
   store.releaseAll(clock.now());
 
   const look = (queue: string): void => byQueue.get(queue)?.look();
-  const redrive = (deadLetterQueue: string, destination?: string): number => {
-    const source = all.find((queue) => queue.deadLetter?.queue === deadLetterQueue);
-    const target = destination ?? source?.name;
-    if (!target) return 0;
-    const moved = store.moveAll(deadLetterQueue, target, clock.now());
-    look(target);
+  const move = (deadLetterQueue: string, destination?: string): Moved => {
+    const moved = store.moveAll(deadLetterQueue, destination, clock.now());
+    for (const { name } of all) look(name);
     clock.wake();
     return moved;
+  };
+  const redrive = (deadLetterQueue: string): number => {
+    const source = all.find((queue) => queue.deadLetter?.queue === deadLetterQueue);
+    return source ? move(deadLetterQueue, source.name).moved : 0;
   };
 
   return {
@@ -86,6 +89,7 @@ export const createQueues = (options: QueuesOptions): Queues => {
     },
     receive: ({ name, deadLetter }, max, visibilityMs) =>
       store.take(name, { now: clock.now(), max, visibilityMs, held: false, deadLetter }),
+    move,
     redrive,
     look,
     counts: () => Object.fromEntries(all.map(({ name }) => [name, store.count(name, clock.now())])),
@@ -239,4 +243,5 @@ export const systemAttributes = (message: Message): Record<string, string> => ({
   SenderId: ACCOUNT,
   ApproximateFirstReceiveTimestamp: String(message.first_received_at ?? message.sent_at),
   ...(message.grp !== '' && { MessageGroupId: message.grp }),
+  ...(message.source !== null && { DeadLetterQueueSourceArn: queueArn(message.source) }),
 });

@@ -3,6 +3,7 @@ import { AwsError, type Operation, type Operations, operation } from './aws.ts';
 import type { Clock } from './clock.ts';
 import type { Message, NewMessage, QueueStore } from './queue-store.ts';
 import { md5, type Queue, type Queues, queueArn, receiptOf, systemAttributes } from './queues.ts';
+import { moveTaskOperations } from './sqs-move-tasks.ts';
 
 /** SQS's operations over the local queues, as the SDK calls them. */
 const MAX_MESSAGE_BYTES = 1_048_576;
@@ -55,6 +56,7 @@ export const sqsOperations = (options: SqsOptions): Operations => {
     ...sending(options, queueOf),
     ...receiving(options, queueOf),
     ...changing(options, queueOf),
+    ...moveTaskOperations({ queues, clock: options.clock, queueOf }),
     GetQueueUrl: operation(z.object({ QueueName: z.string() }), (input) => ({
       QueueUrl: urlOf(queueOf(input.QueueName).name),
     })),
@@ -67,14 +69,6 @@ export const sqsOperations = (options: SqsOptions): Operations => {
     GetQueueAttributes: operation(z.object(queueUrl), (input) => ({
       Attributes: attributesOf(queues, queueOf(input.QueueUrl)),
     })),
-    StartMessageMoveTask: operation(
-      z.object({ SourceArn: z.string(), DestinationArn: z.string().optional() }),
-      ({ SourceArn, DestinationArn }) => {
-        const nameOf = (arn: string) => queueOf(arn.replaceAll(':', '/')).name;
-        queues.redrive(nameOf(SourceArn), DestinationArn === undefined ? undefined : nameOf(DestinationArn));
-        return { TaskHandle: Buffer.from(SourceArn).toString('base64url') };
-      },
-    ),
   };
   return Object.fromEntries(Object.entries(named).map(([name, run]) => [`AmazonSQS.${name}`, run]));
 };

@@ -1,5 +1,5 @@
 import { SettingsError } from '../../shared/settings.ts';
-import { closedSlots } from './closed-slots.ts';
+import { closedParts } from './closed.ts';
 import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './environment.ts';
 import { type Host, startHost } from './host.ts';
 import { DEMO_SESSIONS } from './identity.ts';
@@ -18,7 +18,7 @@ const main = async (): Promise<void> => {
   const host = await startHost({ port, dataDir, log: complain, onLoss });
   stopOnSignal(host);
   introduce(host, `${host.baseUrl}${basePath}`);
-  for (const line of await closedSlots(host.env)) print(line);
+  for (const { reason } of await closedParts(host.env)) print(reason);
   await host.warm();
 };
 

@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue, _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
+import * as z from 'zod';
 import type { StreamTrigger } from '../../shared/workers/trigger.ts';
 import { REGION } from './environment.ts';
 
 /** Stream records as a Lambda function receives them: JSON, with binary values as base64 text. */
 export type LambdaRecord = ReturnType<typeof lambdaRecord>;
+
+/** What a consumer answers. */
+export const streamAnswerSchema = z.object({
+  batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
+});
 
 export const sequenceOf = (record: StreamRecord): string => record.dynamodb?.SequenceNumber ?? '';
 

@@ -1,16 +1,15 @@
-import { appendFile, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DynamoDBStreamsClient, type _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
 import * as z from 'zod';
 import type { StreamTrigger } from '../../shared/workers/trigger.ts';
 import type { Clock, TimedWork } from './clock.ts';
 import { localCredentials } from './database.ts';
 import { REGION } from './environment.ts';
+import type { Failures } from './failures.ts';
 import type { Invoke } from './invoke.ts';
 import type { State } from './state.ts';
 import { MAX_TRIES, processBatch } from './stream-batches.ts';
 import { createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
-import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf } from './stream-records.ts';
+import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
 
 /**
  * The table's stream and its consumers: each reads in order from a position of its own, which is kept, so that a
@@ -34,8 +33,8 @@ export interface StreamsOptions {
   readonly state: State;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly invoke: Invoke;
-  /** Where what could not be done is written, whole. */
-  readonly failuresFolder: string;
+  /** Where what could not be done is kept, whole. */
+  readonly failures: Pick<Failures, 'keep'>;
   readonly log: (line: string) => void;
 }
 
@@ -216,10 +215,6 @@ const createNap = () => {
   };
 };
 
-const answerSchema = z.object({
-  batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
-});
-
 /** @returns the index of the first failed record; undefined: none. */
 const runHandler = async (
   { streamArn, clock, invoke }: StreamsOptions,
@@ -228,7 +223,7 @@ const runHandler = async (
 ): Promise<number | undefined> => {
   const now = clock.now();
   const event = { Records: records.map((record): LambdaRecord => lambdaRecord(record, streamArn, now)) };
-  const answer = answerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
+  const answer = streamAnswerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
   if (answer.batchItemFailures.length === 0) return undefined;
   const failed = new Set(answer.batchItemFailures.map((failure) => failure.itemIdentifier));
   const first = records.findIndex((record) => failed.has(sequenceOf(record)));
@@ -237,20 +232,18 @@ const runHandler = async (
 };
 
 const giveUp = async (
-  { failuresFolder, streamArn, clock, log }: StreamsOptions,
+  { failures, streamArn, clock, log }: StreamsOptions,
   trigger: StreamTrigger,
   record: StreamRecord,
   error: unknown,
 ): Promise<void> => {
   const now = clock.now();
-  const line = {
+  await failures.keep({
     trigger: trigger.id,
     failed_at: new Date(now).toISOString(),
     tries: MAX_TRIES,
     error: error === undefined ? 'reported as failed' : String(error),
     record: lambdaRecord(record, streamArn, now),
-  };
-  await mkdir(failuresFolder, { recursive: true });
-  await appendFile(join(failuresFolder, `${trigger.id}.jsonl`), `${JSON.stringify(line)}\n`);
-  log(`${trigger.id} gave up record ${sequenceOf(record)} after ${MAX_TRIES} tries: see ${failuresFolder}`);
+  });
+  log(`${trigger.id} gave up record ${sequenceOf(record)} after ${MAX_TRIES} tries: payctl failures list`);
 };

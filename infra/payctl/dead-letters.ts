@@ -3,7 +3,6 @@ import {
   GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
-  StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { NotReachable } from './control.ts';
@@ -33,23 +32,8 @@ export const listDeadLetters = async (place: Place, queue?: string): Promise<Rep
   };
 };
 
-/** Moves dead letters back to their queue, where each has all its tries again. On AWS the move goes on by itself. */
-export const redrive = async (place: Place, queue?: string): Promise<Report> => {
-  const moved = [];
-  for (const { queue: name, deadLetterUrl } of chosen(place, queue)) {
-    const { count, arn } = await attributesOf(place, deadLetterUrl);
-    if (count > 0) await place.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn }));
-    moved.push({ queue: name, moved: count });
-  }
-  const total = moved.reduce((sum, one) => sum + one.moved, 0);
-  return {
-    json: { total, queues: moved },
-    lines: [...columns(moved.map((one) => [one.queue, String(one.moved)])), `${total} messages are moved back`],
-    exitCode: 0,
-  };
-};
-
-const chosen = ({ queueUrls }: Place, queue: string | undefined): readonly QueueUrls[] => {
+/** All queues, or the one that is named. @throws NotReachable */
+export const chosen = ({ queueUrls }: Place, queue: string | undefined): readonly QueueUrls[] => {
   const found = queueUrls.filter((one) => queue === undefined || one.queue === queue);
   if (found.length > 0) return found;
   throw new NotReachable(`there is no queue ${queue}: ${queueUrls.map((one) => one.queue).join(', ')}`);

@@ -1,11 +1,12 @@
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
 import type { KnownPayment, PaymentProvider } from '../../shared/providers/provider.ts';
-import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
 import { TABLE } from '../../shared/table/schema.ts';
-import { whyClosed } from '../local/closed-slots.ts';
+import { whyClosed, whyNoBearerTokens } from '../local/closed.ts';
 import { attributesOf } from './dead-letters.ts';
 import type { Place } from './place.ts';
-import { columns, type Report } from './report.ts';
+import { columns, type Report, wordsOf } from './report.ts';
 
 /** What is well, what is not, and what is closed and why. Nothing is changed by it. */
 interface Check {
@@ -20,7 +21,11 @@ export const doctor = async (place: Place): Promise<Report> => {
     settings,
     ...(await tableChecks(place)),
     ...(await queueChecks(place)),
+    await webhooksCheck(place),
     await identityCheck(place),
+    await bearerCheck(place),
+    await guestCheck(place),
+    ...(await alarmChecks(place)),
     ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(place, slot)))),
     clockCheck(place),
   ];
@@ -32,19 +37,18 @@ export const doctorOfSettings = (mistakes: readonly string[]): Report =>
   reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
 
 const reportOf = (checks: readonly Check[]): Report => {
-  const failed = checks.filter(({ state }) => state === 'fail').length;
+  const count = (wanted: Check['state']): number => checks.filter(({ state }) => state === wanted).length;
+  const [failed, closed] = [count('fail'), count('closed')];
+  const verdict = failed > 0 ? `${failed} of ${checks.length} want attention` : 'All that is open is well';
   return {
-    json: { healthy: failed === 0, checks },
+    json: { healthy: failed === 0, closed, checks },
     lines: [
       ...columns(checks.map(({ check, state, detail }) => [state, check, detail])),
-      failed === 0 ? 'All is well.' : `${failed} of ${checks.length} want attention.`,
+      closed > 0 ? `${verdict}; ${closed} are closed.` : `${failed === 0 ? 'All is well' : verdict}.`,
     ],
     exitCode: failed === 0 ? 0 : 1,
   };
 };
-
-const wordsOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
 const failing = async (check: string, look: () => Promise<Check>): Promise<Check> => {
   try {
@@ -89,6 +93,44 @@ const queueChecks = (place: Place): Promise<readonly Check[]> =>
     ),
   );
 
+const webhooksCheck = (place: Place): Promise<Check> =>
+  failing('outbound webhooks', async () => {
+    const { targets, closed } = await place.outbound();
+    return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}`);
+  });
+
+const guestCheck = (place: Place): Promise<Check> =>
+  failing('guest tokens', async () =>
+    checkOf('guest tokens', await place.whyNoGuestTokens(), 'there is what signs them'),
+  );
+
+const alarmChecks = async ({ alarmSubscriptions }: Place): Promise<readonly Check[]> => {
+  if (!alarmSubscriptions) return [];
+  const alarms = failing('alarms', async () => {
+    const { confirmed, pending } = await alarmSubscriptions();
+    if (pending > 0) {
+      return { check: 'alarms', state: 'fail', detail: `${pending} who are to hear of them have not confirmed it` };
+    }
+    const closed = confirmed === 0 ? 'alarms reach nobody: nobody is subscribed to their topic' : undefined;
+    return checkOf('alarms', closed, `${confirmed} hear of them`);
+  });
+  return [await alarms];
+};
+
+const checkOf = (check: string, closed: string | undefined, detail: string): Check =>
+  closed === undefined ? { check, state: 'ok', detail } : { check, state: 'closed', detail: closed };
+
+const keysSchema = z.object({ keys: z.array(z.unknown()).min(1) });
+
+const bearerCheck = ({ settings }: Place): Promise<Check> =>
+  failing('bearer tokens', async () => {
+    const closed = whyNoBearerTokens(settings);
+    if (closed !== undefined) return { check: 'bearer tokens', state: 'closed', detail: closed };
+    const answer = await fetch(settings.IDENTITY_JWKS_URI, { signal: AbortSignal.timeout(WAIT_MS) });
+    const { keys } = keysSchema.parse(await answer.json());
+    return { check: 'bearer tokens', state: 'ok', detail: `${keys.length} keys verify them` };
+  });
+
 const identityCheck = ({ settings }: Place): Promise<Check> =>
   failing('identity service', async () => {
     const { status } = await fetch(`${settings.IDENTITY_URL}/sessions/payctl-doctor`, {
@@ -99,18 +141,25 @@ const identityCheck = ({ settings }: Place): Promise<Check> =>
   });
 const WAIT_MS = 5_000;
 
-const providerCheck = (place: Place, slot: (typeof PROVIDER_SLOTS)[number]): Promise<Check> =>
+const providerCheck = (place: Place, slot: ProviderSlot): Promise<Check> =>
   failing(slot, async () => {
     const { ADAPTER: adapter } = place.settings.slots[slot];
     const provider = await place.deps.providers.find(slot);
-    const closed = whyClosed(slot, adapter, provider);
-    if (!provider || closed !== undefined) return { check: slot, state: 'closed', detail: closed ?? '' };
+    const told = place.closed?.find(({ part }) => part === slot)?.reason;
+    const closed = place.closed ? told : whyClosed(slot, adapter, provider);
+    if (closed !== undefined) return { check: slot, state: 'closed', detail: closed };
+    if (!provider)
+      return { check: slot, state: 'fail', detail: `keys of ${adapter}, which the host has, are not here` };
     const startedAt = performance.now();
     const { kind, reason } = await asked(provider);
     const took = `${Math.round(performance.now() - startedAt)} ms`;
     if (kind === 'unknown') return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
     return NO_ENTRY.test(reason)
-      ? { check: slot, state: 'fail', detail: `${adapter} does not take our keys: ${reason}` }
+      ? {
+          check: slot,
+          state: 'fail',
+          detail: `${adapter} does not take our keys${place.isLocal ? ', those of this shell' : ''}: ${reason}`,
+        }
       : { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` };
   });
 

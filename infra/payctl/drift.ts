@@ -1,9 +1,10 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { DomainError } from '../../shared/core/errors.ts';
-import { isVisible, paymentOf, type VisiblePayment } from '../../shared/payments/payment.ts';
+import { isVisible, type Payment, paymentOf } from '../../shared/payments/payment.ts';
 import { paymentStore } from '../../shared/payments/store.ts';
+import { isStuck } from '../../shared/payments/stuck.ts';
 import { storeRead } from '../../shared/payments/sync.ts';
-import { compared, type Drift } from './judge.ts';
+import { compared, type Drift, unfinished } from './judge.ts';
 import type { Place } from './place.ts';
 import { columns, progress, type Report } from './report.ts';
 
@@ -17,8 +18,8 @@ export interface DriftOptions {
 type Found = Drift & { readonly fixed?: boolean };
 
 /**
- * Every payment's status and amount against its provider's. The one command that reads the whole table, by the operator's
- * own right: no function of the service can.
+ * Every payment's status and amount against its provider's, and what should have been created long ago. The one command
+ * that reads the whole table, by the operator's own right: no function of the service can.
  */
 export const drift = async (place: Place, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');
@@ -60,17 +61,18 @@ export const drift = async (place: Place, { since, fix = false }: DriftOptions):
 
 const wordOf = ({ fixed, kind }: Found): string => {
   if (fixed) return 'mended';
+  if (kind === 'creation unfinished') return 'reconcile it';
   return fixed === false || kind !== 'status differs' ? 'needs a person' : '';
 };
 
-const look = async (place: Place, seen: VisiblePayment, fix: boolean): Promise<Found | undefined> => {
+const look = async (place: Place, seen: Payment, fix: boolean): Promise<Found | undefined> => {
   const { deps } = place;
-  const first = await compared(place, seen);
-  if (!first.drift) return undefined;
+  if (isVisible(seen) && !(await compared(place, seen)).drift) return undefined;
   // It may just have moved on.
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.loadVisible(seen.id);
+  const payment = await store.load(seen.id);
   if (!payment) return undefined;
+  if (!isVisible(payment)) return unfinished(payment);
   const { drift: still, report } = await compared(place, payment);
   if (!still || !fix || still.kind !== 'status differs' || !report) return still;
   try {
@@ -86,9 +88,9 @@ const PAGE = 200;
 const LANES = 8;
 
 async function* pagesOf(
-  { documents, settings }: Place,
+  { documents, settings, deps }: Place,
   since: string | undefined,
-): AsyncGenerator<readonly VisiblePayment[]> {
+): AsyncGenerator<readonly Payment[]> {
   let after: Record<string, unknown> | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await documents.send(
@@ -102,7 +104,8 @@ async function* pagesOf(
         ...(after && { ExclusiveStartKey: after }),
       }),
     );
-    yield Items.map(paymentOf).filter(isVisible);
+    // What is being created this moment is nobody's yet.
+    yield Items.map(paymentOf).filter((one) => isVisible(one) || isStuck(one, 'nobody can say', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }

@@ -2,7 +2,7 @@ import type { Outcome } from '../../shared/core/outcome.ts';
 import { instant } from '../../shared/core/time.ts';
 import { mismatchOf } from '../../shared/payments/answer.ts';
 import { knownOf } from '../../shared/payments/changes.ts';
-import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { decideRead, RESEND_WITHIN_MS } from '../../shared/payments/transitions.ts';
 import type { ProviderPayment } from '../../shared/providers/provider.ts';
 import type { Place } from './place.ts';
@@ -18,7 +18,8 @@ export interface Drift {
     | 'currency differs'
     | 'never reached the provider'
     | 'not at the provider'
-    | 'cannot be read';
+    | 'cannot be read'
+    | 'creation unfinished';
   readonly here: string;
   readonly there: string;
 }
@@ -36,15 +37,21 @@ export const compared = async (
   return { drift: driftOf(payment, found, deps.now()), report: found.kind === 'done' ? found.value : undefined };
 };
 
+/** Its provider has not answered its creation, so that nobody can say what there is. */
+export const unfinished = (payment: Payment): Drift =>
+  findingOf(payment, 'creation unfinished', payment.status, 'no answer');
+
+const findingOf = (payment: Payment, kind: Drift['kind'], here: string, there: string): Drift => ({
+  payment_id: payment.id,
+  provider: payment.providerId,
+  provider_payment_id: payment.providerPaymentId ?? payment.providerIntentId ?? null,
+  kind,
+  here,
+  there,
+});
+
 const driftOf = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
-  const of = (kind: Drift['kind'], here: string, there: string): Drift => ({
-    payment_id: payment.id,
-    provider: payment.providerId,
-    provider_payment_id: payment.providerPaymentId ?? payment.providerIntentId ?? null,
-    kind,
-    here,
-    there,
-  });
+  const of = (kind: Drift['kind'], here: string, there: string) => findingOf(payment, kind, here, there);
   if (found.kind === 'unknown') return of('cannot be read', payment.status, found.reason);
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;

@@ -1,20 +1,23 @@
 import { exit, stderr } from 'node:process';
 import { Command, Option } from 'commander';
 import { SettingsError } from '../../shared/settings.ts';
+import type { Stage } from '../settings.ts';
 import { NotReachable } from './control.ts';
-import { listDeadLetters, redrive } from './dead-letters.ts';
+import { listDeadLetters } from './dead-letters.ts';
 import { doctor, doctorOfSettings } from './doctor.ts';
 import { type DriftOptions, drift } from './drift.ts';
+import { listFailures, type RedoOptions, redoFailures } from './failures.ts';
 import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './host.ts';
 import { openPlace, type Place } from './place.ts';
 import { reconcile } from './reconcile.ts';
+import { redrive } from './redrive.ts';
 import { type ReplayOptions, replay } from './replay.ts';
-import { print, type Report } from './report.ts';
+import { print, type Report, wordsOf } from './report.ts';
 import { timeline } from './timeline.ts';
 
 /** `npm run payctl -- <command>`: what an operator does when something is wrong. */
 interface Given {
-  readonly stage?: string;
+  readonly stage?: Stage;
   readonly profile?: string;
   readonly region?: string;
   readonly url: string;
@@ -23,7 +26,9 @@ interface Given {
 
 const payctl = new Command('payctl')
   .description('Looks after the service: the local host, or a stage that is deployed.')
-  .option('--stage <stage>', 'a deployed stage (dev, staging, prod); without it, the local host')
+  .addOption(
+    new Option('--stage <stage>', 'a deployed stage; without it, the local host').choices(['dev', 'staging', 'prod']),
+  )
   .option('--profile <name>', 'the AWS profile to work with')
   .option('--region <name>', 'the AWS region of the stage')
   .option('--url <url>', 'the local host', 'http://127.0.0.1:3000')
@@ -58,8 +63,8 @@ const found = async (
     return await command(await openPlace(given));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
-    if (!(error instanceof NotReachable || error instanceof SettingsError)) throw error;
-    stderr.write(`${error.message}\n`);
+    const isOurs = error instanceof NotReachable || error instanceof SettingsError;
+    stderr.write(`${isOurs ? error.message : wordsOf(error)}\n`);
     return undefined;
   }
 };
@@ -72,7 +77,7 @@ const isoTime = (text: string): string => {
 
 payctl
   .command('doctor')
-  .description('settings, table, queues, providers, clock; what is closed, and why')
+  .description('settings, table, queues, webhooks, credentials, providers, clock; what is closed, and why')
   .action(() => run(doctor, doctorOfSettings));
 
 payctl
@@ -101,8 +106,19 @@ dlq
   .action((queue?: string) => run((place) => listDeadLetters(place, queue)));
 dlq
   .command('redrive [queue]')
-  .description('move them back to their queue')
+  .description('move them back to their queue, and wait until they are there')
   .action((queue?: string) => run((place) => redrive(place, queue)));
+
+const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
+failures
+  .command('list')
+  .description('how many there are, and what they are about')
+  .action(() => run(listFailures));
+failures
+  .command('redo')
+  .description('hand them to the same reader once more')
+  .option('--dry-run', 'count what would be handed')
+  .action((options: RedoOptions) => run((place) => redoFailures(place, options)));
 
 payctl
   .command('replay')

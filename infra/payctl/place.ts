@@ -2,23 +2,20 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Now } from '../../shared/core/time.ts';
 import type { Log } from '../../shared/observability/logger.ts';
 import type { MoneyDeps } from '../../shared/payments/deps.ts';
 import { openProviders } from '../../shared/providers/registry.ts';
 import { hostedBy, moneyDeps } from '../../shared/runtime.ts';
 import { parseSettings, type Settings } from '../../shared/settings.ts';
 import { openQueues, type Queues } from '../../shared/workers/queues.ts';
-import type { Control } from './control.ts';
+import type { Stage } from '../settings.ts';
 import { localSite } from './local-site.ts';
 import { withSecretsOf } from './secrets.ts';
-import type { QueueUrls } from './site.ts';
+import type { Site } from './site.ts';
 import { stageSite } from './stage-site.ts';
 
 /** Where a command works: the local host, or a deployed stage; the same clients for both. */
-export interface Place {
-  /** As a person would name it. */
-  readonly name: string;
+export interface Place extends Omit<Site, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
   /** What the use cases of the service take; they say nothing on standard output. */
@@ -27,17 +24,13 @@ export interface Place {
   readonly dynamodb: DynamoDBClient;
   readonly documents: DynamoDBDocumentClient;
   readonly sqs: SQSClient;
-  readonly queueUrls: readonly QueueUrls[];
   /** Times that providers have stated in their answers so far, epoch ms, beside this machine's. */
   readonly datesSeen: readonly { readonly theirs: number; readonly ours: number }[];
-  readonly now: Now;
-  /** Control routes; the local host alone has them. */
-  readonly control: Control | undefined;
 }
 
 export interface PlaceOptions {
   /** A deployed stage; the local host where there is none. */
-  readonly stage?: string | undefined;
+  readonly stage?: Stage | undefined;
   /** The local host's base URL. */
   readonly url: string;
 }
@@ -64,8 +57,9 @@ export const openPlace = async (options: PlaceOptions): Promise<Place> => {
   const sqs = new SQSClient(clientOf(env, 'AWS_ENDPOINT_URL_SQS'));
   const dynamodb = new DynamoDBClient(clientOf(env, 'AWS_ENDPOINT_URL_DYNAMODB'));
   const queueUrls = site.queueUrls.map(({ queue, url }) => [queue, url]);
+  const { env: _, ...told } = site;
   return {
-    name: site.name,
+    ...told,
     isLocal: site.control !== undefined,
     settings,
     deps: { ...moneyDeps(), providers },
@@ -73,10 +67,7 @@ export const openPlace = async (options: PlaceOptions): Promise<Place> => {
     dynamodb,
     documents: DynamoDBDocumentClient.from(dynamodb),
     sqs,
-    queueUrls: site.queueUrls,
     datesSeen,
-    now: site.now,
-    control: site.control,
   };
 };
 

@@ -1,18 +1,26 @@
-import { paymentStore } from '../../shared/payments/store.ts';
+import { DomainError } from '../../shared/core/errors.ts';
+import { instant } from '../../shared/core/time.ts';
+import { finishCreation } from '../../shared/payments/creation.ts';
+import { isVisible, type Payment } from '../../shared/payments/payment.ts';
+import { type PaymentStore, paymentStore } from '../../shared/payments/store.ts';
 import { storeRead } from '../../shared/payments/sync.ts';
 import { PROVIDER_SLOTS } from '../../shared/settings.ts';
 import { findAlias } from '../../shared/table/alias.ts';
 import { NotReachable } from './control.ts';
-import { compared } from './judge.ts';
+import { compared, unfinished } from './judge.ts';
 import type { Place } from './place.ts';
 import type { Report } from './report.ts';
 
-/** One payment, by our id or a provider's: what its provider says is stored, by the rules of POST /payments/sync. */
+/**
+ * One payment, by our id or a provider's: what its provider says is stored, by the rules of POST /payments/sync. One whose
+ * creation nobody has answered is carried to its provider once more, as its appointment would.
+ */
 export const reconcile = async (place: Place, id: string): Promise<Report> => {
   const { deps } = place;
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.loadVisible(await ourId(place, id));
+  const payment = await store.load(await ourId(place, id));
   if (!payment) throw new NotReachable(`there is no payment ${id}`);
+  if (!isVisible(payment)) return finish(place, store, payment);
   const { drift, report } = await compared(place, payment);
   const stored = report && (await storeRead(deps, store, payment, report, 'sync'));
   if (stored?.outcome === 'overtaken') return reconcile(place, id);
@@ -27,6 +35,37 @@ export const reconcile = async (place: Place, id: string): Promise<Report> => {
     ],
     exitCode: isWell ? 0 : 1,
   };
+};
+
+/** Under the same key as before: it is one intent however often it is asked for. */
+const finish = async ({ deps }: Place, store: PaymentStore, payment: Payment): Promise<Report> => {
+  const { id, reconcileAt } = payment;
+  if (reconcileAt !== undefined && deps.now() < instant(reconcileAt)) {
+    throw new NotReachable(`${id} is being created this moment: ask again after ${reconcileAt}`);
+  }
+  const outcome = await create(deps, store, payment);
+  const left = await store.load(id);
+  const finding = left && !isVisible(left) ? unfinished(left) : null;
+  const after = left?.status ?? 'removed';
+  return {
+    json: { payment_id: id, before: payment.status, after, outcome, finding },
+    lines: [
+      `${id}: ${payment.status} -> ${after} (${outcome})`,
+      ...(finding ? ['Its appointment asks again every five minutes.'] : []),
+    ],
+    exitCode: finding ? 1 : 0,
+  };
+};
+
+/** @returns `created`, or why not. */
+const create = async (deps: Place['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
+  try {
+    await finishCreation(deps, store, await deps.providers.forPayments(payment.providerId), payment);
+    return 'created';
+  } catch (error) {
+    if (error instanceof DomainError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
 };
 
 const ourId = async ({ deps }: Place, id: string): Promise<string> => {

@@ -16,19 +16,25 @@ export interface ReplayOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-/** Sends what targets were told, or should have been, once more: each event once a target, under its own id. */
+/**
+ * Sends what targets were told, or should have been, once more: each event once a target, under its own id. What went to
+ * a target that is there no more is counted apart: nobody would send it.
+ */
 export const replay = async (place: Place, options: ReplayOptions): Promise<Report> => {
   const isSent = options.dryRun !== true;
   const counts = new Map<string, number>();
-  let [count, gone] = [0, 0];
+  const targets = new Set((await place.outbound()).targets);
+  let [count, gone, homeless] = [0, 0, 0];
   const bar = progress('events');
   try {
     for await (const page of meant(place, options)) {
       bar.expect(page.length);
       const kept = page.filter((delivery) => delivery !== undefined);
+      const sendable = kept.filter(({ target }) => targets.has(target));
       gone += page.length - kept.length;
-      if (isSent) await send(place, kept);
-      for (const { event, target } of kept) {
+      homeless += kept.length - sendable.length;
+      if (isSent) await send(place, sendable);
+      for (const { event, target } of sendable) {
         const name = `${event} to ${target}`;
         counts.set(name, (counts.get(name) ?? 0) + 1);
         count += 1;
@@ -41,10 +47,20 @@ export const replay = async (place: Place, options: ReplayOptions): Promise<Repo
   const byEvent = [...counts].toSorted();
   const verb = isSent ? 'sent again' : 'would be sent again';
   return {
-    json: { dry_run: !isSent, count, no_longer_kept: gone, by_event: Object.fromEntries(byEvent) },
+    json: {
+      dry_run: !isSent,
+      count,
+      no_longer_kept: gone,
+      no_such_target: homeless,
+      by_event: Object.fromEntries(byEvent),
+    },
     lines: [
       ...columns(byEvent.map(([name, number]) => [name, String(number)])),
-      `${count} ${verb}${gone > 0 ? `; ${gone} are kept no longer (30 days)` : ''}`,
+      [
+        `${count} ${verb}`,
+        ...(gone > 0 ? [`${gone} are kept no longer (30 days)`] : []),
+        ...(homeless > 0 ? [`${homeless} went to targets that there are no more`] : []),
+      ].join('; '),
     ],
     exitCode: 0,
   };

@@ -15,6 +15,13 @@ export const print = ({ json, lines }: Report, asJson: boolean): void => {
   stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`);
 };
 
+/** An error in one line. Some say nothing but their code. */
+export const wordsOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  return `${error.name}: ${error.message || code}`.replaceAll(/\s+/g, ' ');
+};
+
 /** Rows in columns as wide as they need to be. */
 export const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths: number[] = [];

@@ -12,7 +12,13 @@ import { ConsumedQueue, QueueConsumer } from '../constructs/queue-consumer.ts';
 import { ScheduledJob } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { StreamConsumer } from '../constructs/stream-consumer.ts';
-import { deadLettersOutput, OPERATED_FUNCTION_OUTPUT, queueOutput, type Stage } from '../settings.ts';
+import {
+  deadLettersOutput,
+  FAILURE_BUCKET_OUTPUT,
+  OPERATED_FUNCTION_OUTPUT,
+  queueOutput,
+  type Stage,
+} from '../settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** Two consumers are a stream's limit: a third would throttle all of them. */
@@ -60,7 +66,7 @@ export class EventsStack extends ServiceStack {
       const queue = trigger.kind === 'queue' ? this.queues.get(trigger.queue) : undefined;
       if (trigger.kind === 'queue' && queue) new QueueConsumer(this, id, { context, trigger, logGroup, queue });
     }
-    this.#tellOperators();
+    this.#tellOperators(failures);
     this.jobs = this.node.children.filter((child) => child instanceof ScheduledJob);
     this.readers = this.node.children.filter((child) => child instanceof StreamConsumer);
     for (const consumer of this.readers) {
@@ -69,7 +75,7 @@ export class EventsStack extends ServiceStack {
   }
 
   /** What an operator's tools ask CloudFormation for. */
-  #tellOperators(): void {
+  #tellOperators(failures: Bucket): void {
     for (const [name, { queueUrl }] of this.queues) new CfnOutput(this, queueOutput(name), { value: queueUrl });
     for (const [name, { queueUrl }] of this.deadLetters) {
       new CfnOutput(this, deadLettersOutput(name), { value: queueUrl });
@@ -77,6 +83,7 @@ export class EventsStack extends ServiceStack {
     const operated = this.node.tryFindChild(constructId(OPERATED));
     if (!(operated instanceof QueueConsumer)) throw new Error(`there is no function ${OPERATED}`);
     new CfnOutput(this, OPERATED_FUNCTION_OUTPUT, { value: operated.lambda.functionName });
+    new CfnOutput(this, FAILURE_BUCKET_OUTPUT, { value: failures.bucketName });
   }
 
   /** Whole changes, personal data among them. */

@@ -7,6 +7,7 @@ import { EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from 
 import {
   ChangeMessageVisibilityCommand,
   GetQueueAttributesCommand,
+  ListMessageMoveTasksCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
@@ -355,15 +356,32 @@ describe('queues', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('can be redriven by SQS’s own operation', async () => {
+  test('are redriven by SQS’s own operation, which knows the origin of what SQS itself has moved alone', async () => {
+    const { sqs, queueUrl } = clients(service);
+    const DestinationArn = `arn:aws:sqs:eu-central-1:000000000000:${QUEUE.queue}`;
+    const SourceArn = `${DestinationArn}-dlq`;
+    const redriven = async (destination?: string): Promise<unknown> => {
+      await sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn: destination }));
+      await service.settle();
+      return (await sqs.send(new ListMessageMoveTasksCommand({ SourceArn }))).Results?.[0];
+    };
     catalogue.handle(QUEUE.id, () => Promise.reject(new Error('no')));
     await send(service, 'poison');
     await service.advance(HOUR);
     catalogue.handle(QUEUE.id, () => undefined);
-    const arn = 'arn:aws:sqs:eu-central-1:000000000000:apply-provider-event-dlq';
-    await clients(service).sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn }));
-    await service.settle();
+    expect(await redriven()).toMatchObject({ Status: 'COMPLETED', ApproximateNumberOfMessagesMoved: 1 });
+
+    await sqs.send(new SendMessageCommand({ QueueUrl: `${queueUrl}-dlq`, MessageBody: 'of the bus' }));
+    expect(await redriven()).toMatchObject({
+      Status: 'FAILED',
+      FailureReason: 'CouldNotDetermineMessageSource',
+      ApproximateNumberOfMessagesMoved: 0,
+    });
+    expect(await redriven(DestinationArn)).toMatchObject({ Status: 'COMPLETED', DestinationArn });
+    expect(allBodies(catalogue).slice(-2)).toEqual(['poison', 'of the bus']);
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
+    const wrongWay = sqs.send(new StartMessageMoveTaskCommand({ SourceArn: DestinationArn }));
+    await expect(wrongWay).rejects.toThrow('must be configured as a Dead Letter Queue');
   });
 
   test('let the function choose when a message comes back', async () => {

@@ -1,76 +1,102 @@
-import { execFile } from 'node:child_process';
-import { execPath } from 'node:process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS, queueUrl } from '../../infra/local/environment.ts';
 import { VISA } from '../builders/intent.ts';
 import {
+  atProvider,
   changeTable,
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
+  MINUTE,
   read,
   signIn,
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
+import { payctlOf, spawned } from './payctl.ts';
 
-/** The operator's tool as a process of its own, against the local host. */
-interface Said {
-  readonly exitCode: number;
-  readonly said: string;
-  readonly complained: string;
-}
-
-const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
-
-const spawned = (url: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Said> =>
-  new Promise((resolve) => {
-    execFile(execPath, [PAYCTL, '--url', url, ...args], { env: { ...env } }, (error, said, complained) => {
-      resolve({ exitCode: Number(error?.code ?? 0), said, complained });
-    });
+/** As somebody else than the host's own queues would: the bus, that is. */
+const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
+  const { env, baseUrl } = host();
+  const sqs = new SQSClient({
+    endpoint: env['AWS_ENDPOINT_URL_SQS'] ?? '',
+    region: env['AWS_REGION'] ?? '',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
+  await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(baseUrl, queue), MessageBody: JSON.stringify(message) }));
+};
 
-const payctlOf =
-  (service: TestHost) =>
-  async (
-    args: readonly string[],
-    env?: Readonly<Record<string, string>>,
-  ): Promise<{ exitCode: number; json: ParsedJson }> => {
-    const { exitCode, said, complained } = await spawned(service.host().baseUrl, ['--json', ...args], env);
-    expect({ args, complained }).toEqual({ args, complained: '' });
-    return { exitCode, json: JSON.parse(said) };
-  };
+/** A server that answers everything by a rule. */
+const answering = async (rule: (url: string) => readonly [status: number, body: unknown]) => {
+  const server = createServer((request, response) => {
+    const [status, body] = rule(request.url ?? '');
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((resolve) => server.close(resolve)) };
+};
+
+const CLOCK = { now: new Date().toISOString() };
+const HOST = {
+  base_path: '',
+  dynamodb_endpoint: 'http://127.0.0.1:1',
+  queues: [],
+  settings: {},
+  closed: [],
+  targets: [],
+};
 
 describe('payctl', () => {
   const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   const payctl = payctlOf(service);
 
-  test('doctor finds all well, and every mistake of the settings', async () => {
-    const well = await payctl(['doctor']);
-    expect(well).toMatchObject({ exitCode: 0, json: { healthy: true } });
+  const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
+
+  test('doctor finds all well, whatever its own shell says', async () => {
+    const well = await payctl(['doctor'], {
+      DUNNING_DAYS: 'never',
+      PROVIDER_B: '',
+      EXTERNAL_WEBHOOKS_ENABLED: 'false',
+    });
+    expect(well).toMatchObject({ exitCode: 0, json: { healthy: true, closed: 0 } });
     expect(new Set(well.json.checks.map(({ state }: ParsedJson) => state))).toEqual(new Set(['ok']));
-    const ill = await payctl(['doctor'], { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' });
-    expect(ill).toMatchObject({ exitCode: 1, json: { healthy: false } });
-    expect(ill.json.checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
+    expect(stateOf(well.json, 'outbound webhooks')).toMatchObject({ detail: 'to WEBHOOK_1' });
+  });
+
+  test('doctor says every mistake of the settings', async () => {
+    const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' };
+    const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
+    const { exitCode, said } = await spawned(host.url, ['--json', 'doctor']);
+    await host.stop();
+    const { healthy, checks } = JSON.parse(said);
+    expect({ exitCode, healthy }).toEqual({ exitCode: 1, healthy: false });
+    expect(checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
       'DUNNING_DAYS',
       'PROVIDER_A',
     ]);
   });
 
-  test('doctor says what is closed and why, and that a provider does not let us in', async () => {
+  test('doctor says that a provider does not let us in', async () => {
     const { exitCode, json } = await payctl(['doctor'], {
       PROVIDER_A_API_KEY: 'sk_test_wrong',
       PROVIDER_C_ACCESS_TOKEN: '',
-      PROVIDER_D: '',
     });
-    const stateOf = (check: string) => json.checks.find((one: ParsedJson) => one.check === check);
     expect(exitCode).toBe(1);
-    expect(stateOf('provider_a')).toMatchObject({ state: 'fail', detail: expect.stringContaining('our keys') });
-    expect(stateOf('provider_b')).toMatchObject({ state: 'ok' });
-    expect(stateOf('provider_c')).toMatchObject({ state: 'closed', detail: expect.stringContaining('keys of square') });
-    expect(stateOf('provider_d')).toMatchObject({ state: 'closed', detail: expect.stringContaining('no provider') });
+    expect(stateOf(json, 'provider_a')).toMatchObject({ state: 'fail', detail: expect.stringContaining('our keys') });
+    expect(stateOf(json, 'provider_b')).toMatchObject({ state: 'ok' });
+    expect(stateOf(json, 'provider_c')).toMatchObject({
+      state: 'fail',
+      detail: 'keys of square, which the host has, are not here',
+    });
   });
 
   test('says where nobody answers, and what it does not understand, with exit code 2', async () => {
@@ -78,6 +104,26 @@ describe('payctl', () => {
     expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
     expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
     expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
+  });
+
+  test('says in one line what AWS refuses, with exit code 2', async () => {
+    const refusal = {
+      __type: 'com.amazonaws#AccessDeniedException',
+      message: 'not authorized to perform:\n dynamodb:Scan',
+    };
+    const aws = await answering((url) => {
+      if (url === '/_local/clock') return [200, CLOCK];
+      if (url === '/_local/host') return [200, { ...HOST, dynamodb_endpoint: aws.url }];
+      return [400, refusal];
+    });
+    for (const command of [['drift'], ['timeline', 'pay_1']]) {
+      expect(await spawned(aws.url, command)).toEqual({
+        exitCode: 2,
+        said: '',
+        complained: 'AccessDeniedException: not authorized to perform: dynamodb:Scan\n',
+      });
+    }
+    await aws.stop();
   });
 
   test('timeline tells what the route tells', async () => {
@@ -108,6 +154,20 @@ describe('payctl', () => {
     expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
   });
 
+  test('dlq redrive sends back what the bus could not deliver, though SQS does not know where it comes from', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await service.settle();
+    const [event] = service
+      .busEvents('payment.created')
+      .filter(({ detail }) => JSON.stringify(detail).includes(payment.id));
+    await sendTo(service, 'webhook-dispatch-dlq', event);
+    const before = (await service.sink()).length;
+    expect(await payctl(['dlq', 'redrive', 'webhook-dispatch'])).toMatchObject({ exitCode: 0, json: { total: 1 } });
+    await service.settle();
+    expect((await service.sink()).slice(before)).toMatchObject([{ body: { event: 'payment.created' } }]);
+  });
+
   test('replay counts in a dry run exactly what it then sends', async () => {
     const user = await signIn(service);
     for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
@@ -134,6 +194,73 @@ describe('payctl', () => {
     const { json: before } = await payctl(['clock']);
     const { json: after } = await payctl(['clock', 'advance', '3h']);
     expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * 3_600_000);
+  });
+});
+
+describe('payctl, of a host with much of it closed,', () => {
+  const service = withHost({
+    frozen: true,
+    env: {
+      EXTERNAL_WEBHOOKS_ENABLED: 'false',
+      GUEST_TOKEN_SECRET: '',
+      IDENTITY_JWKS_URI: '',
+      PROVIDER_B: '',
+      PROVIDER_C_ACCESS_TOKEN: '',
+    },
+  });
+
+  test('doctor says what is closed and why', async () => {
+    const { exitCode, json } = await payctlOf(service)(['doctor'], {
+      PROVIDER_B: 'paypal',
+      GUEST_TOKEN_SECRET: 'ours',
+    });
+    const closed = json.checks.filter(({ state }: ParsedJson) => state === 'closed');
+    expect({ exitCode, closed: json.closed }).toEqual({ exitCode: 0, closed: closed.length });
+    expect(Object.fromEntries(closed.map(({ check, detail }: ParsedJson) => [check, detail]))).toEqual({
+      'outbound webhooks': 'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED is not true',
+      'bearer tokens': 'bearer tokens are closed: IDENTITY_JWKS_URI names no keys',
+      'guest tokens': 'guest tokens are closed: GUEST_TOKEN_SECRET is empty',
+      provider_b: 'provider_b is closed: it is bound to no provider',
+      provider_c: 'provider_c is closed: keys of square are missing',
+    });
+    const { said } = await spawned(service.host().baseUrl, ['doctor']);
+    expect(said.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
+  });
+});
+
+describe('payctl replay, where a target is there no more,', () => {
+  test('counts apart in a dry run what it then does not send', async () => {
+    const heard: string[] = [];
+    const target = await answering((url) => {
+      heard.push(url);
+      return [200, {}];
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'payctl-'));
+    const both = {
+      EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_URL: `${target.url}/one`,
+      WEBHOOK_2_URL: `${target.url}/two`,
+    };
+    const before = await startTestHost({ frozen: true, dataDir: folder, env: both });
+    await createIntent(before, await signIn(before));
+    await before.settle();
+    await before.stop();
+    expect(heard.splice(0).toSorted()).toEqual(['/one', '/two']);
+
+    const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_URL: '' } });
+    const range = ['--from', new Date(after.now() - 3_600_000).toISOString(), '--event', 'all'];
+    const counted = await payctlOf(after)(['replay', ...range, '--dry-run']);
+    expect(counted.json).toMatchObject({
+      count: 1,
+      no_such_target: 1,
+      by_event: { 'payment.created to WEBHOOK_1': 1 },
+    });
+    expect((await payctlOf(after)(['replay', ...range])).json).toEqual({ ...counted.json, dry_run: false });
+    await after.settle();
+    expect(heard).toEqual(['/one']);
+    await after.stop();
+    await target.stop();
+    await rm(folder, { recursive: true });
   });
 });
 
@@ -233,5 +360,54 @@ describe('payctl drift', () => {
     expect((await payctl(['reconcile', payment.id])).json).toMatchObject({ before: 'succeeded', outcome: 'same' });
     await rewritten(payment, { totalCents: 1 });
     expect(await payctl(['reconcile', payment.id])).toMatchObject({ exitCode: 1, json: { outcome: 'mismatch' } });
+  });
+});
+
+describe('payctl, of a payment whose creation nobody answers,', () => {
+  const service = withHost({ frozen: true });
+  const payctl = payctlOf(service);
+  const START = { total_cents: 2500, currency: 'USD' };
+
+  const unanswered = async (user: User): Promise<string> => {
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', action: 'error_500' });
+    const answer = await service.post('/payments/intents', START, user.options);
+    return answer.body.details.payment_id;
+  };
+
+  test('drift finds it once it is stuck, and reconcile says why it cannot be finished, or finishes it', async () => {
+    const user = await signIn(service);
+    const id = await unanswered(user);
+    const early = await spawned(service.host().baseUrl, ['reconcile', id]);
+    expect(early).toMatchObject({ exitCode: 2, complained: expect.stringContaining('is being created') });
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 0, drifted: 0 } });
+
+    await service.advance(40 * MINUTE);
+    const found = { payment_id: id, kind: 'creation unfinished', here: 'creating' };
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { checked: 1, findings: [found] } });
+    expect(await payctl(['drift', '--fix'])).toMatchObject({ exitCode: 1, json: { fixed: 0, findings: [found] } });
+    expect(await payctl(['reconcile', id])).toMatchObject({
+      exitCode: 1,
+      json: { after: 'creating', outcome: expect.stringContaining('PROVIDER_ERROR'), finding: found },
+    });
+
+    await service.clearFaults();
+    expect(await payctl(['reconcile', id])).toMatchObject({
+      exitCode: 0,
+      json: { before: 'creating', after: 'requires_payment_method', outcome: 'created', finding: null },
+    });
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 1, drifted: 0 } });
+    expect((await atProvider(service, id)).intents).toHaveLength(1);
+    expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+  });
+
+  test('reconcile says that a provider which refuses it has ended it', async () => {
+    const id = await unanswered(await signIn(service));
+    await service.advance(2 * MINUTE);
+    await service.clearFaults();
+    await changeTable(service, { put: { ...(await storedPayment(service, id)), methodRef: 'pm_never_there' } });
+    expect(await payctl(['reconcile', id])).toMatchObject({
+      exitCode: 0,
+      json: { before: 'creating', after: 'removed', outcome: expect.stringContaining('VALIDATION_ERROR') },
+    });
   });
 });

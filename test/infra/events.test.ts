@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/catalogue.ts';
 import { matches } from '../../infra/local/bus-pattern.ts';
-import { deadLettersOutput, OPERATED_FUNCTION_OUTPUT, queueOutput } from '../../infra/settings.ts';
+import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/stage-site.ts';
+import {
+  deadLettersOutput,
+  FAILURE_BUCKET_OUTPUT,
+  OPERATED_FUNCTION_OUTPUT,
+  queueOutput,
+} from '../../infra/settings.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const { ofType, functionOf, words, outputs } = synthesize();
@@ -212,7 +218,7 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
 });
 
 describe('the outputs that an operator’s tools ask for', () => {
-  it('name every queue, its dead letters, and the function whose environment is the service’s', () => {
+  it('name every queue, its dead letters, the function whose environment is the service’s, and the failure bucket', () => {
     for (const { queue } of queueTriggers) {
       expect(outputs).toHaveProperty([queueOutput(queue), 'Value', 'Ref'], expect.stringContaining('Queue'));
       expect(outputs).toHaveProperty(
@@ -222,5 +228,16 @@ describe('the outputs that an operator’s tools ask for', () => {
     }
     const { logicalId } = functionOf('workers.run-due');
     expect(outputs).toHaveProperty([OPERATED_FUNCTION_OUTPUT, 'Value', 'Ref'], logicalId);
+    const bucket = expect.objectContaining({ Ref: expect.stringMatching(/^Failures/) });
+    expect(outputs).toHaveProperty([FAILURE_BUCKET_OUTPUT, 'Value'], bucket);
   });
+
+  it.each([ALARM_TOPIC, GUEST_TOKEN_SECRET])(
+    'go without one for what has a name of its own: $type $id',
+    ({ type, id }) => {
+      expect(ofType(type).filter(({ logicalId }) => logicalId.startsWith(id))).toMatchObject([
+        { stack: expect.stringMatching(/-data$/) },
+      ]);
+    },
+  );
 });

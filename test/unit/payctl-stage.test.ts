@@ -1,6 +1,12 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  DescribeStackResourcesCommand,
+  DescribeStacksCommand,
+} from '@aws-sdk/client-cloudformation';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { NotReachable } from '../../infra/payctl/control.ts';
@@ -11,8 +17,9 @@ import { parseSettings } from '../../shared/settings.ts';
 const cloudFormation = mockClient(CloudFormationClient);
 const lambda = mockClient(LambdaClient);
 const secretsManager = mockClient(SecretsManagerClient);
+const sns = mockClient(SNSClient);
 beforeEach(() => {
-  for (const mock of [cloudFormation, lambda, secretsManager]) mock.reset();
+  for (const mock of [cloudFormation, lambda, secretsManager, sns]) mock.reset();
 });
 
 const QUEUES = ['ApplyProviderEvent', 'FollowPayment', 'RunDue', 'WebhookDispatch', 'WebhookDelivery'];
@@ -23,16 +30,33 @@ const outputs = [
     { OutputKey: `${name}DeadLettersUrl`, OutputValue: `https://sqs/${name}-dead` },
   ]),
 ];
-const clients = () => ({ cloudFormation: new CloudFormationClient({}), lambda: new LambdaClient({}) });
+const clients = () => ({
+  cloudFormation: new CloudFormationClient({}),
+  lambda: new LambdaClient({}),
+  secrets: new SecretsManagerClient({}),
+  s3: new S3Client({}),
+  sns: new SNSClient({}),
+});
+const resource = (ResourceType: string, LogicalResourceId: string, PhysicalResourceId: string) => ({
+  ResourceType,
+  LogicalResourceId,
+  PhysicalResourceId,
+  Timestamp: new Date(0),
+  ResourceStatus: 'CREATE_COMPLETE' as const,
+});
+
+const deployed = (stage: string, Variables: Record<string, string> = {}): void => {
+  cloudFormation.on(DescribeStacksCommand, { StackName: `payments-${stage}-events` }).resolves({
+    Stacks: [{ StackName: 'x', StackStatus: 'UPDATE_COMPLETE', CreationTime: new Date(0), Outputs: outputs }],
+  });
+  lambda
+    .on(GetFunctionConfigurationCommand, { FunctionName: 'run-due-1a2b' })
+    .resolves({ Environment: { Variables: { TABLE_NAME: 'payments-table', STAGE: stage, ...Variables } } });
+};
 
 describe('a deployed stage', () => {
   test('is found by its stack, and works in the environment of its functions', async () => {
-    cloudFormation.on(DescribeStacksCommand, { StackName: 'payments-prod-events' }).resolves({
-      Stacks: [{ StackName: 'x', StackStatus: 'UPDATE_COMPLETE', CreationTime: new Date(0), Outputs: outputs }],
-    });
-    lambda
-      .on(GetFunctionConfigurationCommand, { FunctionName: 'run-due-1a2b' })
-      .resolves({ Environment: { Variables: { TABLE_NAME: 'payments-table', STAGE: 'prod' } } });
+    deployed('prod');
     const site = await stageSite('prod', clients());
     expect(site).toMatchObject({ name: 'prod', env: { TABLE_NAME: 'payments-table' }, control: undefined });
     expect(site.queueUrls).toHaveLength(QUEUES.length);
@@ -48,6 +72,42 @@ describe('a deployed stage', () => {
     await expect(stageSite('dev', clients())).rejects.toThrow(NotReachable);
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [] });
     await expect(stageSite('dev', clients())).rejects.toThrow('has no output OperatedFunction');
+  });
+
+  test('has its targets and what signs guest tokens in secrets, read when they are asked for', async () => {
+    deployed('dev');
+    const SecretString = JSON.stringify({ EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_2_URL: 'https://t.example/' });
+    secretsManager.on(GetSecretValueCommand, { SecretId: 'payments/dev/webhooks' }).resolves({ SecretString });
+    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
+      StackResources: [
+        resource('AWS::KMS::Key', 'GuestTokenSecretKey', 'no'),
+        resource('AWS::SecretsManager::Secret', 'GuestTokenSecret1A2B', 'arn:guests'),
+      ],
+    });
+    secretsManager.on(GetSecretValueCommand, { SecretId: 'arn:guests' }).resolves({ SecretString: 'one,two' });
+    const site = await stageSite('dev', clients());
+    expect(secretsManager.calls()).toHaveLength(0);
+    expect(await site.outbound()).toEqual({ targets: ['WEBHOOK_2'], closed: undefined });
+    expect(await site.whyNoGuestTokens()).toBeUndefined();
+    secretsManager.on(GetSecretValueCommand).resolves({ SecretString: '' });
+    expect(await site.outbound()).toMatchObject({
+      targets: [],
+      closed: expect.stringContaining('ENABLED is not true'),
+    });
+    expect(await site.whyNoGuestTokens()).toContain('GUEST_TOKEN_SECRET is empty');
+    secretsManager.on(GetSecretValueCommand).resolves({ SecretString: '{"WEBHOOK_1_URL":"http://t.example/"}' });
+    await expect(site.outbound()).rejects.toThrow('must begin with https://');
+  });
+
+  test('knows who hears of its alarms', async () => {
+    deployed('dev');
+    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
+      StackResources: [resource('AWS::SNS::Topic', 'Alarms1A2B', 'arn:alarms')],
+    });
+    sns
+      .on(GetTopicAttributesCommand, { TopicArn: 'arn:alarms' })
+      .resolves({ Attributes: { SubscriptionsConfirmed: '1', SubscriptionsPending: '2' } });
+    expect(await (await stageSite('dev', clients())).alarmSubscriptions?.()).toEqual({ confirmed: 1, pending: 2 });
   });
 
   test('has its keys in secrets, each read once', async () => {

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { execPath } from 'node:process';
+import { expect } from 'vitest';
+import type { ParsedJson, TestHost } from './host.ts';
+
+/** The operator's tool as a process of its own, against the local host. */
+interface Said {
+  readonly exitCode: number;
+  readonly said: string;
+  readonly complained: string;
+}
+
+const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
+
+export const spawned = (
+  url: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Said> =>
+  new Promise((resolve) => {
+    execFile(execPath, [PAYCTL, '--url', url, ...args], { env: { ...env } }, (error, said, complained) => {
+      resolve({ exitCode: Number(error?.code ?? 0), said, complained });
+    });
+  });
+
+export const payctlOf =
+  (service: TestHost) =>
+  async (
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ exitCode: number; json: ParsedJson }> => {
+    const { exitCode, said, complained } = await spawned(service.host().baseUrl, ['--json', ...args], env);
+    expect({ args, complained }).toEqual({ args, complained: '' });
+    return { exitCode, json: JSON.parse(said) };
+  };

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { closedParts, outboundOf } from '../../infra/local/closed.ts';
+import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { isSecretSetting, toldSettings } from '../../infra/local/told.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/settings.ts';
+
+describe('what a host says is closed', () => {
+  const env = {
+    PROVIDER_A: 'stripe',
+    PROVIDER_A_API_KEY: 'sk_test_1',
+    PROVIDER_B: 'paypal',
+    PROVIDER_B_CLIENT_ID: 'id',
+    PROVIDER_C: 'square',
+    PROVIDER_C_ACCESS_TOKEN: 'token',
+    PROVIDER_C_LOCATION_ID: 'here',
+    PROVIDER_C_SIGNATURE_KEY: 'key',
+    PROVIDER_C_NOTIFICATION_URL: 'https://api.example/webhooks/provider_c',
+  };
+  const reasonsOf = async (more: Readonly<Record<string, string>>) =>
+    (await closedParts({ ...env, ...more })).map(({ reason }) => reason);
+
+  test('is a line for each slot that is closed or deaf, each kind of credential and the webhooks', async () => {
+    expect(await reasonsOf({})).toEqual([
+      'provider_a takes no webhooks: what verifies those of stripe is missing',
+      'provider_b is closed: keys of paypal are missing',
+      'provider_d is closed: it is bound to no provider',
+      'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED is not true',
+      'guest tokens are closed: GUEST_TOKEN_SECRET is empty',
+      'bearer tokens are closed: IDENTITY_JWKS_URI names no keys',
+    ]);
+  });
+
+  test('is nothing of what is open', async () => {
+    const open = {
+      GUEST_TOKEN_SECRET: 'secret',
+      IDENTITY_JWKS_URI: 'https://identity.example/jwks',
+      EXTERNAL_WEBHOOKS_ENABLED: 'true',
+    };
+    const reasons = await reasonsOf({ ...open, WEBHOOK_2_URL: 'https://target.example/' });
+    expect(reasons.filter((reason) => !reason.startsWith('provider_'))).toEqual([]);
+    expect(outboundOf(open, false).closed).toBe('outbound webhooks are closed: no target is named');
+  });
+});
+
+describe('what a host tells of its settings', () => {
+  test('is every setting that is no secret, and of secrets the empty ones', () => {
+    const names = [...PLAIN_SETTINGS, ...SECRET_SETTINGS];
+    const told = toldSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
+    expect(Object.keys(told).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
+    expect(toldSettings({ PROVIDER_A_API_KEY: '', PROVIDER_B_CLIENT_SECRET: 's' })).toEqual({ PROVIDER_A_API_KEY: '' });
+    expect(Object.keys(LOCAL_SECRETS).filter((name) => /SECRET$/.test(name) && !isSecretSetting(name))).toEqual([]);
+  });
+
+  test('is nothing of where webhooks go', () => {
+    expect(toldSettings({ WEBHOOK_1_URL: 'https://hooks.slack.com/T/B/key', EXTERNAL_WEBHOOK_URLS: 'x' })).toEqual({});
+  });
+});

@@ -1,0 +1,60 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { doctor } from '../../infra/payctl/doctor.ts';
+import type { Place } from '../../infra/payctl/place.ts';
+import { parseSettings, SettingsError } from '../../shared/settings.ts';
+import type { ParsedJson } from '../flow/host.ts';
+
+const dynamodb = mockClient(DynamoDBClient);
+beforeEach(() => {
+  dynamodb.reset();
+  dynamodb.rejects(new Error('not today'));
+});
+
+/** A stage of which nothing is bound, and nothing answers. */
+const stage = {
+  name: 'dev',
+  isLocal: false,
+  settings: parseSettings({}),
+  dynamodb: new DynamoDBClient({}),
+  queueUrls: [],
+  datesSeen: [],
+  deps: { providers: { find: async () => undefined } },
+  closed: undefined,
+  outbound: async () => ({ targets: ['WEBHOOK_1', 'WEBHOOK_7'], closed: undefined }),
+  whyNoGuestTokens: async () => undefined,
+  alarmSubscriptions: async () => ({ confirmed: 1, pending: 0 }),
+};
+const checksOf = async (more: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, string>>> => {
+  const { json } = await doctor({ ...stage, ...more } as unknown as Place);
+  const { checks } = json as ParsedJson;
+  return Object.fromEntries(checks.map(({ check, state, detail }: ParsedJson) => [check, `${state}: ${detail}`]));
+};
+
+describe('doctor, of a stage,', () => {
+  test('says what is closed by its settings and secrets', async () => {
+    expect(await checksOf({})).toMatchObject({
+      table: 'fail: Error: not today',
+      provider_a: 'closed: provider_a is closed: it is bound to no provider',
+      'bearer tokens': 'closed: bearer tokens are closed: IDENTITY_JWKS_URI names no keys',
+      'guest tokens': 'ok: there is what signs them',
+      'outbound webhooks': 'ok: to WEBHOOK_1, WEBHOOK_7',
+      alarms: 'ok: 1 hear of them',
+    });
+  });
+
+  test('says every mistake of the webhooks’ secret in one line', async () => {
+    const outbound = () => Promise.reject(new SettingsError(['WEBHOOK_1_URL: one', 'WEBHOOK_2_URL: two']));
+    expect(await checksOf({ outbound })).toMatchObject({
+      'outbound webhooks': 'fail: SettingsError: WEBHOOK_1_URL: one WEBHOOK_2_URL: two',
+    });
+  });
+
+  test.each([
+    [{ confirmed: 1, pending: 1 }, 'fail: 1 who are to hear of them have not confirmed it'],
+    [{ confirmed: 0, pending: 0 }, 'closed: alarms reach nobody: nobody is subscribed to their topic'],
+  ])('says whether anybody hears of alarms (%o)', async (heard, alarms) => {
+    expect(await checksOf({ alarmSubscriptions: async () => heard })).toMatchObject({ alarms });
+  });
+});

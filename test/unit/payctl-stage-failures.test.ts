@@ -1,0 +1,116 @@
+import { InvokeCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { listFailures, redoFailures } from '../../infra/payctl/failures.ts';
+import type { Place } from '../../infra/payctl/place.ts';
+import { stageFailures } from '../../infra/payctl/stage-failures.ts';
+
+const s3 = mockClient(S3Client);
+const lambda = mockClient(LambdaClient);
+const clients = { s3: new S3Client({}), lambda: new LambdaClient({}) };
+const place = { failures: stageFailures(clients, () => 'failures-of-dev') } as unknown as Place;
+
+const recordOf = (pk: string) => ({ eventName: 'INSERT', dynamodb: { Keys: { pk: { S: pk } }, SequenceNumber: '1' } });
+/** As Lambda leaves it in a bucket. */
+const left = (name: string, ...pks: readonly string[]) => ({
+  requestContext: { functionArn: `arn:aws:lambda:eu-central-1:123456789012:function:${name}:$LATEST` },
+  version: '1.0',
+  timestamp: '2026-11-21T03:47:47.036Z',
+  payload: JSON.stringify({ Records: pks.map(recordOf) }),
+});
+const keep = (objects: Readonly<Record<string, unknown>>): void => {
+  const [first, ...others] = Object.keys(objects).map((Key) => ({ Key }));
+  s3.on(ListObjectsV2Command, { Bucket: 'failures-of-dev' })
+    .resolves({ Contents: first && [first], ...(others.length > 0 && { NextContinuationToken: 'more' }) })
+    .on(ListObjectsV2Command, { Bucket: 'failures-of-dev', ContinuationToken: 'more' })
+    .resolves({ Contents: others });
+  for (const [Key, object] of Object.entries(objects)) {
+    const Body = { transformToString: async () => JSON.stringify(object) };
+    s3.on(GetObjectCommand, { Bucket: 'failures-of-dev', Key }).resolves({ Body: Body as never });
+  }
+};
+const answers = (FunctionName: string, answer: unknown, FunctionError?: string): void => {
+  const Payload = Buffer.from(JSON.stringify(answer)) as never;
+  lambda.on(InvokeCommand, { FunctionName }).resolves({ Payload, ...(FunctionError && { FunctionError }) });
+};
+const deleted = () => s3.commandCalls(DeleteObjectCommand).map(({ args }) => args[0].input.Key);
+
+beforeEach(() => {
+  s3.reset();
+  lambda.reset();
+});
+
+describe('what stream readers of a stage have given up', () => {
+  const objects = { 'aws/1': left('publish', 'PAY#1', 'PAY#2'), 'aws/2': left('project', 'PAY#3') };
+
+  test('is listed by reader and by what it is about', async () => {
+    keep(objects);
+    expect(await listFailures(place)).toMatchObject({
+      exitCode: 1,
+      json: {
+        total: 2,
+        failures: [
+          { id: 'aws/1', reader: 'publish', about: ['PAY#1', 'PAY#2'] },
+          { id: 'aws/2', reader: 'project', about: ['PAY#3'] },
+        ],
+      },
+    });
+    keep({});
+    expect(await listFailures(place)).toMatchObject({ exitCode: 0, json: { total: 0 } });
+  });
+
+  test('is counted in a dry run, and nothing is invoked', async () => {
+    keep(objects);
+    expect(await redoFailures(place, { dryRun: true })).toMatchObject({
+      exitCode: 0,
+      json: { dry_run: true, count: 2, by_reader: { project: 1, publish: 1 } },
+    });
+    expect([lambda.calls().length, deleted()]).toEqual([0, []]);
+  });
+
+  test('goes whole to the same function, and leaves the bucket once that has done it', async () => {
+    keep(objects);
+    answers('publish', { batchItemFailures: [] });
+    answers('project', null);
+    expect(await redoFailures(place, {})).toMatchObject({ exitCode: 0, json: { count: 2, left: [] } });
+    const [first] = lambda.commandCalls(InvokeCommand);
+    const sent: unknown = JSON.parse(Buffer.from((first?.args[0].input.Payload ?? []) as Uint8Array).toString());
+    expect(sent).toEqual({ Records: [recordOf('PAY#1'), recordOf('PAY#2')] });
+    expect(deleted()).toEqual(['aws/1', 'aws/2']);
+  });
+
+  test('stays where the function fails again, and why is said', async () => {
+    keep(objects);
+    answers('publish', { batchItemFailures: [{ itemIdentifier: '1' }] });
+    answers('project', { errorMessage: 'no' }, 'Unhandled');
+    expect(await redoFailures(place, {})).toMatchObject({
+      exitCode: 1,
+      json: {
+        count: 0,
+        left: [
+          { id: 'aws/1', reason: 'reported as failed' },
+          { id: 'aws/2', reason: 'Unhandled: {"errorMessage":"no"}' },
+        ],
+      },
+    });
+    expect(deleted()).toEqual([]);
+  });
+
+  test('stays where its function is there no more, and holds up no other', async () => {
+    keep(objects);
+    const gone = new ResourceNotFoundException({ message: 'gone', $metadata: {} });
+    lambda.on(InvokeCommand, { FunctionName: 'publish' }).rejects(gone);
+    answers('project', { batchItemFailures: [] });
+    expect(await redoFailures(place, {})).toMatchObject({
+      exitCode: 1,
+      json: { count: 1, left: [{ id: 'aws/1', reason: 'there is no function publish any more' }] },
+    });
+    expect(deleted()).toEqual(['aws/2']);
+  });
+
+  test('is refused where it is something else', async () => {
+    keep({ 'alien.txt': { hello: 'world' } });
+    await expect(listFailures(place)).rejects.toThrow('alien.txt is not what a reader of the stream leaves');
+  });
+});
