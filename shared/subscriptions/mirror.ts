@@ -37,7 +37,7 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
   const isPending = status === 'past_due' && charge !== undefined && isFirst(charge);
   const heard: Subscription = {
     ...subscription,
-    providerSubscriptionId: said.subscriptionId ?? subscription.providerSubscriptionId,
+    providerSubscriptionId: subscription.providerSubscriptionId ?? said.subscriptionId,
     knownAt: Math.max(said.at, subscription.knownAt ?? 0),
     cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
     ...(bridges ? {} : periodOf(subscription, said, status)),

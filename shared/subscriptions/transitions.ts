@@ -13,7 +13,7 @@ export const TRANSITIONS: Readonly<Record<StoredStatus, Readonly<Partial<Record<
   creating: {
     open: ['trialing', 'active'],
     charge: ['active', 'past_due', 'declined'],
-    provider: ['trialing', 'active', 'past_due'],
+    provider: PROVIDER_SAYS,
   },
   declined: {},
   trialing: {
@@ -39,7 +39,7 @@ export const TRANSITIONS: Readonly<Record<StoredStatus, Readonly<Partial<Record<
   },
   paused: { charge: ['active', 'past_due'], resume: ['active'], cancel: ['canceled'], provider: PROVIDER_SAYS },
   // Only by its payer's wish, never by an event.
-  canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing'] },
+  canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing', 'paused'] },
 };
 
 export const mayChange = (from: StoredStatus, to: StoredStatus, cause: Cause): boolean =>

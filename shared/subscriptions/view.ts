@@ -14,7 +14,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   product_id: subscription.productId ?? null,
   payment_method_id: subscription.paymentMethodId ?? null,
   provider_id: subscription.providerId,
-  provider_subscription_id: subscription.providerSubscriptionId ?? null,
+  provider_subscription_id: subscription.providerSubscriptionId ?? subscription.formerProviderIds?.at(-1) ?? null,
   status: subscription.status,
   billing_status: billingStatusOf(subscription),
   billing_owner: subscription.billingOwner,

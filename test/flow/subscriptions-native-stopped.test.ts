@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { DAY, HOUR, PATIENT, signIn } from './flow.ts';
+import type { ParsedJson, TestAnswer } from './host.ts';
+import { company, saveMethod } from './payers.ts';
+import { withStops } from './stops.ts';
+import { command, patch, payer, type Subscriber, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import { waysToStop } from './ways.ts';
+
+/**
+ * Where the provider bills, a command may end anywhere too, and nobody tells of it afterwards: a day later it is here as it
+ * is there, with one subscription there at most, and nothing is paid twice.
+ */
+const stoppable = withStops(PATIENT);
+vi.setConfig({ testTimeout: 240_000 });
+
+beforeAll(async () => {
+  await stoppable().service.webhookMode('drop');
+});
+
+/** Somebody, and what they ask for. */
+interface Case {
+  readonly who: Subscriber;
+  readonly act: () => Promise<TestAnswer>;
+}
+
+const A_YEAR = 366 * DAY;
+
+/** More than there are ways to stop any of these. */
+const ENOUGH = 28;
+
+/** Stops one case after another at every call, and looks at each of them a day later. @param later when they act, in s */
+const stopEverywhere = async (
+  make: () => Promise<Case>,
+  check: (who: Subscriber, way: string) => Promise<void>,
+  later = 0,
+): Promise<void> => {
+  const { service, watch, stopped } = stoppable();
+  const [observed, ...cases] = await Promise.all(Array.from({ length: ENOUGH }, make));
+  await service.advance(later);
+  const ways = waysToStop(await watch(() => observed?.act() ?? Promise.reject(new Error('no case'))));
+  expect(ways.length).toBeGreaterThan(6);
+  expect(ways.length).toBeLessThan(ENOUGH);
+  for (const [index, way] of ways.entries()) {
+    const { status } = await stopped(way, () => cases[index]?.act() ?? Promise.reject(new Error('too few cases')));
+    if (status >= 300) expect(status).toBeGreaterThanOrEqual(500);
+  }
+  await service.advance(26 * HOUR);
+  for (const [index, way] of ways.entries()) {
+    const one = cases[index];
+    if (one) await check(one.who, way.name);
+  }
+};
+
+/** The one subscription of somebody: here, at the provider (those that are not over), and what has been paid for it. */
+const stateOf = async ({ options, names }: Subscriber) => {
+  const { service } = stoppable();
+  const { body: here } = await service.get('/subscriptions', options);
+  const { body: payments } = await service.get('/payments', options);
+  const ledger = await service.ledger();
+  const ids = new Set(here.map(({ id }: ParsedJson) => id));
+  const known = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => ids.has(subscription_id));
+  const { body: customer } = await service.get(`/customers/${names.customer_id}`, options);
+  const theirs = ledger.subscriptions.filter((one: ParsedJson) => one.customer === customer.provider_customer_id);
+  const of = new Set([...known, ...theirs].map(({ id }) => id));
+  const intents = ledger.invoices
+    .filter(({ subscription }: ParsedJson) => of.has(subscription))
+    .map(({ payment_intent }: ParsedJson) => payment_intent);
+  return {
+    here: here.map(({ status }: ParsedJson) => status),
+    there: ledger.subscriptions
+      .filter((one: ParsedJson) => of.has(one.id) && one.status !== 'canceled')
+      .map(({ status }: ParsedJson) => status),
+    paid: ledger.charges.filter(
+      ({ payment_intent, status }: ParsedJson) => intents.includes(payment_intent) && status === 'succeeded',
+    ).length,
+    payments: payments.data.filter(({ status }: ParsedJson) => status === 'succeeded').length,
+  };
+};
+
+const NOW = { cancel_at_period_end: false };
+
+const weekly = async (): Promise<{ readonly who: Subscriber; readonly made: ParsedJson }> => {
+  const { service } = stoppable();
+  const who = await subscriber(service);
+  return { who, made: await subscribe(service, who, { billing_interval: 'weekly' }) };
+};
+
+describe('what is stopped on its way to the provider', () => {
+  test('(a creation) stands there and here, paid once; or nowhere, and nothing is paid', () =>
+    stopEverywhere(
+      async () => {
+        const { service } = stoppable();
+        const who = await subscriber(service);
+        return { who, act: () => trySubscribe(service, who) };
+      },
+      async (who, way) => {
+        const found = await stateOf(who);
+        const made = { here: ['active'], there: ['active'], paid: 1, payments: 1 };
+        expect({ way, ...found }).toEqual({ way, ...(found.paid === 1 ? made : NOTHING) });
+      },
+    ));
+
+  test('(a return) is charged once, or not at all', () =>
+    stopEverywhere(
+      async () => {
+        const { service } = stoppable();
+        const { who, made } = await weekly();
+        await command(service, who, made.id, 'cancel', NOW);
+        return { who, act: () => command(service, who, made.id, 'reactivate') };
+      },
+      async (who, way) => {
+        const found = await stateOf(who);
+        const back = { here: ['active'], there: ['active'], paid: 2, payments: 2 };
+        const gone = { here: ['canceled'], there: [], paid: 1, payments: 1 };
+        expect({ way, ...found }).toEqual({ way, ...(found.paid === 2 ? back : gone) });
+      },
+      8 * DAY,
+    ));
+
+  test('(the end of a pause) is charged once, or not at all', () =>
+    stopEverywhere(
+      async () => {
+        const { service } = stoppable();
+        const { who, made } = await weekly();
+        await command(service, who, made.id, 'pause');
+        return { who, act: () => command(service, who, made.id, 'resume') };
+      },
+      async (who, way) => {
+        const found = await stateOf(who);
+        const back = { here: ['active'], paid: 2, payments: 2 };
+        const still = { here: ['paused'], paid: 1, payments: 1 };
+        expect({ way, ...found }).toEqual({ way, there: ['active'], ...(found.paid === 2 ? back : still) });
+      },
+      8 * DAY,
+    ));
+
+  test('(a method of another customer) leaves one that will charge, and what was paid for stays paid for', () =>
+    stopEverywhere(
+      async () => {
+        const { service } = stoppable();
+        const { id: organization_id, owner } = await company(service);
+        const { options } = await signIn(service, { user_id: owner.userId, expires_in: A_YEAR });
+        const paying = await payer(service, options, 'pm_card_visa', { organization_id });
+        const made = await subscribe(service, paying, { organization_id });
+        const method = await saveMethod(service, options);
+        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: A_YEAR });
+        return {
+          who: { ...paying, options: inside.options },
+          act: () => patch(service, paying, made.id, { payment_method_id: method.id }),
+        };
+      },
+      async (who, way) => {
+        const found = await stateOf(who);
+        expect({ way, ...found }).toEqual({
+          ...{ way, here: ['active'], paid: 1, payments: 1 },
+          there: [expect.stringMatching(/^(active|trialing)$/)],
+        });
+      },
+    ));
+});
+
+const NOTHING = { here: [], there: [], paid: 0, payments: 0 };

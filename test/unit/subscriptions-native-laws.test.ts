@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { DAY, epochSeconds, HOUR, type Instant, MINUTE } from '../../shared/core/time.ts';
+import { type MembershipStatus, membershipOf } from '../../shared/memberships/membership.ts';
+import { appointmentOf, dueStep } from '../../shared/subscriptions/appointments.ts';
+import { canceledNow, chargeUnclear, edited } from '../../shared/subscriptions/changes.ts';
+import { mirrored, type Said } from '../../shared/subscriptions/mirror.ts';
+import { claimedAtProvider } from '../../shared/subscriptions/native.ts';
+import { isVisible, type StoredStatus, type Subscription } from '../../shared/subscriptions/subscription.ts';
+import { isUnclear, mayChange } from '../../shared/subscriptions/transitions.ts';
+import { subscriptionView } from '../../shared/subscriptions/view.ts';
+import { NOON } from '../builders/payment.ts';
+import { subscription, trial } from '../builders/subscription.ts';
+
+/** A subscription that its provider bills, and its clock. */
+interface World {
+  readonly now: Instant;
+  readonly subscription: Subscription;
+}
+
+const STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused', undefined] as const;
+const WAITS = [MINUTE, HOUR, DAY, 31 * DAY, 400 * DAY] as const;
+
+/** Anything that a provider may say, whether it makes sense together or not. */
+const saidBy = (world: World, choice: number): Said => {
+  const now = epochSeconds(world.now);
+  const bit = (place: number): boolean => ((choice >> place) & 1) === 1;
+  const start = now - (bit(3) ? 0 : 20 * 86_400);
+  const end = start + 31 * 86_400;
+  return {
+    status: STATUSES[choice % STATUSES.length],
+    ...(bit(4) && { subscriptionId: `sub_${choice % 3}` }),
+    ...(bit(5) && { currentPeriodStart: start, currentPeriodEnd: end }),
+    ...(bit(6) && { trialEnd: end }),
+    ...(bit(7) && { cancelAtPeriodEnd: bit(8) }),
+    ...(bit(9) && { paidUntil: end, isPaid: true }),
+    ...(bit(10) && { isCollecting: true }),
+    ...(bit(11) && { retryAt: bit(8) ? null : now + 86_400 }),
+    at: now,
+  };
+};
+
+const command = ({ now, subscription: one }: World, choice: number): Subscription => {
+  switch (choice % 4) {
+    case 0:
+      return !isVisible(one) || one.status === 'canceled' ? one : canceledNow(one, now);
+    case 1:
+      return isVisible(one) ? edited(one, 'updated', now, { metadata: { choice } }) : one;
+    case 2:
+      return one.status === 'canceled' && !isUnclear(one.charge) ? claimedAtProvider(one, 'reactivate', now) : one;
+    default:
+      return isUnclear(one.charge) ? chargeUnclear(one, now) : one;
+  }
+};
+
+const keep = ({ now, subscription: one }: World): Subscription => {
+  const step = dueStep(one, now);
+  if (step === 'give up') return canceledNow(one, now);
+  if (step === 'notice') return edited(one, 'trial_will_end', now, { trialNoticed: true });
+  if (step === undefined || step === 'look' || step === 'sync') return one;
+  throw new Error(`the service itself would ${step}`);
+};
+
+const step = (world: World, choice: number): World => {
+  const rest = choice >> 2;
+  switch (choice % 4) {
+    case 0:
+      return { ...world, now: world.now + (WAITS[rest % WAITS.length] ?? MINUTE) };
+    case 1:
+      return { ...world, subscription: keep(world) };
+    case 2:
+      return { ...world, subscription: command(world, rest) };
+    default:
+      return { ...world, subscription: mirrored(world.subscription, saidBy(world, rest), world.now) };
+  }
+};
+
+const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> = {
+  creating: undefined,
+  declined: undefined,
+  trialing: 'pending',
+  active: 'active',
+  past_due: 'active',
+  paused: 'expired',
+  canceled: 'cancelled',
+};
+
+const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
+  if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
+  return status === 'past_due' && charge?.cause === 'reactivate' ? 'cancelled' : MEMBERSHIP[status];
+};
+
+const CAUSES = ['provider', 'charge', 'cancel', 'reactivate', 'open'] as const;
+
+/** What one step breaks, in words. */
+const broken = (before: Subscription, after: Subscription): string | undefined => {
+  const isLegal = CAUSES.some((cause) => mayChange(before.status, after.status, cause));
+  if (!isLegal) return `${before.status} → ${after.status}`;
+  const comesBack = before.status === 'canceled' && after.status !== 'canceled';
+  if (comesBack && (!before.charge || before.charge.abandoned)) return 'a return that nobody asked for';
+  if (membershipOf(after)?.status !== expectedMembership(after))
+    return `a membership that is not of a ${after.status} one`;
+  if (after.version < before.version) return 'a version that goes back';
+  if ((after.paidUntil ?? '') < (before.paidUntil ?? '')) return 'a time that was paid for, and is no more';
+  if (isVisible(before) && isVisible(after) && after.version === before.version) {
+    const [seen, unseen] = [before, after].map((one) =>
+      JSON.stringify({ ...subscriptionView(one), latest_payment_id: 0 }),
+    );
+    if (seen !== unseen) return `a change that is no version: ${seen} became ${unseen}`;
+  }
+  if (isUnclear(after.charge) && appointmentOf(after) === undefined) return 'a charge that nobody looks after';
+  return undefined;
+};
+
+const native = { billingOwner: 'provider' } as const;
+const BEGINNINGS: readonly Subscription[] = [
+  claimedAtProvider(subscription(native), 'create', NOON),
+  claimedAtProvider(trial(30, native), 'create', NOON),
+];
+
+const A_MINUTE_MS = 60_000;
+
+test(
+  'whatever its provider says, in whatever order: it keeps to the table of states, and nothing is charged here',
+  () => {
+    const runs = fc.tuple(
+      fc.nat({ max: BEGINNINGS.length - 1 }),
+      fc.array(fc.nat({ max: 16_383 }), { minLength: 1, maxLength: 24 }),
+    );
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(runs, ([beginning, choices]) => {
+        let world: World = { now: NOON, subscription: BEGINNINGS[beginning] ?? subscription(native) };
+        for (const choice of choices) {
+          const next = step(world, choice);
+          const problem = broken(world.subscription, next.subscription);
+          if (problem !== undefined) throw new Error(problem);
+          seen.add(`${world.subscription.status} → ${next.subscription.status}`);
+          world = next;
+        }
+      }),
+      { numRuns: 100_000 },
+    );
+    const states = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
+    const between = states.flatMap((from) => states.map((to) => `${from} → ${to}`));
+    // Not vacuous: everything has come about.
+    expect(between.filter((change) => !seen.has(change))).toEqual([]);
+  },
+  A_MINUTE_MS,
+);
