@@ -19,7 +19,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores that are counted on: there is always one that waits for an answer.
+    maxWorkers: 3,
     restoreMocks: true,
     projects: [
       project('unit', 10 * SECOND_MS),

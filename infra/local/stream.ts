@@ -54,6 +54,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
     credentials: localCredentials,
     maxAttempts: 1,
   });
+  client.middlewareStack.remove('loggerMiddleware');
   const consumers = options.triggers.map((trigger) => {
     const kept = `stream ${trigger.id} ${options.streamArn}`;
     const reader = createStreamReader({
