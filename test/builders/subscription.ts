@@ -1,5 +1,6 @@
 import { DAY, iso } from '../../shared/core/time.ts';
-import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import type { MembershipStatus } from '../../shared/memberships/membership.ts';
+import type { StoredStatus, Subscription } from '../../shared/subscriptions/subscription.ts';
 import { NOON } from './payment.ts';
 
 /** A user's monthly subscription of 19.00 USD, made at noon and not charged yet; say only what matters to the test. */
@@ -51,3 +52,21 @@ export const subscriptionBody = (fields: Fields = {}): Fields => ({
   billing_interval: 'monthly',
   ...fields,
 });
+
+const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> = {
+  creating: undefined,
+  declined: undefined,
+  trialing: 'pending',
+  active: 'active',
+  past_due: 'active',
+  paused: 'expired',
+  canceled: 'cancelled',
+};
+
+/** Nothing is given before its first payment; to come back, only when it is paid. */
+export const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
+  if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
+  if (status === 'past_due' && charge?.cause === 'reactivate') return 'cancelled';
+  if (status === 'past_due' && charge?.cause === 'resume') return 'expired';
+  return MEMBERSHIP[status];
+};

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 import { DAY, HOUR, type Instant, instant, MINUTE } from '../../shared/core/time.ts';
-import { type MembershipStatus, membershipOf } from '../../shared/memberships/membership.ts';
+import { membershipOf } from '../../shared/memberships/membership.ts';
 import { appointmentOf, dueStep } from '../../shared/subscriptions/appointments.ts';
 import {
   attemptClaimed,
@@ -21,7 +21,7 @@ import { isLive, isVisible, type StoredStatus, type Subscription } from '../../s
 import { type DunningPolicy, isFirst, isUnclear } from '../../shared/subscriptions/transitions.ts';
 import { subscriptionView } from '../../shared/subscriptions/view.ts';
 import { NOON } from '../builders/payment.ts';
-import { DUNNING, subscription, trial } from '../builders/subscription.ts';
+import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
 /** From where to where a subscription may go at all, written out once more on purpose. */
 const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
@@ -32,16 +32,6 @@ const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
   past_due: ['active', 'paused', 'canceled'],
   paused: ['active', 'past_due', 'canceled'],
   canceled: ['active', 'trialing', 'past_due'],
-};
-
-const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> = {
-  creating: undefined,
-  declined: undefined,
-  trialing: 'pending',
-  active: 'active',
-  past_due: 'active',
-  paused: 'expired',
-  canceled: 'cancelled',
 };
 
 /** A subscription, its clock, and the payments that its charges have led to. */
@@ -201,14 +191,6 @@ const POLICIES: readonly DunningPolicy[] = [
   { days: [], finalAction: 'cancel' },
   { days: [2], finalAction: 'pause' },
 ];
-
-/** Nothing is given before its first payment; to come back, only when it is paid. */
-const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
-  if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
-  if (status === 'past_due' && charge?.cause === 'reactivate') return 'cancelled';
-  if (status === 'past_due' && charge?.cause === 'resume') return 'expired';
-  return MEMBERSHIP[status];
-};
 
 /** What one step breaks, in words. */
 const broken = (was: World, is: World): string | undefined => {

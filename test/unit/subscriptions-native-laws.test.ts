@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, type Instant, MINUTE } from '../../shared/core/time.ts';
-import { type MembershipStatus, membershipOf } from '../../shared/memberships/membership.ts';
+import { membershipOf } from '../../shared/memberships/membership.ts';
 import { appointmentOf, dueStep } from '../../shared/subscriptions/appointments.ts';
 import { canceledNow, chargeUnclear, edited } from '../../shared/subscriptions/changes.ts';
 import { mirrored, type Said } from '../../shared/subscriptions/mirror.ts';
 import { claimedAtProvider } from '../../shared/subscriptions/native.ts';
-import { isVisible, type StoredStatus, type Subscription } from '../../shared/subscriptions/subscription.ts';
+import { isVisible, type Subscription } from '../../shared/subscriptions/subscription.ts';
 import { isUnclear, mayChange } from '../../shared/subscriptions/transitions.ts';
 import { subscriptionView } from '../../shared/subscriptions/view.ts';
 import { NOON } from '../builders/payment.ts';
-import { subscription, trial } from '../builders/subscription.ts';
+import { expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
 /** A subscription that its provider bills, and its clock. */
 interface World {
@@ -73,21 +73,6 @@ const step = (world: World, choice: number): World => {
     default:
       return { ...world, subscription: mirrored(world.subscription, saidBy(world, rest), world.now) };
   }
-};
-
-const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> = {
-  creating: undefined,
-  declined: undefined,
-  trialing: 'pending',
-  active: 'active',
-  past_due: 'active',
-  paused: 'expired',
-  canceled: 'cancelled',
-};
-
-const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
-  if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
-  return status === 'past_due' && charge?.cause === 'reactivate' ? 'cancelled' : MEMBERSHIP[status];
 };
 
 const CAUSES = ['provider', 'charge', 'cancel', 'reactivate', 'open'] as const;
