@@ -3,6 +3,7 @@ import {
   type DynamoDBStreamsClient,
   ExpiredIteratorException,
   GetRecordsCommand,
+  type GetRecordsOutput,
   GetShardIteratorCommand,
   type _Record as StreamRecord,
   TrimmedDataAccessException,
@@ -29,8 +30,11 @@ export interface StreamReader {
   rewind(): void;
 }
 
+export type GetRecords = (iterator: string) => Promise<GetRecordsOutput>;
+
 export interface StreamReaderOptions {
   readonly client: DynamoDBStreamsClient;
+  readonly getRecords: GetRecords;
   readonly streamArn: string;
   readonly load: () => StreamPosition | undefined;
   readonly save: (position: StreamPosition | undefined) => void;
@@ -38,7 +42,30 @@ export interface StreamReaderOptions {
 
 const READ_LIMIT = 200;
 
-export const createStreamReader = ({ client, streamArn, load, save }: StreamReaderOptions): StreamReader => {
+/** Whoever asks for what was just asked for, with nothing written since, has the same answer. */
+export const createGetRecords = (client: DynamoDBStreamsClient, writeMark: (() => number) | undefined): GetRecords => {
+  let last:
+    | { readonly iterator: string; readonly mark: number; readonly answer: Promise<GetRecordsOutput> }
+    | undefined;
+  return (iterator) => {
+    const mark = writeMark?.();
+    if (last?.iterator === iterator && last.mark === mark) return last.answer;
+    const answer = client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: READ_LIMIT }));
+    last = mark === undefined ? undefined : { iterator, mark, answer };
+    answer.catch(() => {
+      last = undefined;
+    });
+    return answer;
+  };
+};
+
+export const createStreamReader = ({
+  client,
+  getRecords,
+  streamArn,
+  load,
+  save,
+}: StreamReaderOptions): StreamReader => {
   let position = load();
   let iterator: string | undefined;
   /** The iterator behind the records read last; good once all of them are done with. */
@@ -74,7 +101,7 @@ export const createStreamReader = ({ client, streamArn, load, save }: StreamRead
   const readOnce = async (): Promise<readonly StreamRecord[]> => {
     iterator ??= await openIterator();
     if (iterator === undefined) return [];
-    const answer = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: READ_LIMIT }));
+    const answer = await getRecords(iterator);
     const records = answer.Records ?? [];
     const last = records.at(-1)?.dynamodb?.SequenceNumber;
     if (last !== undefined) following = { iterator: answer.NextShardIterator, last };

@@ -8,7 +8,7 @@ import type { Failures } from './failures.ts';
 import type { Invoke } from './invoke.ts';
 import type { State } from './state.ts';
 import { MAX_TRIES, processBatch } from './stream-batches.ts';
-import { createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
+import { createGetRecords, createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
 import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
 
 /**
@@ -55,10 +55,12 @@ export const createStreams = (options: StreamsOptions): Streams => {
     maxAttempts: 1,
   });
   client.middlewareStack.remove('loggerMiddleware');
+  const getRecords = createGetRecords(client, options.writeMark);
   const consumers = options.triggers.map((trigger) => {
     const kept = `stream ${trigger.id} ${options.streamArn}`;
     const reader = createStreamReader({
       client,
+      getRecords,
       streamArn: options.streamArn,
       load: () => options.state.get(kept, z.nullable(streamPositionSchema)) ?? undefined,
       save: (position) => options.state.set(kept, position ?? null),
