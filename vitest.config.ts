@@ -23,11 +23,11 @@ export default defineConfig({
     maxWorkers: 3,
     restoreMocks: true,
     projects: [
-      project('unit', 10 * SECOND_MS),
+      project('unit', 10 * SECOND_MS, { isolate: false }),
       project('flow', 30 * SECOND_MS, { provide: { scale: 1 } }),
       // What flow tests do with a part of the load: no part of `npm test`.
       project('long', 600 * SECOND_MS, { include: ['test/flow/**/*-scale.test.ts'], provide: { scale: 10 } }),
-      project('contract', 30 * SECOND_MS),
+      project('contract', 30 * SECOND_MS, { isolate: false }),
       // Loading the CDK takes longer than the tests: its files share their processes.
       project('infra', 30 * SECOND_MS, { isolate: false, globalSetup: 'test/infra/temporary.ts' }),
     ],
