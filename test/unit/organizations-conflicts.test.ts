@@ -32,6 +32,8 @@ beforeEach(() => {
   documents.reset();
 });
 afterEach(() => {
+  // In this order: a spy that is restored later would bring the false timer back.
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
