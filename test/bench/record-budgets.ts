@@ -9,8 +9,9 @@ const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, le
 const get = (of: string): Budget => ({ of, requests: 1, levels: 1, ...nothingWritten });
 const list = (of: string): Budget => ({ of, requests: 3, levels: 2, ...nothingWritten });
 
-const GOES_WITH_IT = 'its subscriptions, its methods, and whether it is the one meant, are looked for';
-const USED = 'what uses it is looked for';
+const GOES_WITH_IT =
+  'its subscriptions (before and after), its methods, and whether it is the one meant, are looked for';
+const USED = 'what uses it is looked for, before and after';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
 export const RECORD_BUDGETS = {
@@ -21,11 +22,11 @@ export const RECORD_BUDGETS = {
   'update customer': write('customers.update', 1),
   'delete customer, another is there': {
     ...write('customers.remove', 7),
-    requests: 5,
-    levels: 4,
+    requests: 6,
+    levels: 5,
     because: GOES_WITH_IT,
   },
-  'delete customer, the only one': { ...write('customers.remove', 7), requests: 6, levels: 5, because: GOES_WITH_IT },
+  'delete customer, the only one': { ...write('customers.remove', 7), requests: 7, levels: 6, because: GOES_WITH_IT },
 
   'create payment method': write('payment-methods.create', 5),
   'create payment method, the first': write('payment-methods.create', 12),
@@ -34,11 +35,11 @@ export const RECORD_BUDGETS = {
   'update payment method': write('payment-methods.update', 2),
   'link an address to a payment method': write('payment-methods.link-address', 1),
   'set default payment method': write('payment-methods.set-default', 1),
-  'delete payment method': { ...write('payment-methods.remove', 5), requests: 4, because: USED },
+  'delete payment method': { ...write('payment-methods.remove', 5), requests: 5, levels: 4, because: USED },
   'delete payment method, the default': {
     ...write('payment-methods.remove', 7),
-    requests: 5,
-    levels: 4,
+    requests: 6,
+    levels: 5,
     because: `${USED}, and the newest that remains takes over`,
   },
 

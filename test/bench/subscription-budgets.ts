@@ -7,12 +7,13 @@ const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
 const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
 const chargedNow = {
   of: 'subscriptions.create',
-  requests: 8,
-  levels: 8,
+  requests: 9,
+  levels: 9,
   writeUnits: 22,
   dueUnits: 6,
   because:
-    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation), the outcome',
+    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation), the outcome, and ' +
+    'whether its customer and its method still stand',
 };
 
 export const SUBSCRIPTION_BUDGETS = {
@@ -21,6 +22,8 @@ export const SUBSCRIPTION_BUDGETS = {
   'create subscription, on trial': {
     ...subscription,
     of: 'subscriptions.create',
+    requests: 3,
+    levels: 3,
     writeUnits: 9,
     dueUnits: 1,
     because: 'what leads to it from its customer and its method is written with it, in one transaction',
@@ -55,6 +58,8 @@ export const SUBSCRIPTION_BUDGETS = {
   'reactivate subscription': {
     ...subscription,
     of: 'subscriptions.reactivate',
+    requests: 3,
+    levels: 3,
     writeUnits: 9,
     dueUnits: 1,
     because: LINKS,
