@@ -1,6 +1,8 @@
 import { DomainError } from '../core/errors.ts';
+import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, instant, iso, MINUTE } from '../core/time.ts';
 import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import type { CallOptions } from '../providers/call-options.ts';
 import type { NativeSubscriptions, ProviderSubscription } from '../providers/native-subscriptions.ts';
 import { putAlias } from '../table/alias.ts';
 import { adopt } from './adopt.ts';
@@ -57,14 +59,19 @@ export const transferred = async (
   const { id, transfer, providerSubscriptionId: former, providerGeneration = 1 } = subscription;
   if (!transfer || former === undefined) return subscription;
   const native = await nativeOf(deps, subscription);
-  const keyed = (step: string, subscriptionId: string) => ({
+  const keyed: Keyed = (step, subscriptionId) => ({
     subscriptionId,
     idempotencyKey: `${id}:transfer:${providerGeneration}:${step}`,
   });
-  answerOf(await native.pause(keyed('hold', former)), subscription);
-  const made = await native.create(wantedBy(subscription, transfer));
+  const made = await madeOnceMore(native, keyed, subscription, {
+    ...transfer,
+    former,
+    isAgain: instant(transfer.lookAt) <= deps.now(),
+  });
   if (made.kind === 'declined' || made.kind === 'refused') {
-    answerOf(await native.resume({ ...keyed('release', former), anew: false }), subscription);
+    const released = await native.resume({ ...keyed('release', former), anew: false });
+    // A refusal: it is over there, and there is nothing to be released.
+    if (released.kind === 'unknown') answerOf(released, subscription);
     await undone(store, subscription);
     if (made.kind === 'declined') throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: made.code } });
   }
@@ -77,6 +84,26 @@ export const transferred = async (
 };
 
 type Transfer = NonNullable<Subscription['transfer']>;
+type Keyed = (step: string, subscriptionId: string) => CallOptions & { readonly subscriptionId: string };
+
+/**
+ * An earlier try may have made it: looked for where this is another, since a provider forgets its keys, and where the
+ * former one cannot be held: it is over, by such a try or by somebody else.
+ */
+const madeOnceMore = async (
+  native: NativeSubscriptions,
+  keyed: Keyed,
+  subscription: Subscription,
+  { former, isAgain, ...transfer }: Transfer & { readonly former: string; readonly isAgain: boolean },
+): Promise<Outcome<ProviderSubscription>> => {
+  const held = await native.pause(keyed('hold', former));
+  if (held.kind === 'done' && !isAgain) return native.create(wantedBy(subscription, transfer));
+  if (held.kind === 'unknown') return held;
+  const ours = { customerId: transfer.providerCustomerId, ourSubscriptionId: subscription.id };
+  const [made] = answerOf(await native.findOurs(ours), subscription);
+  if (made) return { kind: 'done', value: made };
+  return held.kind === 'done' ? native.create(wantedBy(subscription, transfer)) : held;
+};
 
 const wantedBy = (subscription: Subscription, { methodRef, providerCustomerId, freeUntil }: Transfer) =>
   nativeWanted(

@@ -50,6 +50,17 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
 };
 
+/** As its merchant would, in the provider's own dashboard. */
+const endThere = async (id: string): Promise<void> => {
+  const { baseUrl, env } = service.host();
+  const headers = { authorization: `Bearer ${env['PROVIDER_A_API_KEY']}` };
+  const { ok } = await fetch(`${baseUrl}/_local/providers/stripe/v1/subscriptions/${id}`, {
+    method: 'DELETE',
+    headers,
+  });
+  expect(ok).toBe(true);
+};
+
 /** The organization's method has paid once, and no more. */
 const pastDue = async (methods?: Methods): Promise<Changing> => {
   const it = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
@@ -153,4 +164,37 @@ describe('a method of another customer', () => {
       expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
     },
   );
+
+  it('is refused, and nothing stays under way, where the provider has ended the subscription unheard', async () => {
+    const it = await changing();
+    const { who, made, method } = it;
+    await service.webhookMode('drop');
+    await endThere(made.provider_subscription_id);
+    expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
+      status: 502,
+      body: { code: 'PROVIDER_ERROR' },
+    });
+    await service.webhookMode('normal');
+    const canceled = await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    expect(await there(it)).toEqual({ statuses: ['canceled'], paid: 1 });
+  });
+
+  it('is finished a day later, when the provider has forgotten what it was asked', async () => {
+    const it = await changing();
+    const { who, made, method } = it;
+    const path = `/v1/subscriptions/${made.provider_subscription_id}`;
+    await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
+    expect((await patch(service, who, made.id, { payment_method_id: method })).status).toBe(504);
+    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
+    await service.advance(DAY + HOUR);
+    await service.clearFaults();
+    await service.advance(HOUR);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'active',
+      payment_method_id: method,
+      current_period_end: made.current_period_end,
+    });
+    expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+  });
 });
