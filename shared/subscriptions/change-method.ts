@@ -1,5 +1,7 @@
+import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
 import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import { readProvider } from './adopt.ts';
 import { attemptClaimed, edited } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
@@ -36,14 +38,17 @@ const changeNatively = async (
   method: PaymentMethod,
 ): Promise<Subscription> => {
   if (subscription.paymentMethodId === method.id) return subscription;
-  const isOthers = method.providerCustomerId !== subscription.providerCustomerId;
-  if (isLive(subscription) && isOthers && method.providerCustomerId) return transferTo(deps, subscription, method);
-  const told = isLive(subscription)
-    ? await changeAtProvider(deps, subscription, `method:${method.id}`, withMethod(method.providerMethodId))
-    : subscription;
-  return subscriptionStore(deps.table).change(told, (current) =>
-    edited(current, 'method_changed', deps.now(), methodFields(current, method)),
-  );
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const store = subscriptionStore(deps.table);
+  const { providerCustomerId: payer = subscription.providerCustomerId } = method;
+  const isOthers = payer !== subscription.providerCustomerId;
+  // A renewal that nobody has told of yet is not charged once more.
+  const stands = isLive(subscription) && isOthers ? await readProvider(deps, store, subscription) : subscription;
+  if (isLive(stands) && isOthers) return transferTo(deps, stands, method);
+  const told = isLive(stands)
+    ? await changeAtProvider(deps, stands, `method:${method.id}`, withMethod(method.providerMethodId))
+    : stands;
+  return store.change(told, (current) => edited(current, 'method_changed', deps.now(), methodFields(current, method)));
 };
 
 /** Another method takes a gone one's place, unasked: what is past due waits for its next retry. */
@@ -53,6 +58,7 @@ export const handMethodOver = async (
   goneId: string,
   heir: PaymentMethod | undefined,
 ): Promise<Subscription> => {
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (heir && isNative(subscription)) return changeNatively(deps, subscription, heir);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.paymentMethodId !== goneId) return current;

@@ -148,11 +148,9 @@ const usageSteps = (was: Subscription | undefined, next: Subscription): readonly
 
 const usesOf = (subscription: Subscription | undefined) => {
   if (!subscription || !isLive(subscription)) return [];
-  const { id, customerId, paymentMethodId } = subscription;
-  return [
-    usedByKey('CUS', customerId, id),
-    ...(paymentMethodId === undefined ? [] : [usedByKey('PM', paymentMethodId, id)]),
-  ];
+  const { id, customerId, paymentMethodId, transfer } = subscription;
+  const methods = [paymentMethodId, transfer?.paymentMethodId].filter((method) => method !== undefined);
+  return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id))];
 };
 
 /** Removes a subscription with what follows from it; its payments stay. */

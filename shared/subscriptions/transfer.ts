@@ -1,11 +1,11 @@
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { epochSeconds, instant, iso, MINUTE } from '../core/time.ts';
+import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import type { PaymentMethod } from '../payment-methods/payment-method.ts';
 import type { CallOptions } from '../providers/call-options.ts';
 import type { NativeSubscriptions, ProviderSubscription } from '../providers/native-subscriptions.ts';
 import { putAlias } from '../table/alias.ts';
-import { adopt } from './adopt.ts';
+import { adopt, readWhereKnown } from './adopt.ts';
 import { edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { nativeWanted } from './native.ts';
@@ -72,7 +72,10 @@ export const transferred = async (
     const released = await native.resume({ ...keyed('release', former), anew: false });
     // A refusal: it is over there, and there is nothing to be released.
     if (released.kind === 'unknown') answerOf(released, subscription);
-    await undone(store, subscription);
+    const left = await undone(store, subscription);
+    // What was told meanwhile was told too early.
+    if (made.kind === 'refused') await readWhereKnown(deps, store, left);
+    if (made.kind === 'refused' && made.reason === COLLECTING) throw new DomainError('PAYMENT_IN_PROGRESS');
     if (made.kind === 'declined') throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: made.code } });
   }
   const report = answerOf(made, subscription);
@@ -97,13 +100,24 @@ const madeOnceMore = async (
   { former, isAgain, ...transfer }: Transfer & { readonly former: string; readonly isAgain: boolean },
 ): Promise<Outcome<ProviderSubscription>> => {
   const held = await native.pause(keyed('hold', former));
-  if (held.kind === 'done' && !isAgain) return native.create(wantedBy(subscription, transfer));
   if (held.kind === 'unknown') return held;
   const ours = { customerId: transfer.providerCustomerId, ourSubscriptionId: subscription.id };
-  const [made] = answerOf(await native.findOurs(ours), subscription);
+  const [made] = isAgain || held.kind !== 'done' ? answerOf(await native.findOurs(ours), subscription) : [];
   if (made) return { kind: 'done', value: made };
-  return held.kind === 'done' ? native.create(wantedBy(subscription, transfer)) : held;
+  if (held.kind !== 'done') return held;
+  const invoice = held.value.latestInvoice;
+  if (invoice?.status === 'processing') return { kind: 'refused', reason: COLLECTING };
+  const paidUntil = invoice?.status === 'succeeded' ? iso(invoice.periodEnd * SECOND) : undefined;
+  const [freeUntil] = [transfer.freeUntil, paidUntil]
+    .filter((until) => until !== undefined)
+    .sort()
+    .reverse();
+  const isFree = freeUntil !== undefined && instant(freeUntil) > instant(transfer.lookAt) - MINUTE;
+  return native.create(wantedBy(subscription, { ...transfer, freeUntil: isFree ? freeUntil : undefined }));
 };
+
+/** The former one's invoice is on its way to be paid. */
+const COLLECTING = 'invoice_processing';
 
 const wantedBy = (subscription: Subscription, { methodRef, providerCustomerId, freeUntil }: Transfer) =>
   nativeWanted(

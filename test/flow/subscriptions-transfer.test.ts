@@ -165,19 +165,44 @@ describe('a method of another customer', () => {
     },
   );
 
-  it('is refused, and nothing stays under way, where the provider has ended the subscription unheard', async () => {
+  it('begins nothing where the provider has ended the subscription unheard', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await service.webhookMode('drop');
     await endThere(made.provider_subscription_id);
     expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
-      status: 502,
-      body: { code: 'PROVIDER_ERROR' },
+      status: 200,
+      body: { status: 'canceled', payment_method_id: method },
     });
-    await service.webhookMode('normal');
-    const canceled = await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
-    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
     expect(await there(it)).toEqual({ statuses: ['canceled'], paid: 1 });
+  });
+
+  it('does not pay once more for a renewal that nobody has told of yet', async () => {
+    const it = await changing();
+    const { who, made, method } = it;
+    await service.webhookMode('drop');
+    await service.moveTo(made.current_period_end);
+    await service.advance(60);
+    expect(await there(it)).toEqual({ statuses: ['active'], paid: 2 });
+    expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
+      status: 200,
+      body: { status: 'active', current_period_start: made.current_period_end, payment_method_id: method },
+    });
+    await service.advance(2 * HOUR);
+    expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
+  });
+
+  it('is not deleted while it is being taken over', async () => {
+    const it = await changing();
+    const { who, made, method } = it;
+    const path = `/v1/subscriptions/${made.provider_subscription_id}`;
+    await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
+    expect((await patch(service, who, made.id, { payment_method_id: method })).status).toBe(504);
+    const remove = () => service.request('DELETE', `/payment-methods/${method}`, who.options);
+    expect(await remove()).toMatchObject({ status: 409 });
+    await service.advance(HOUR);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ payment_method_id: method });
+    expect(await remove()).toMatchObject({ status: 409, body: { code: 'PAYMENT_METHOD_IN_USE' } });
   });
 
   it('is finished a day later, when the provider has forgotten what it was asked', async () => {
