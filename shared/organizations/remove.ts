@@ -3,7 +3,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { cancelNow } from '../subscriptions/cancel.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
-import { isUnfinished, subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
+import { isLive, mayStandThere, subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import { ownerPartition } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Organization } from './organization.ts';
@@ -30,7 +30,7 @@ const cancelSubscriptions = async (deps: BillingDeps, organizationId: string): P
     const canceled = await Promise.allSettled(live.slice(at, at + AT_ONCE).map((one) => cancelNow(deps, one)));
     for (const outcome of canceled) {
       if (outcome.status === 'rejected') throw notCanceled(outcome.reason);
-      if (outcome.value.charge) throw notCanceled(new DomainError('PAYMENT_IN_PROGRESS'));
+      if (mayStandThere(outcome.value)) throw notCanceled(new DomainError('PAYMENT_IN_PROGRESS'));
     }
   }
 };
@@ -40,7 +40,9 @@ const notCanceled = (error: unknown): unknown =>
     ? new DomainError('PROVIDER_ERROR', { message: 'A subscription could not be canceled', cause: error })
     : error;
 
-/** Live, or over while a charge is not clear yet: a provider may have made it after all. */
+const isUnfinished = (subscription: VisibleSubscription): boolean =>
+  isLive(subscription) || mayStandThere(subscription);
+
 const unfinishedSubscriptions = async (
   table: Table,
   organizationId: string,

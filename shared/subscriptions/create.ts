@@ -24,7 +24,7 @@ import { startedNow } from './periods.ts';
 import { planOf } from './plan.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
-import { isVisible, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { isLive, isVisible, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { subscriptionView } from './view.ts';
 
 /** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
@@ -50,10 +50,10 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
     idempotency,
     build: async (id) => begun({ ...draft, id }, deps.now()),
   });
-  if (isVisible(record) && replayed) return answer(deps, request.caller, record, replayed);
   if (record.status === 'declined') throw declined(record);
-  const taken = replayed ? await takenOver(deps, store, record) : record;
-  const made = isVisible(taken) ? taken : await finished(deps, store, taken);
+  const made = isVisible(record)
+    ? record
+    : await finished(deps, store, replayed ? await takenOver(deps, store, record) : record);
   return answer(deps, request.caller, await withoutTheGone(deps, made), replayed);
 };
 
@@ -62,6 +62,7 @@ const withoutTheGone = async (
   deps: SubscriptionDeps,
   subscription: VisibleSubscription,
 ): Promise<VisibleSubscription> => {
+  if (!isLive(subscription)) return subscription;
   const left = await whatIsLeft(deps.table, subscription);
   const { paymentMethodId } = subscription;
   if (left.customer && left.method) return subscription;

@@ -8,8 +8,8 @@ import { attemptClaimed, canceledNow, chargeDropped, edited, retriesOver } from 
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
 import { createAtProvider } from './native.ts';
-import { cancelAtProvider, endWhatWasMade } from './native-commands.ts';
-import { isNative } from './native-port.ts';
+import { cancelAtProvider, endWhatWasMade, madeBefore } from './native-commands.ts';
+import { isNative, nativeOf } from './native-port.ts';
 import { billedNext, missedPeriods } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
@@ -136,7 +136,7 @@ const look = async (kept: Kept): Promise<string> => {
   return (await store.commit(subscription, next)).ok ? next.status : OVERTAKEN;
 };
 
-/** The provider was asked to make it, and nobody knows whether it has: asked once more under the same key, it says so. */
+/** The provider was asked to make it, and nobody knows whether it has: looked for, then asked again under the same key. */
 const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<string> => {
   const { charge, providerSubscriptionId } = subscription;
   if (providerSubscriptionId !== undefined) return (await readProvider(deps, store, subscription)).status;
@@ -145,6 +145,8 @@ const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<stri
     const dropped = await store.commit(subscription, chargeDropped(subscription));
     return dropped.ok ? 'let go' : OVERTAKEN;
   }
+  const [standing] = await madeBefore(await nativeOf(deps, subscription), subscription);
+  if (standing) return (await readProvider(deps, store, subscription, standing.subscriptionId)).status;
   const made = await createAtProvider(deps, store, subscription);
   if (made.error && made.subscription.status === 'creating') await store.removeCreating(made.subscription);
   return made.error?.code ?? made.subscription.status;

@@ -79,13 +79,20 @@ export const cancelAtProvider = async (deps: BillingDeps, subscription: Subscrip
   answerOf(await native.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey }), subscription);
 };
 
+/** What an earlier try has made for a customer there: looked for, since a provider forgets its keys after a day. */
+export const madeBefore = async (
+  native: NativeSubscriptions,
+  subscription: Subscription,
+  customerId = subscription.providerCustomerId ?? '',
+): Promise<readonly ProviderSubscription[]> =>
+  answerOf(await native.findOurs({ customerId, ourSubscriptionId: subscription.id }), subscription);
+
 /** A creation whose answer was lost may have left one at the provider after all: it is not to charge any more. */
 export const endWhatWasMade = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
   const { id, providerCustomerId } = subscription;
   if (providerCustomerId === undefined) return;
   const native = await nativeOf(deps, subscription);
-  const ours = { customerId: providerCustomerId, ourSubscriptionId: id };
-  for (const { subscriptionId } of answerOf(await native.findOurs(ours), subscription)) {
+  for (const { subscriptionId } of await madeBefore(native, subscription)) {
     const idempotencyKey = `${id}:cancel:${subscriptionId}`;
     answerOf(await native.cancel({ subscriptionId, idempotencyKey }), subscription);
   }

@@ -170,9 +170,9 @@ export const isVisible = (subscription: Subscription): subscription is VisibleSu
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
-/** Somebody may still be charged for it. */
-export const isUnfinished = (subscription: Subscription): boolean =>
-  isLive(subscription) || subscription.charge !== undefined;
+/** Nobody knows yet whether its provider has made it, and would bill it on and on. */
+export const mayStandThere = ({ billingOwner, charge }: Subscription): boolean =>
+  billingOwner === 'provider' && charge !== undefined;
 
 export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>): boolean => guestId !== undefined;
 

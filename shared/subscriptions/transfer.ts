@@ -9,6 +9,7 @@ import { adopt, readWhereKnown } from './adopt.ts';
 import { edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { nativeWanted } from './native.ts';
+import { madeBefore } from './native-commands.ts';
 import { answerOf, nativeOf } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
@@ -90,8 +91,8 @@ type Transfer = NonNullable<Subscription['transfer']>;
 type Keyed = (step: string, subscriptionId: string) => CallOptions & { readonly subscriptionId: string };
 
 /**
- * An earlier try may have made it: looked for where this is another, since a provider forgets its keys, and where the
- * former one cannot be held: it is over, by such a try or by somebody else.
+ * An earlier try may have made it: looked for where this is another, and where the former one cannot be held: it is
+ * over, by such a try or by somebody else.
  */
 const madeOnceMore = async (
   native: NativeSubscriptions,
@@ -101,8 +102,8 @@ const madeOnceMore = async (
 ): Promise<Outcome<ProviderSubscription>> => {
   const held = await native.pause(keyed('hold', former));
   if (held.kind === 'unknown') return held;
-  const ours = { customerId: transfer.providerCustomerId, ourSubscriptionId: subscription.id };
-  const [made] = isAgain || held.kind !== 'done' ? answerOf(await native.findOurs(ours), subscription) : [];
+  const isNew = held.kind === 'done' && !isAgain;
+  const [made] = isNew ? [] : await madeBefore(native, subscription, transfer.providerCustomerId);
   if (made) return { kind: 'done', value: made };
   if (held.kind !== 'done') return held;
   const invoice = held.value.latestInvoice;

@@ -133,4 +133,12 @@ describe('an organization that is deleted', () => {
     const { charges } = await service.ledger();
     expect(charges).toHaveLength(1);
   });
+
+  it('does not wait for a payment of one that is on its way: that stays, whatever becomes of it', async () => {
+    const { id: organization_id, owner } = await company(service);
+    const fields = { organization_id, provider_id: 'provider_b' };
+    const names = await payer(service, owner.options, 'SIM-PENDING-OK', fields);
+    expect(await subscribe(service, names, { organization_id })).toMatchObject({ billing_status: 'pending' });
+    expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
+  });
 });

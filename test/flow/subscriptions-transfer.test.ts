@@ -50,6 +50,13 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
 };
 
+/** The new one is made and the former one ended, and nobody here knows of the latter. */
+const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
+  const path = `/v1/subscriptions/${made.provider_subscription_id}`;
+  await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
+  expect((await patch(service, who, made.id, { payment_method_id: method })).status).toBe(504);
+};
+
 /** As its merchant would, in the provider's own dashboard. */
 const endThere = async (id: string): Promise<void> => {
   const { baseUrl, env } = service.host();
@@ -195,9 +202,7 @@ describe('a method of another customer', () => {
   it('is not deleted while it is being taken over', async () => {
     const it = await changing();
     const { who, made, method } = it;
-    const path = `/v1/subscriptions/${made.provider_subscription_id}`;
-    await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
-    expect((await patch(service, who, made.id, { payment_method_id: method })).status).toBe(504);
+    await leftHalfWay(it);
     const remove = () => service.request('DELETE', `/payment-methods/${method}`, who.options);
     expect(await remove()).toMatchObject({ status: 409 });
     await service.advance(HOUR);
@@ -208,9 +213,7 @@ describe('a method of another customer', () => {
   it('is finished a day later, when the provider has forgotten what it was asked', async () => {
     const it = await changing();
     const { who, made, method } = it;
-    const path = `/v1/subscriptions/${made.provider_subscription_id}`;
-    await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
-    expect((await patch(service, who, made.id, { payment_method_id: method })).status).toBe(504);
+    await leftHalfWay(it);
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
     await service.advance(DAY + HOUR);
     await service.clearFaults();
