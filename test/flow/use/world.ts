@@ -1,0 +1,203 @@
+import { expect } from 'vitest';
+import { DAY, signIn, type User } from '../flow.ts';
+import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
+import { saveMethod } from '../payers.ts';
+import {
+  type Cell,
+  type Holder,
+  isGuest,
+  type Payer,
+  PROVIDERS,
+  type Provider,
+  SESSION_CALLERS,
+} from './cells.ts';
+
+/** The people, organizations and saved methods of the matrix of use. */
+export interface World {
+  readonly organizationId: string;
+  readonly optionsOf: (caller: Cell['caller']) => RequestOptions;
+  /** What a create of that caller says of its payer. */
+  readonly payerFields: (caller: Cell['caller'], payer: Payer) => Record<string, unknown>;
+  /** Who could store that method, or make a record for that payer. */
+  readonly makerOf: (cell: Cell) => RequestOptions;
+  readonly methodOf: (cell: Pick<Cell, 'caller' | 'holder' | 'payer' | 'provider'>) => Method;
+  /** Detached by the provider before the cells are asked; of a subscription that is live, and so cannot be deleted. */
+  readonly detachedOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Method;
+  /** Can be saved, and is declined when it is charged. */
+  readonly failingOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Method;
+  readonly meetGuests: () => Promise<void>;
+  /** The methods that are to be deleted are, and the former member is removed. */
+  readonly end: () => Promise<void>;
+}
+
+export interface Method {
+  readonly id: string;
+  readonly providerMethodId: string;
+  readonly customerId: string;
+}
+
+const TOKENS: Readonly<Record<Provider, { readonly pays: string; readonly fails: string }>> = {
+  provider_a: { pays: 'pm_card_visa', fails: 'pm_card_chargeCustomerFail' },
+  provider_b: { pays: 'SIM-OK', fails: 'SIM-FAIL-LATER' },
+  provider_c: { pays: 'cnon:card-nonce-ok', fails: 'cnon:card-nonce-sim-fail-on-charge' },
+};
+
+export const buildWorld = async (service: TestHost): Promise<World> => {
+  const people = await peopleOf(service);
+  const organizationId = await organizationOf(service, people.owner, {
+    admin: 'admin',
+    billing: 'billing',
+    member: 'member',
+    removed: 'billing',
+    lender: 'billing',
+    'in both': 'billing',
+  });
+  const otherId = await organizationOf(service, people['other owner'], { 'in both': 'billing' });
+  const methods = new Map<string, Method>();
+  const save = async (key: string, options: RequestOptions, fields: object, of: Provider, token?: string) => {
+    const sent = { provider_id: of, provider_payment_method_token: token ?? TOKENS[of].pays, ...fields };
+    methods.set(`${key} ${of}`, methodFrom(await saveMethod(service, options, sent)));
+  };
+  const found = (key: string, provider: Provider): Method => {
+    const method = methods.get(`${key} ${provider}`);
+    if (!method) throw new Error(`no method of ${key} at ${provider}`);
+    return method;
+  };
+
+  for (const provider of PROVIDERS) {
+    for (const name of PEOPLE) {
+      if (name === 'other owner') continue;
+      const { options } = people[name];
+      await save(name, options, { organization_id: null }, provider);
+      await save(`deleted ${name}`, options, { organization_id: null }, provider);
+      await save(`detached ${name}`, options, { organization_id: null }, provider);
+      await save(`failing ${name}`, options, { organization_id: null }, provider, TOKENS[provider].fails);
+    }
+    const { options } = people.owner;
+    const inOrganization = { organization_id: organizationId };
+    await save('organization', options, inOrganization, provider);
+    await save('deleted organization', options, inOrganization, provider);
+    await save('detached organization', options, inOrganization, provider);
+    await save('failing organization', options, inOrganization, provider, TOKENS[provider].fails);
+    await save('another organization', people['other owner'].options, { organization_id: otherId }, provider);
+  }
+
+  let guest: RequestOptions = {};
+  const payerKey = ({ caller, payer }: Pick<Cell, 'caller' | 'payer'>): string =>
+    payer === 'organization' ? 'organization' : isGuest(caller) ? 'owner' : caller;
+  const keyOf = ({ caller, holder, payer }: Pick<Cell, 'caller' | 'holder' | 'payer'>): string => {
+    const keys: Record<Holder, string> = {
+      user: caller,
+      'another user': 'lender',
+      guest: 'guest',
+      'another guest': 'another guest',
+      organization: 'organization',
+      'another organization': 'another organization',
+      'former member': 'removed',
+      deleted: `deleted ${payerKey({ caller, payer })}`,
+    };
+    return keys[holder];
+  };
+  const optionsOf = (caller: Cell['caller']): RequestOptions => {
+    if (caller === 'guest without token') return {};
+    return caller === 'guest' ? guest : people[caller].options;
+  };
+
+  return {
+    organizationId,
+    optionsOf,
+    payerFields: (caller, payer) => {
+      if (payer === 'organization') return { organization_id: organizationId, ...(caller === GUESSING && GUEST_DATA) };
+      return caller === GUESSING ? GUEST_DATA : { organization_id: null };
+    },
+    makerOf: ({ caller, holder, naming, payer }) => {
+      if (payer === 'person') return isGuest(caller) ? guest : optionsOf(caller);
+      if (naming !== 'stored') return people.owner.options;
+      if (holder === 'user') return optionsOf(caller);
+      if (holder === 'another user') return people.lender.options;
+      return holder === 'former member' ? people.removed.options : people.owner.options;
+    },
+    methodOf: (cell) => found(keyOf(cell), cell.provider),
+    detachedOf: (cell) => found(`detached ${payerKey(cell)}`, cell.provider),
+    failingOf: (cell) => found(`failing ${payerKey(cell)}`, cell.provider),
+    meetGuests: async () => {
+      for (const [key, email] of [
+        ['guest', GUEST_DATA.guest_data.email],
+        ['another guest', 'otto@example.com'],
+      ] as const) {
+        const token = await guestTokenOf(service, email);
+        if (key === 'guest') guest = { guestToken: token };
+        for (const provider of PROVIDERS) await save(key, { guestToken: token }, {}, provider);
+      }
+    },
+    end: async () => {
+      for (const provider of PROVIDERS) {
+        for (const caller of [...SESSION_CALLERS, 'organization'] as const) {
+          const { options } = caller === 'organization' ? people.owner : people[caller];
+          const { id } = found(`deleted ${caller}`, provider);
+          expect((await service.request('DELETE', `/payment-methods/${id}`, options)).status).toBe(204);
+          const detached = { id: found(`detached ${caller}`, provider).providerMethodId };
+          const told = await service.sendEvent({ provider, type: 'payment_method.detached', object: detached });
+          expect(told.status).toBe(200);
+        }
+      }
+      await service.settle();
+      await remove(service, organizationId, people);
+    },
+  };
+};
+
+const GUESSING = 'guest without token';
+const GUEST_DATA = { guest_data: { email: 'gina@example.com', name: 'Gina' } } as const;
+
+const PEOPLE = [...SESSION_CALLERS, 'lender', 'other owner'] as const;
+type PersonName = (typeof PEOPLE)[number];
+type Person = User & { readonly email: string };
+type People = Readonly<Record<PersonName, Person>>;
+
+const peopleOf = async (service: TestHost): Promise<People> => {
+  const named = await Promise.all(
+    PEOPLE.map(async (name) => {
+      const email = `${name.replaceAll(' ', '.')}@example.com`;
+      return [name, { ...(await signIn(service, { email, expires_in: 366 * DAY })), email }] as const;
+    }),
+  );
+  return Object.fromEntries(named) as unknown as People;
+};
+
+const emailOf = (name: string): string => `${name.replaceAll(' ', '.')}@example.com`;
+
+const organizationOf = async (
+  service: TestHost,
+  owner: User,
+  roles: Readonly<Partial<Record<PersonName, string>>>,
+): Promise<string> => {
+  const made = await service.post('/organizations', { name: 'Acme' }, owner.options);
+  expect(made.status).toBe(201);
+  const { id } = made.body.data;
+  for (const [name, role] of Object.entries(roles)) {
+    const body = { email: emailOf(name), role };
+    expect((await service.post(`/organizations/${id}/members`, body, owner.options)).status).toBe(201);
+  }
+  return id;
+};
+
+const remove = async (service: TestHost, organizationId: string, people: People): Promise<void> => {
+  const path = `/organizations/${organizationId}/members`;
+  const { body } = await service.get(`${path}?limit=100`, people.owner.options);
+  const member = body.data.find((one: ParsedJson) => one.user_id === people.removed.userId);
+  expect((await service.request('DELETE', `${path}/${member.id}`, people.owner.options)).status).toBe(200);
+};
+
+const guestTokenOf = async (service: TestHost, email: string): Promise<string> => {
+  const body = { total_cents: 100, currency: 'USD', guest_data: { email, name: 'Guest' } };
+  const made = await service.post('/payments/intents', body);
+  expect(made.status).toBe(201);
+  return made.body.guest_token;
+};
+
+const methodFrom = (body: ParsedJson): Method => ({
+  id: body.id,
+  providerMethodId: body.provider_payment_method_id,
+  customerId: body.customer_id,
+});
