@@ -8,8 +8,8 @@ import type { Method, World } from './world.ts';
 /** How each cell of the matrix is asked: what must stand before, and the requests of its caller. */
 export interface Prepared {
   readonly cell: Cell;
-  /** The method that the cell names, or that is stored. */
-  readonly method: Method;
+  /** The method that the cell names, or that is stored; a guest's is saved later than others. */
+  readonly method: () => Promise<Method>;
   /** What a charge of this cell comes to; of no other. */
   readonly amount: number;
   /** The answers of the caller's requests. Those that follow on a success are only sent then. */
@@ -43,7 +43,7 @@ type Action = (stage: Stage, cell: Cell) => Promise<Prepared>;
 const ok = ({ status }: TestAnswer): boolean => status < 300;
 
 const createAndConfirm: Action = async ({ service, world }, cell) => {
-  const method = world.methodOf(cell);
+  const method = await world.methodOf(cell);
   const amount = nextAmount();
   const options = world.optionsOf(cell.caller);
   const body = {
@@ -55,7 +55,7 @@ const createAndConfirm: Action = async ({ service, world }, cell) => {
   };
   return {
     cell,
-    method,
+    method: async () => method,
     amount,
     send: async () => {
       const created = await service.post('/payments/intents', body, options);
@@ -65,10 +65,16 @@ const createAndConfirm: Action = async ({ service, world }, cell) => {
   };
 };
 
+interface Payment {
+  readonly id: string;
+  readonly amount: number;
+}
+
 /** A payment of the cell's payer, with its method where that is stored; by whoever could. */
-const paymentFor = async ({ service, world }: Stage, cell: Cell, amount: number): Promise<string> => {
+const newPayment = async ({ service, world }: Stage, cell: Cell): Promise<Payment> => {
+  const amount = nextAmount();
   const isStored = cell.naming === 'stored';
-  const method = world.methodOf(cell);
+  const method = await world.methodOf(cell);
   const body = {
     total_cents: amount,
     currency: 'USD',
@@ -78,8 +84,25 @@ const paymentFor = async ({ service, world }: Stage, cell: Cell, amount: number)
   };
   const { id } = await made(service.post('/payments/intents', body, world.makerOf(cell)));
   if (isFromBefore(cell)) await storeFromBefore(service, id, method);
-  return id;
+  return { id, amount };
 };
+
+/** Who is refused changes nothing: one record of a payer, with what is stored on it, serves all of them. */
+const sharedBy = <T>(make: (stage: Stage, cell: Cell) => Promise<T>) => {
+  const records = new WeakMap<World, Map<string, Promise<T>>>();
+  return (stage: Stage, cell: Cell): Promise<T> => {
+    if (expectedOf(cell).kind !== 'refused') return make(stage, cell);
+    const ofWorld = records.get(stage.world) ?? new Map<string, Promise<T>>();
+    records.set(stage.world, ofWorld);
+    const payer = cell.payer === 'organization' ? 'organization' : cell.caller;
+    const key = `${payer} ${cell.provider} ${cell.naming === 'stored' ? cell.holder : ''}`;
+    const known = ofWorld.get(key) ?? make(stage, cell);
+    ofWorld.set(key, known);
+    return known;
+  };
+};
+
+const paymentFor = sharedBy(newPayment);
 
 /** As a payment stands that was made before the rule. */
 const storeFromBefore = async (service: TestHost, id: string, method: Method): Promise<void> => {
@@ -91,16 +114,15 @@ const storeFromBefore = async (service: TestHost, id: string, method: Method): P
 
 const updateAndConfirm: Action = async (stage, cell) => {
   const { service, world } = stage;
-  const amount = nextAmount();
+  const method = await world.methodOf(cell);
+  const { id, amount } = await paymentFor(stage, cell);
   const raised = amount + RAISED_BY;
-  const method = world.methodOf(cell);
-  const id = await paymentFor(stage, cell, amount);
   const isStored = cell.naming === 'stored';
   const options = world.optionsOf(cell.caller);
   const body = { total_cents: raised, ...(!isStored && { payment_method_id: nameOf(cell, method) }) };
   return {
     cell,
-    method,
+    method: async () => method,
     amount: raised,
     send: async () => {
       const updated = await service.put(`/payments/intents/${id}`, body, options);
@@ -113,20 +135,19 @@ const updateAndConfirm: Action = async (stage, cell) => {
 
 const confirmWith: Action = async (stage, cell) => {
   const { service, world } = stage;
-  const amount = nextAmount();
-  const method = world.methodOf(cell);
-  const id = await paymentFor(stage, cell, amount);
+  const method = await world.methodOf(cell);
+  const { id, amount } = await paymentFor(stage, cell);
   const body = cell.naming === 'stored' ? {} : { payment_method_id: nameOf(cell, method) };
   return {
     cell,
-    method,
+    method: async () => method,
     amount,
     send: async () => [await service.post(`/payments/confirm/${id}`, body, world.optionsOf(cell.caller))],
   };
 };
 
 const save: Action = async ({ service, world }, cell) => {
-  const method = world.methodOf(cell);
+  const method = await world.methodOf(cell);
   const body = {
     provider_id: cell.provider,
     provider_payment_method_token: method.providerMethodId,
@@ -134,7 +155,7 @@ const save: Action = async ({ service, world }, cell) => {
   };
   return {
     cell,
-    method,
+    method: async () => method,
     amount: nextAmount(),
     send: async () => [await service.post('/payment-methods', body, world.optionsOf(cell.caller))],
   };
@@ -143,29 +164,27 @@ const save: Action = async ({ service, world }, cell) => {
 const planOf = (amount: number) => ({ total_cents: amount, currency: 'USD', billing_interval: 'monthly' });
 
 /** The customer beside a method: the method's own, where the caller may name it; else the payer's. */
-const customerFor = ({ world }: Stage, cell: Cell): string => {
-  if (cell.caller === 'guest' && cell.payer === 'person')
-    return world.methodOf({ ...cell, holder: 'guest' }).customerId;
-  if (cell.payer === 'organization' && cell.holder !== 'user') return world.failingOf(cell).customerId;
-  return isGuest(cell.caller)
-    ? world.methodOf({ ...cell, holder: 'guest' }).customerId
-    : world.methodOf({ ...cell, holder: 'user' }).customerId;
+const customerFor = async ({ world }: Stage, cell: Cell): Promise<string> => {
+  const isOrganizations = cell.payer === 'organization' && cell.holder !== 'user';
+  const own = isGuest(cell.caller) ? 'guest' : 'user';
+  const { customerId } = await world.methodOf({ ...cell, holder: isOrganizations ? 'organization' : own });
+  return customerId;
 };
 
 const subscribe: Action = async (stage, cell) => {
   const { service, world } = stage;
-  const method = world.methodOf(cell);
+  const method = await world.methodOf(cell);
   const amount = nextAmount();
   const body = {
     ...planOf(amount),
     provider_id: cell.provider,
-    customer_id: customerFor(stage, cell),
+    customer_id: await customerFor(stage, cell),
     payment_method_id: nameOf(cell, method),
     ...world.payerFields(cell.caller, cell.payer),
   };
   return {
     cell,
-    method,
+    method: async () => method,
     amount,
     send: async () => [await service.post('/subscriptions', body, world.optionsOf(cell.caller))],
   };
@@ -194,25 +213,6 @@ const subscriptionOf = async (
   return (await made(service.post('/subscriptions', body, options))).id;
 };
 
-/** A trial that ends in a charge that fails, while the clock moves on: it is past due when the cells are asked. */
-const changeMethod: Action = async (stage, cell) => {
-  const { service, world } = stage;
-  const isCharged = expectedOf(cell).kind === 'charged';
-  const owing = isCharged ? await newOwing(stage, cell) : await sharedOwing(stage, cell);
-  return {
-    cell,
-    amount: owing.amount,
-    get method() {
-      return world.methodOf(cell);
-    },
-    send: async () => {
-      const body = { payment_method_id: nameOf(cell, world.methodOf(cell)) };
-      const path = `/subscriptions/${owing.id}`;
-      return [await service.request('PATCH', path, { ...world.optionsOf(cell.caller), body })];
-    },
-  };
-};
-
 interface Owing {
   readonly id: string;
   readonly amount: number;
@@ -225,22 +225,29 @@ const newOwing = async (stage: Stage, cell: Cell): Promise<Owing> => {
   const maker: SessionCaller = cell.payer === 'organization' || isGuest(cell.caller) ? 'owner' : cell.caller;
   const id = await subscriptionOf(stage, cell, {
     options: stage.world.optionsOf(maker),
-    method: stage.world.failingOf(cell),
+    method: await stage.world.failingOf(cell),
     amount,
     fields: { trial_days: TRIAL_DAYS },
   });
   return { id, amount };
 };
 
-/** Who is refused changes nothing: one for all of them. */
-const owed = new WeakMap<World, Map<string, Promise<Owing>>>();
-const sharedOwing = (stage: Stage, cell: Cell): Promise<Owing> => {
-  const ofWorld = owed.get(stage.world) ?? new Map<string, Promise<Owing>>();
-  owed.set(stage.world, ofWorld);
-  const key = cell.payer === 'organization' ? `organization ${cell.provider}` : `${cell.caller} ${cell.provider}`;
-  const known = ofWorld.get(key) ?? newOwing(stage, cell);
-  ofWorld.set(key, known);
-  return known;
+const owingFor = sharedBy(newOwing);
+
+/** A trial that ends in a charge that fails, while the clock moves on: it is past due when the cells are asked. */
+const changeMethod: Action = async (stage, cell) => {
+  const { service, world } = stage;
+  const owing = await owingFor(stage, cell);
+  return {
+    cell,
+    amount: owing.amount,
+    method: () => world.methodOf(cell),
+    send: async () => {
+      const body = { payment_method_id: nameOf(cell, await world.methodOf(cell)) };
+      const path = `/subscriptions/${owing.id}`;
+      return [await service.request('PATCH', path, { ...world.optionsOf(cell.caller), body })];
+    },
+  };
 };
 
 /** Brought to a stop while its first period runs, and asked for again when that is over. */
@@ -250,13 +257,18 @@ const comingBack =
     const { service, world } = stage;
     const amount = nextAmount();
     const isDetached = cell.holder === 'deleted' && stop === 'pause';
-    const method = isDetached ? world.detachedOf(cell) : world.methodOf(cell);
+    const method = await (isDetached ? world.detachedOf(cell) : world.methodOf(cell));
     const options = world.makerOf(cell);
     const id = await subscriptionOf(stage, cell, { options, method, amount });
     const body = stop === 'cancel' ? { cancel_at_period_end: false } : {};
     await made(service.post(`/subscriptions/${id}/${stop}`, body, options), 200);
     const path = `/subscriptions/${id}/${comeBack}`;
-    return { cell, method, amount, send: async () => [await service.post(path, {}, world.optionsOf(cell.caller))] };
+    return {
+      cell,
+      method: async () => method,
+      amount,
+      send: async () => [await service.post(path, {}, world.optionsOf(cell.caller))],
+    };
   };
 
 export const RUN: Readonly<Record<ActionName, Action>> = {

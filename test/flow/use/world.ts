@@ -2,15 +2,7 @@ import { expect } from 'vitest';
 import { DAY, signIn, type User } from '../flow.ts';
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 import { saveMethod } from '../payers.ts';
-import {
-  type Cell,
-  type Holder,
-  isGuest,
-  type Payer,
-  PROVIDERS,
-  type Provider,
-  SESSION_CALLERS,
-} from './cells.ts';
+import { type Cell, type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS } from './cells.ts';
 
 /** The people, organizations and saved methods of the matrix of use. */
 export interface World {
@@ -20,11 +12,11 @@ export interface World {
   readonly payerFields: (caller: Cell['caller'], payer: Payer) => Record<string, unknown>;
   /** Who could store that method, or make a record for that payer. */
   readonly makerOf: (cell: Cell) => RequestOptions;
-  readonly methodOf: (cell: Pick<Cell, 'caller' | 'holder' | 'payer' | 'provider'>) => Method;
+  readonly methodOf: (cell: Pick<Cell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
   /** Detached by the provider before the cells are asked; of a subscription that is live, and so cannot be deleted. */
-  readonly detachedOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Method;
+  readonly detachedOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   /** Can be saved, and is declined when it is charged. */
-  readonly failingOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Method;
+  readonly failingOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   readonly meetGuests: () => Promise<void>;
   /** The methods that are to be deleted are, and the former member is removed. */
   readonly end: () => Promise<void>;
@@ -53,36 +45,28 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
     'in both': 'billing',
   });
   const otherId = await organizationOf(service, people['other owner'], { 'in both': 'billing' });
-  const methods = new Map<string, Method>();
-  const save = async (key: string, options: RequestOptions, fields: object, of: Provider, token?: string) => {
-    const sent = { provider_id: of, provider_payment_method_token: token ?? TOKENS[of].pays, ...fields };
-    methods.set(`${key} ${of}`, methodFrom(await saveMethod(service, options, sent)));
-  };
-  const found = (key: string, provider: Provider): Method => {
-    const method = methods.get(`${key} ${provider}`);
-    if (!method) throw new Error(`no method of ${key} at ${provider}`);
+  const known = new Map<string, Promise<Method>>();
+  /** Saved when the first cell asks for it. */
+  const save = (key: string, provider: Provider, { options, fields }: Saver): Promise<Method> => {
+    const { pays, fails } = TOKENS[provider];
+    const token = key.startsWith('failing') ? fails : pays;
+    const sent = { provider_id: provider, provider_payment_method_token: token, ...fields };
+    const method = known.get(`${key} ${provider}`) ?? saveMethod(service, options, sent).then(methodFrom);
+    known.set(`${key} ${provider}`, method);
     return method;
   };
-
-  for (const provider of PROVIDERS) {
-    for (const name of PEOPLE) {
-      if (name === 'other owner') continue;
-      const { options } = people[name];
-      await save(name, options, { organization_id: null }, provider);
-      await save(`deleted ${name}`, options, { organization_id: null }, provider);
-      await save(`detached ${name}`, options, { organization_id: null }, provider);
-      await save(`failing ${name}`, options, { organization_id: null }, provider, TOKENS[provider].fails);
-    }
-    const { options } = people.owner;
-    const inOrganization = { organization_id: organizationId };
-    await save('organization', options, inOrganization, provider);
-    await save('deleted organization', options, inOrganization, provider);
-    await save('detached organization', options, inOrganization, provider);
-    await save('failing organization', options, inOrganization, provider, TOKENS[provider].fails);
-    await save('another organization', people['other owner'].options, { organization_id: otherId }, provider);
-  }
+  const saverOf = (key: string): Saver => {
+    const who = key.replace(/^(deleted|detached|failing) /, '');
+    if (who === 'guest') return { options: guest, fields: {} };
+    if (who === 'another guest') return { options: anotherGuest, fields: {} };
+    if (who === 'organization') return { options: people.owner.options, fields: { organization_id: organizationId } };
+    if (who !== 'another organization') return { options: people[personNamed(who)].options, fields: PERSONAL };
+    return { options: people['other owner'].options, fields: { organization_id: otherId } };
+  };
+  const found = (key: string, provider: Provider): Promise<Method> => save(key, provider, saverOf(key));
 
   let guest: RequestOptions = {};
+  let anotherGuest: RequestOptions = {};
   const payerKey = ({ caller, payer }: Pick<Cell, 'caller' | 'payer'>): string =>
     payer === 'organization' ? 'organization' : isGuest(caller) ? 'owner' : caller;
   const keyOf = ({ caller, holder, payer }: Pick<Cell, 'caller' | 'holder' | 'payer'>): string => {
@@ -121,24 +105,20 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
     detachedOf: (cell) => found(`detached ${payerKey(cell)}`, cell.provider),
     failingOf: (cell) => found(`failing ${payerKey(cell)}`, cell.provider),
     meetGuests: async () => {
-      for (const [key, email] of [
-        ['guest', GUEST_DATA.guest_data.email],
-        ['another guest', 'otto@example.com'],
-      ] as const) {
-        const token = await guestTokenOf(service, email);
-        if (key === 'guest') guest = { guestToken: token };
-        for (const provider of PROVIDERS) await save(key, { guestToken: token }, {}, provider);
-      }
+      guest = { guestToken: await guestTokenOf(service, GUEST_DATA.guest_data.email) };
+      anotherGuest = { guestToken: await guestTokenOf(service, 'otto@example.com') };
     },
     end: async () => {
-      for (const provider of PROVIDERS) {
-        for (const caller of [...SESSION_CALLERS, 'organization'] as const) {
-          const { options } = caller === 'organization' ? people.owner : people[caller];
-          const { id } = found(`deleted ${caller}`, provider);
-          expect((await service.request('DELETE', `/payment-methods/${id}`, options)).status).toBe(204);
-          const detached = { id: found(`detached ${caller}`, provider).providerMethodId };
-          const told = await service.sendEvent({ provider, type: 'payment_method.detached', object: detached });
-          expect(told.status).toBe(200);
+      for (const [key, method] of known) {
+        const [, ending, who = '', provider] = /^(deleted|detached) (.+) (provider_.)$/.exec(key) ?? [];
+        const { id, providerMethodId } = await method;
+        if (ending === 'deleted') {
+          const { status } = await service.request('DELETE', `/payment-methods/${id}`, saverOf(who).options);
+          expect(status).toBe(204);
+        }
+        if (ending === 'detached' && provider) {
+          const event = { provider, type: 'payment_method.detached', object: { id: providerMethodId } };
+          expect((await service.sendEvent(event)).status).toBe(200);
         }
       }
       await service.settle();
@@ -147,11 +127,24 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
   };
 };
 
+interface Saver {
+  readonly options: RequestOptions;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const PERSONAL = { organization_id: null } as const;
 const GUESSING = 'guest without token';
 const GUEST_DATA = { guest_data: { email: 'gina@example.com', name: 'Gina' } } as const;
 
 const PEOPLE = [...SESSION_CALLERS, 'lender', 'other owner'] as const;
 type PersonName = (typeof PEOPLE)[number];
+
+const personNamed = (name: string): PersonName => {
+  const person = PEOPLE.find((one) => one === name);
+  if (!person) throw new Error(`nobody is called ${name}`);
+  return person;
+};
+
 type Person = User & { readonly email: string };
 type People = Readonly<Record<PersonName, Person>>;
 
