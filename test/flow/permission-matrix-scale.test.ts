@@ -3,7 +3,7 @@ import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
 import { DAY, HOUR, itemsOf, PATIENT } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { OWN_BILLING } from './subscribers.ts';
-import { type Prepared, RUN, type Stage, TRIAL_DAYS } from './use/actions.ts';
+import { type Prepared, RUN, type Stage, TRIAL_DAYS, writeRowsFromBefore } from './use/actions.ts';
 import {
   ACTIONS,
   type ActionName,
@@ -48,7 +48,7 @@ const isStored = ({ naming }: Cell): boolean => naming === 'stored';
 const isOfPeriod = ({ action }: Cell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
 
 beforeAll(async () => {
-  const stage: Stage = { service, world: await buildWorld(service) };
+  const stage: Stage = { service, world: await buildWorld(service), fromBefore: [] };
   const cells = cellsOf(IS_WHOLE);
   const prepare = (cell: Cell): Promise<Prepared> => RUN[cell.action](stage, cell);
   const subscribed = await inTurns(cells.filter(isOfPeriod), prepare);
@@ -56,6 +56,7 @@ beforeAll(async () => {
   await stage.world.meetGuests();
   const rest = cells.filter((cell) => !isOfPeriod(cell));
   const stored = await inTurns(rest.filter(isStored), prepare);
+  await writeRowsFromBefore(stage);
   await inTurns(cells, stage.world.methodOf);
   await stage.world.end();
   const named = await inTurns(

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { confirm, createIntent, DAY, HOUR, read, signIn, type User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { addMember, newOrganization, newPerson } from './organization-steps.ts';
+import { createCustomer, saveMethod } from './payers.ts';
+import { OWN_BILLING, readSubscription, storyOf, subscribe } from './subscribers.ts';
+import { takenSince } from './use/charges.ts';
+
+/** A membership's end ends the use of that person's methods by the organization; nobody is charged by mistake. */
+const SLOTS = {
+  provider_a: 'pm_card_visa',
+  provider_b: 'SIM-OK',
+  provider_c: 'cnon:card-nonce-ok',
+} as const;
+type Slot = keyof typeof SLOTS;
+
+/** The ways in which a membership ends. */
+const ENDINGS = ['is removed', 'leaves'] as const;
+type Ending = (typeof ENDINGS)[number];
+
+const WAYS = [
+  ['provider_a', 'the provider', {}],
+  ['provider_a', 'the service', OWN_BILLING],
+  ['provider_b', 'the service', {}],
+  ['provider_c', 'the service', {}],
+] as const;
+
+describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s personal card', (slot, _, env) => {
+  const service = withHost({ frozen: true, env });
+
+  /** One amount for each subscription, so that the ledger tells them apart. */
+  let amounts = 1_000;
+
+  /** An organization whose monthly subscription an admin's personal card pays. */
+  const lent = async (provider_id: Slot = slot) => {
+    const owner = await newPerson(service);
+    const admin = await newPerson(service);
+    const organizationId = await newOrganization(service, owner);
+    const memberId = await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
+    const personal = { provider_id, organization_id: null };
+    const customer = await createCustomer(service, admin.options, personal);
+    const token = { provider_payment_method_token: SLOTS[provider_id] };
+    const method = await saveMethod(service, admin.options, { ...personal, ...token });
+    const names = { customer_id: customer.id, payment_method_id: method.id, provider_id };
+    const who = { options: admin.options, names };
+    amounts += 1;
+    const amount = amounts;
+    const made = await subscribe(service, who, { organization_id: organizationId, total_cents: amount });
+    expect(made.status).toBe('active');
+    const path = `/organizations/${organizationId}/members`;
+    const end = async (ending: Ending): Promise<void> => {
+      const { status } =
+        ending === 'leaves'
+          ? await service.post(`/organizations/${organizationId}/leave`, {}, admin.options)
+          : await service.request('DELETE', `${path}/${memberId}`, owner.options);
+      expect(status).toBe(200);
+    };
+    const asOwner = { options: owner.options, names };
+    const taken = async () => (await takenSince(service)).filter((charge) => charge.amount === amount);
+    return {
+      owner,
+      admin,
+      organizationId,
+      taken,
+      memberPath: `${path}/${memberId}`,
+      method,
+      customer,
+      made,
+      end,
+      asOwner,
+    };
+  };
+
+  test.each(ENDINGS)('is not charged once that person %s, and says why', async (ending) => {
+    const { made, end, taken, asOwner } = await lent();
+    await end(ending);
+    await service.advance(32 * DAY);
+    expect(await taken()).toHaveLength(1);
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
+    expect(storyOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
+    await service.advance(20 * DAY);
+    expect(await taken()).toHaveLength(1);
+  });
+
+  test.each(['at once', 'after the charge that did not happen'])(
+    'lets that person delete their card and customer %s',
+    async (when) => {
+      const { admin, method, customer, end, taken } = await lent();
+      await end('is removed');
+      if (when !== 'at once') await service.advance(32 * DAY);
+      const { options } = admin;
+      expect((await service.request('DELETE', `/payment-methods/${method.id}`, options)).status).toBe(204);
+      expect((await service.request('DELETE', `/customers/${customer.id}`, options)).status).toBe(204);
+      await service.advance(32 * DAY);
+      expect(await taken()).toHaveLength(1);
+    },
+  );
+
+  test('is paid on by a card that a remaining member names', async () => {
+    const { owner, method, made, end, taken, asOwner } = await lent();
+    await end('is removed');
+    await service.advance(32 * DAY);
+    const token = { provider_id: slot, provider_payment_method_token: SLOTS[slot], organization_id: null };
+    const own = await saveMethod(service, owner.options, token);
+    const body = { payment_method_id: own.id };
+    const changed = await service.request('PATCH', `/subscriptions/${made.id}`, { ...owner.options, body });
+    expect(changed.status).toBe(200);
+    await service.advance(HOUR);
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+    expect((await taken()).map(({ method: of }) => of)).toEqual([
+      method.provider_payment_method_id,
+      own.provider_payment_method_id,
+    ]);
+  });
+
+  test('goes on after a lower role, which is still a membership', async () => {
+    const { owner, memberPath, made, taken, asOwner } = await lent();
+    expect((await service.put(memberPath, { role: 'member' }, owner.options)).status).toBe(200);
+    await service.advance(32 * DAY);
+    expect(await taken()).toHaveLength(2);
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+  });
+
+  test('ends with its organization, and holds neither card nor customer', async () => {
+    const { owner, admin, organizationId, taken, method, customer } = await lent();
+    const deleted = await service.request('DELETE', `/organizations/${organizationId}`, owner.options);
+    expect(deleted.status).toBe(200);
+    await service.settle();
+    expect((await service.request('DELETE', `/payment-methods/${method.id}`, admin.options)).status).toBe(204);
+    expect((await service.request('DELETE', `/customers/${customer.id}`, admin.options)).status).toBe(204);
+    await service.advance(32 * DAY);
+    expect(await taken()).toHaveLength(1);
+  });
+});
+
+describe('a payment of the organization with a former member’s personal card', () => {
+  const service = withHost({ frozen: true });
+
+  test.each(Object.entries(SLOTS))('at %s is not charged, neither for them nor for the owner', async (slot, token) => {
+    const owner = await newPerson(service);
+    const billing = await newPerson(service);
+    const organizationId = await newOrganization(service, owner);
+    const memberId = await addMember(service, organizationId, owner, { email: billing.email, role: 'billing' });
+    const fields = { provider_id: slot, provider_payment_method_token: token };
+    const { id } = await saveMethod(service, billing.options, fields);
+    const names = { provider_id: slot, payment_method_id: id, organization_id: organizationId };
+    const payment: ParsedJson = await createIntent(service, billing, names);
+    await service.request('DELETE', `/organizations/${organizationId}/members/${memberId}`, owner.options);
+    await service.clearProviderRequests();
+    const path = `/payments/intents/${payment.id}`;
+    const raise = (user: User) => service.put(path, { total_cents: 99_900 }, user.options);
+    const denied = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
+    const without = { status: 400, body: { code: 'PAYMENT_METHOD_REQUIRED' } };
+    expect(await raise(billing)).toMatchObject(denied);
+    expect(await confirm(service, payment.id, billing.options)).toMatchObject(denied);
+    expect(await raise(owner)).toMatchObject(without);
+    expect(await confirm(service, payment.id, owner.options)).toMatchObject(without);
+    expect(await service.providerRequests()).toEqual([]);
+    const shown = await read(service, payment.id, owner.options);
+    expect(shown).toMatchObject({ status: 'created', total_cents: payment.total_cents });
+    const again = await signIn(service, { user_id: owner.userId });
+    const named = await confirm(service, payment.id, again.options, { payment_method_id: token });
+    expect(named).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  });
+});

@@ -1,0 +1,251 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { intentBody } from '../builders/intent.ts';
+import { confirm, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
+import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type Company, company, saveMethod } from './payers.ts';
+import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
+import { takenSince } from './use/charges.ts';
+
+/** A payment method is charged for its owner only, however it is named and whoever named it before. */
+const service = withHost({ frozen: true, env: OWN_BILLING });
+
+const TOKENS = {
+  provider_a: 'pm_card_visa',
+  provider_b: 'SIM-OK',
+  provider_c: 'cnon:card-nonce-ok',
+} as const;
+const SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const;
+type Slot = (typeof SLOTS)[number];
+
+const at = (slot: Slot) => ({ provider_id: slot, provider_payment_method_token: TOKENS[slot] });
+const PERSONAL = { organization_id: null } as const;
+
+let acme: Company;
+let stranger: User;
+beforeEach(async () => {
+  acme = await company(service);
+  stranger = await signIn(service);
+});
+
+const methodOfAcme = (slot: Slot): Promise<ParsedJson> =>
+  saveMethod(service, acme.owner.options, { ...at(slot), organization_id: acme.id });
+
+/** What providers were asked to do since the journal was cleared; reading aside. */
+const changingCalls = async (): Promise<ParsedJson[]> =>
+  (await service.providerRequests()).filter(
+    ({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'),
+  );
+
+const expectNothingDone = async (known: number): Promise<void> => {
+  expect(await changingCalls()).toEqual([]);
+  expect(await takenSince(service)).toHaveLength(known);
+};
+
+const begin = async (): Promise<number> => {
+  await service.settle();
+  await service.clearProviderRequests();
+  return (await takenSince(service)).length;
+};
+
+const methodsOf = async (options: RequestOptions, query = ''): Promise<string[]> =>
+  (await service.get(`/payment-methods${query}`, options)).body.map(({ id }: ParsedJson) => id);
+
+const refusal = (status: number, code: string) => ({ status, body: { code } });
+const DENIED = refusal(403, 'INSUFFICIENT_PERMISSIONS');
+const NO_MEMBER = refusal(403, 'ORGANIZATION_ACCESS_DENIED');
+const NOT_FOUND = refusal(404, 'RESOURCE_NOT_FOUND');
+const NO_METHOD = refusal(400, 'PAYMENT_METHOD_REQUIRED');
+const INVALID = refusal(400, 'VALIDATION_ERROR');
+
+/** The organization still pays with its own method. */
+const expectAcmePays = async (slot: Slot, methodId: string): Promise<void> => {
+  const fields = { provider_id: slot, payment_method_id: methodId, organization_id: acme.id };
+  const payment = await createIntent(service, acme.owner, fields);
+  const answer = await confirm(service, payment.id, acme.owner.options);
+  expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+};
+
+describe.each(SLOTS)('an organization’s method, named by its provider’s id at %s', (slot) => {
+  const use = (options: RequestOptions, id: string, fields: object = PERSONAL): Promise<TestAnswer> =>
+    service.post('/payments/intents', intentBody({ provider_id: slot, payment_method_id: id, ...fields }), options);
+
+  test('is not charged for a read-only member’s own payment', async () => {
+    await methodOfAcme(slot);
+    const { body } = await service.get(`/payment-methods?organization_id=${acme.id}`, acme.member.options);
+    const id = body[0].provider_payment_method_id;
+    const known = await begin();
+    expect(await use(acme.member.options, id)).toMatchObject(DENIED);
+    await expectNothingDone(known);
+  });
+
+  test('is not charged for a stranger, nor for a guest without an account', async () => {
+    const { provider_payment_method_id: id } = await methodOfAcme(slot);
+    const known = await begin();
+    expect(await use(stranger.options, id)).toMatchObject(NO_MEMBER);
+    const guest = await use({}, id, { guest_data: { email: 'guessing@example.com', name: 'Gus' } });
+    expect([403, 404]).toContain(guest.status);
+    await expectNothingDone(known);
+  });
+
+  test('is not charged by a confirmation or an update that names it', async () => {
+    const { provider_payment_method_id: id } = await methodOfAcme(slot);
+    const payment = await createIntent(service, acme.member, { provider_id: slot, ...PERSONAL });
+    const known = await begin();
+    const named = { payment_method_id: id };
+    expect(await confirm(service, payment.id, acme.member.options, named)).toMatchObject(DENIED);
+    expect(await service.put(`/payments/intents/${payment.id}`, named, acme.member.options)).toMatchObject(DENIED);
+    expect(await read(service, payment.id, acme.member.options)).toMatchObject({ status: 'requires_payment_method' });
+    await expectNothingDone(known);
+  });
+
+  test('does not become the attacker’s own by setup_future_usage', async () => {
+    const method = await methodOfAcme(slot);
+    const known = await begin();
+    const saving = { ...PERSONAL, setup_future_usage: 'off_session' };
+    for (const [user, expected] of [
+      [acme.member, DENIED],
+      [stranger, NO_MEMBER],
+    ] as const) {
+      expect(await use(user.options, method.provider_payment_method_id, saving)).toMatchObject(expected);
+      expect(await methodsOf(user.options)).toEqual([]);
+      expect((await service.get('/customers', user.options)).body).toEqual([]);
+    }
+    await expectNothingDone(known);
+    await expectAcmePays(slot, method.id);
+  });
+
+  test('cannot be saved as the attacker’s own', async () => {
+    const method = await methodOfAcme(slot);
+    const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id, ...PERSONAL };
+    const known = await begin();
+    for (const [user, expected] of [
+      [acme.member, DENIED],
+      [acme.billing, DENIED],
+      [stranger, NO_MEMBER],
+    ] as const) {
+      expect(await service.post('/payment-methods', body, user.options)).toMatchObject(expected);
+      expect(await methodsOf(user.options)).toEqual([]);
+    }
+    await expectNothingDone(known);
+    expect(await methodsOf(acme.owner.options, `?organization_id=${acme.id}`)).toEqual([method.id]);
+    await expectAcmePays(slot, method.id);
+  });
+
+  test('is that very record where it is named by who may use it', async () => {
+    const method = await methodOfAcme(slot);
+    const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id };
+    const saved = await service.post('/payment-methods', { ...body, organization_id: acme.id }, acme.billing.options);
+    expect(saved).toMatchObject({ status: 200, body: { id: method.id } });
+    const created = await use(acme.billing.options, method.provider_payment_method_id, { organization_id: acme.id });
+    expect(created).toMatchObject({ status: 201, body: { payment_method_id: method.id } });
+    await expectAcmePays(slot, method.provider_payment_method_id);
+  });
+});
+
+describe.each(SLOTS)('a personal method at %s', (slot) => {
+  test('is unknown to everybody else, by the provider’s id too', async () => {
+    const { provider_payment_method_id: id } = await saveMethod(service, stranger.options, at(slot));
+    const known = await begin();
+    const body = intentBody({ provider_id: slot, payment_method_id: id, ...PERSONAL });
+    expect(await service.post('/payments/intents', body, acme.owner.options)).toMatchObject(NOT_FOUND);
+    const token = { ...at(slot), provider_payment_method_token: id };
+    expect(await service.post('/payment-methods', token, acme.owner.options)).toMatchObject(NOT_FOUND);
+    await expectNothingDone(known);
+  });
+
+  test('that was deleted leaves the payment as it was, unpaid and unfailed', async () => {
+    const method = await saveMethod(service, stranger.options, at(slot));
+    const fields = { provider_id: slot, payment_method_id: method.id };
+    const payment = await createIntent(service, stranger, fields);
+    const { status } = await service.request('DELETE', `/payment-methods/${method.id}`, stranger.options);
+    expect(status).toBe(204);
+    const known = await begin();
+    expect(await confirm(service, payment.id, stranger.options)).toMatchObject(NO_METHOD);
+    const named = { payment_method_id: method.id };
+    expect(await confirm(service, payment.id, stranger.options, named)).toMatchObject(NOT_FOUND);
+    const byProvider = { payment_method_id: method.provider_payment_method_id };
+    expect(await confirm(service, payment.id, stranger.options, byProvider)).toMatchObject(INVALID);
+    await service.settle();
+    expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
+    await expectNothingDone(known);
+    const token = { payment_method_id: TOKENS[slot] };
+    expect(await confirm(service, payment.id, stranger.options, token)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('an organization’s card', () => {
+  test('does not pay for a person, a billing member’s own payment too', async () => {
+    const { id } = await methodOfAcme('provider_a');
+    const body = intentBody({ payment_method_id: id, ...PERSONAL });
+    const known = await begin();
+    expect(await service.post('/payments/intents', body, acme.billing.options)).toMatchObject(DENIED);
+    const payment = await createIntent(service, acme.billing, PERSONAL);
+    const path = `/payments/intents/${payment.id}`;
+    expect(await service.put(path, { payment_method_id: id }, acme.billing.options)).toMatchObject(DENIED);
+    expect(await confirm(service, payment.id, acme.billing.options, { payment_method_id: id })).toMatchObject(DENIED);
+    expect(await takenSince(service)).toHaveLength(known);
+  });
+
+  test('does not pay for another organization of the same owner', async () => {
+    const { id } = await methodOfAcme('provider_a');
+    const made = await service.post('/organizations', { name: 'Beta' }, acme.owner.options);
+    const organization_id = made.body.data.id;
+    const known = await begin();
+    const body = intentBody({ payment_method_id: id, organization_id });
+    expect(await service.post('/payments/intents', body, acme.owner.options)).toMatchObject(DENIED);
+    const payment = await createIntent(service, acme.owner, { organization_id });
+    expect(await confirm(service, payment.id, acme.owner.options, { payment_method_id: id })).toMatchObject(DENIED);
+    expect(await takenSince(service)).toHaveLength(known);
+  });
+});
+
+describe('a member’s personal card on a payment of the organization', () => {
+  const lent = async (): Promise<{ payment: ParsedJson; path: string }> => {
+    const { id } = await saveMethod(service, acme.billing.options);
+    const fields = { payment_method_id: id, organization_id: acme.id };
+    const payment = await createIntent(service, acme.billing, fields);
+    return { payment, path: `/payments/intents/${payment.id}` };
+  };
+
+  test('is neither charged nor raised by the owner, and is by that member', async () => {
+    const { payment, path } = await lent();
+    const known = await begin();
+    expect(await service.put(path, { total_cents: 99_900 }, acme.owner.options)).toMatchObject(DENIED);
+    expect(await confirm(service, payment.id, acme.owner.options)).toMatchObject(DENIED);
+    await expectNothingDone(known);
+    const shown = await read(service, payment.id, acme.owner.options);
+    expect(shown).toMatchObject({ status: 'created', total_cents: payment.total_cents });
+    const raised = await service.put(path, { total_cents: 99_900 }, acme.billing.options);
+    expect(raised).toMatchObject({ status: 200, body: { total_cents: 99_900 } });
+    expect(await confirm(service, payment.id, acme.billing.options)).toMatchObject({ status: 200 });
+    expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+
+  test('gives way to a method that the owner names', async () => {
+    const { payment } = await lent();
+    const own = await methodOfAcme('provider_a');
+    const answer = await confirm(service, payment.id, acme.owner.options, { payment_method_id: own.id });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    const taken = (await takenSince(service)).at(-1);
+    expect(taken).toMatchObject({ amount: payment.total_cents, method: own.provider_payment_method_id });
+  });
+
+  test('is not used where the owner changes the description alone', async () => {
+    const { path } = await lent();
+    const answer = await service.put(path, { description: 'Two chairs' }, acme.owner.options);
+    expect(answer).toMatchObject({ status: 200, body: { description: 'Two chairs' } });
+  });
+
+  test('may not start a subscription again that another member asks for', async () => {
+    const who = await payer(service, acme.billing.options);
+    const made = await subscribe(service, who, { organization_id: acme.id, billing_interval: 'daily' });
+    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await service.advance(2 * 86_400);
+    const known = await begin();
+    const path = `/subscriptions/${made.id}/reactivate`;
+    const owner = await signIn(service, { user_id: acme.owner.userId });
+    expect(await service.post(path, {}, owner.options)).toMatchObject(DENIED);
+    await expectNothingDone(known);
+  });
+});
