@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
+import { DAY, HOUR, itemsOf, PATIENT } from './flow.ts';
+import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { OWN_BILLING } from './subscribers.ts';
+import { type Prepared, RUN, type Stage, TRIAL_DAYS } from './use/actions.ts';
+import {
+  ACTIONS,
+  type ActionName,
+  ALL_USES,
+  CALLERS,
+  type Cell,
+  cellsOf,
+  HOLDERS,
+  LEFT_OUT,
+  NAMINGS,
+  PROVIDERS,
+  told,
+  USES,
+} from './use/cells.ts';
+import { type Taken, takenSince } from './use/charges.ts';
+import { expectedOf } from './use/oracle.ts';
+import { buildWorld } from './use/world.ts';
+
+/**
+ * Who may use a payment method: every use of the matrix, held against an oracle that knows the decisions only, and
+ * against what the provider took. `npm test` asks each use at one provider, `npm run test:long` at all three.
+ */
+const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
+const IS_WHOLE = inject('scale') > 1;
+const LEAST_USES = 1_000;
+const AT_ONCE = 16;
+const SETUP_MS = 600_000;
+
+let prepared: readonly Prepared[] = [];
+
+const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  }
+  return results;
+};
+
+/** What is stored goes first: before methods are deleted and the former member is removed. */
+const isStored = ({ naming }: Cell): boolean => naming === 'stored';
+/** A subscription's period is over, or its trial, when the clock has moved on. */
+const isOfPeriod = ({ action }: Cell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
+
+beforeAll(async () => {
+  const stage: Stage = { service, world: await buildWorld(service) };
+  const cells = cellsOf(IS_WHOLE);
+  const prepare = (cell: Cell): Promise<Prepared> => RUN[cell.action](stage, cell);
+  const subscribed = await inTurns(cells.filter(isOfPeriod), prepare);
+  await service.advance(TRIAL_DAYS * DAY + HOUR);
+  await stage.world.meetGuests();
+  const rest = cells.filter((cell) => !isOfPeriod(cell));
+  const stored = await inTurns(rest.filter(isStored), prepare);
+  await inTurns(cells, stage.world.methodOf);
+  await stage.world.end();
+  const named = await inTurns(
+    rest.filter((cell) => !isStored(cell)),
+    prepare,
+  );
+  await service.settle();
+  prepared = [...subscribed, ...stored, ...named];
+}, SETUP_MS);
+
+const ofAction = (action: ActionName): readonly Prepared[] => prepared.filter(({ cell }) => cell.action === action);
+const isRefused = ({ cell }: Prepared): boolean => expectedOf(cell).kind === 'refused';
+
+const shown = ({ status, body }: TestAnswer): string => `${status} ${body?.code ?? body?.status ?? ''}`.trim();
+
+/** What a refused cell answered that it should not have; undefined where it is right. */
+const wrongRefusal = async ({ cell, send }: Prepared): Promise<string | undefined> => {
+  const expected = expectedOf(cell);
+  const answers = (await send()).map(shown);
+  const wanted: readonly string[] = expected.kind === 'refused' ? expected.answers : [];
+  if (answers.every((answer) => wanted.includes(answer))) return undefined;
+  return `${told(cell)}: ${answers.join(', then ')}; not ${wanted.join(' or ')}`;
+};
+
+const SUCCESS: Readonly<Record<ActionName, readonly string[]>> = {
+  'create and confirm': ['201 created', '200 succeeded'],
+  'update and confirm': ['200 created', '200 succeeded'],
+  'confirm with': ['200 succeeded'],
+  save: ['200'],
+  subscribe: ['201 active'],
+  'change method': ['200 active'],
+  resume: ['200 active'],
+  reactivate: ['200 active'],
+};
+
+const wrongSuccess = async ({ cell, method, send }: Prepared): Promise<string | undefined> => {
+  const answers = await send();
+  const wanted = SUCCESS[cell.action];
+  const isRight = canonicalJson(answers.map(shown)) === canonicalJson(wanted);
+  if (isRight && (cell.action !== 'save' || answers[0]?.body.id === (await method()).id)) return undefined;
+  return `${told(cell)}: ${answers.map(shown).join(', then ')}; not ${wanted.join(', then ')}`;
+};
+
+const WITHOUT_MEANING = /^(RATE|LOG|DLV|IDEM|COUNT)#/;
+const tableNow = async (): Promise<string[]> =>
+  (await itemsOf(service)).filter(({ pk }) => !WITHOUT_MEANING.test(String(pk))).map(canonicalJson);
+
+/** Calls by which a provider does, or is told, something. */
+const changingCalls = async (): Promise<string[]> =>
+  (await service.providerRequests())
+    .filter(({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'))
+    .map(({ provider, method, path }: ParsedJson) => `${provider} ${method} ${path}`);
+
+const present = (lines: readonly (string | undefined)[]): string[] => lines.filter((line) => line !== undefined);
+const asTaken = ({ amount, method }: Pick<Taken, 'amount' | 'method'>): string => `${amount} ${method}`;
+
+describe('the matrix of use', () => {
+  it('has every caller, holder, naming and provider, and leaves nothing out without a reason', () => {
+    expect(USES.length).toBeGreaterThanOrEqual(LEAST_USES);
+    const cells = cellsOf(IS_WHOLE);
+    for (const action of ACTIONS) {
+      const asked = cells.filter((cell) => cell.action === action);
+      expect([...new Set(asked.map(({ caller }) => caller))]).toEqual([...CALLERS]);
+      expect([...new Set(asked.map(({ provider }) => provider))].sort()).toEqual([...PROVIDERS]);
+    }
+    expect(new Set(cells.map(({ holder }) => holder)).size).toBe(HOLDERS.length);
+    expect(new Set(cells.map(({ naming }) => naming)).size).toBe(NAMINGS.length);
+    for (const [reason, isLeftOut] of Object.entries(LEFT_OUT)) {
+      expect({ reason, leavesOut: ALL_USES.some(isLeftOut) }).toEqual({ reason, leavesOut: true });
+    }
+  });
+
+  it.each(ACTIONS)(
+    'refuses, changes nothing and charges nobody where it may not be: %s',
+    async (action) => {
+      const refused = ofAction(action).filter(isRefused);
+      await service.settle();
+      const [before, known] = [await tableNow(), await takenSince(service)];
+      await service.clearProviderRequests();
+      const wrong = await inTurns(refused, wrongRefusal);
+      await service.settle();
+      const taken = await takenSince(service, new Set(known.map(({ id }) => id)));
+      const after = new Set(await tableNow());
+      expect(present(wrong)).toEqual([]);
+      expect(taken).toEqual([]);
+      expect(await changingCalls()).toEqual([]);
+      expect(before.filter((row) => !after.has(row))).toEqual([]);
+      expect(after.size).toBe(before.length);
+    },
+    SETUP_MS,
+  );
+
+  it.each(ACTIONS)(
+    'is charged once, with that method, where it may be: %s',
+    async (action) => {
+      const allowed = ofAction(action).filter((one) => !isRefused(one));
+      await service.settle();
+      const known = await takenSince(service);
+      const wrong = await inTurns(allowed, wrongSuccess);
+      await service.settle();
+      const taken = await takenSince(service, new Set(known.map(({ id }) => id)));
+      const charged = allowed.filter(({ cell }) => expectedOf(cell).kind === 'charged');
+      const due = await Promise.all(
+        charged.map(async ({ amount, method }) => asTaken({ amount, method: (await method()).providerMethodId })),
+      );
+      expect(present(wrong)).toEqual([]);
+      expect(taken.map(asTaken).sort()).toEqual(due.sort());
+    },
+    SETUP_MS,
+  );
+});

@@ -1,0 +1,127 @@
+/**
+ * The cells of the matrix of use: whose method, how it is named, who asks for what, who pays. Combinations that make no
+ * sense are left out, each by a predicate with its reason.
+ */
+export const ACTIONS = [
+  'create and confirm',
+  'update and confirm',
+  'confirm with',
+  'save',
+  'subscribe',
+  'change method',
+  'resume',
+  'reactivate',
+] as const;
+export type ActionName = (typeof ACTIONS)[number];
+
+/** `in both` holds the billing role in both organizations; `removed` held it in the organization. */
+export const SESSION_CALLERS = ['owner', 'admin', 'billing', 'member', 'removed', 'stranger', 'in both'] as const;
+export type SessionCaller = (typeof SESSION_CALLERS)[number];
+export const CALLERS = [...SESSION_CALLERS, 'guest', 'guest without token'] as const;
+export type CallerName = (typeof CALLERS)[number];
+
+/**
+ * `user`: the caller's own. `another user`: a billing member of the organization. `former member`: whoever was removed
+ * from the organization. `deleted`: the payer's, deleted since. `guest` is the guest who calls with and without a token.
+ */
+export const HOLDERS = [
+  'user',
+  'another user',
+  'guest',
+  'another guest',
+  'organization',
+  'another organization',
+  'former member',
+  'deleted',
+] as const;
+export type Holder = (typeof HOLDERS)[number];
+
+/** `stored`: on the payment or subscription since before, by somebody who could. */
+export const NAMINGS = ['our id', "provider's id", 'stored'] as const;
+export type Naming = (typeof NAMINGS)[number];
+
+/** Whose payment, method or subscription it is: the caller's own, or the organization's. */
+export const PAYERS = ['person', 'organization'] as const;
+export type Payer = (typeof PAYERS)[number];
+
+export const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+export interface Use {
+  readonly action: ActionName;
+  readonly caller: CallerName;
+  readonly holder: Holder;
+  readonly naming: Naming;
+  readonly payer: Payer;
+}
+
+export interface Cell extends Use {
+  readonly provider: Provider;
+}
+
+export const isGuest = (caller: CallerName): caller is 'guest' | 'guest without token' =>
+  caller === 'guest' || caller === 'guest without token';
+
+export const isPermitted = (caller: CallerName): boolean => PERMITTED.includes(caller);
+const PERMITTED: readonly CallerName[] = ['owner', 'admin', 'billing', 'in both'];
+
+const STORES_NOTHING: readonly ActionName[] = ['create and confirm', 'save', 'subscribe'];
+const NAMES_NOTHING: readonly ActionName[] = ['resume', 'reactivate'];
+const OF_SUBSCRIPTIONS: readonly ActionName[] = ['subscribe', 'change method', 'resume', 'reactivate'];
+
+/** On a payment from before the rule: the API of today stores no such method, but the row may stand in the table. */
+export const isFromBefore = ({ naming, payer, holder }: Use): boolean =>
+  naming === 'stored' &&
+  (payer === 'person'
+    ? ['another user', 'organization', 'another organization'].includes(holder)
+    : holder === 'another organization');
+
+const isStored = ({ naming }: Use): boolean => naming === 'stored';
+
+/** What is left out, and why. */
+export const LEFT_OUT: Readonly<Record<string, (use: Use) => boolean>> = {
+  'nothing is stored before the record is made': (use) => isStored(use) && STORES_NOTHING.includes(use.action),
+  'a change of method names one': (use) => isStored(use) && use.action === 'change method',
+  'resume and reactivate have no body: they name no method': (use) =>
+    !isStored(use) && NAMES_NOTHING.includes(use.action),
+  'a save takes what the provider gave, not our id': ({ naming, action }) => action === 'save' && naming === 'our id',
+  'a guest is no user: its own method is in the column of the guest': ({ caller, holder }) =>
+    isGuest(caller) && holder === 'user',
+  'who was removed names a method of their own: it is in the column of the user': (use) =>
+    !isStored(use) && use.caller === 'removed' && use.holder === 'former member',
+  'a guest pays for no organization': (use) =>
+    isStored(use) && use.payer === 'organization' && ['guest', 'another guest'].includes(use.holder),
+  'who has no permission lends no method': (use) =>
+    isStored(use) && use.payer === 'organization' && use.holder === 'user' && !isPermitted(use.caller),
+  'a former member lent to the organization only': (use) =>
+    isStored(use) && use.payer === 'person' && use.holder === 'former member',
+  'a guest’s method pays for that guest only': (use) =>
+    isStored(use) && use.payer === 'person' && !isGuest(use.caller) && ['guest', 'another guest'].includes(use.holder),
+  'on a guest’s payment only that guest could store one': (use) =>
+    isStored(use) && use.payer === 'person' && isGuest(use.caller) && use.holder !== 'guest',
+  'a session is asked for before the record is read: one cell tells that': (use) =>
+    isStored(use) && isGuest(use.caller) && OF_SUBSCRIPTIONS.includes(use.action) && use.payer === 'person',
+  'subscriptions always refused another’s method': (use) => isFromBefore(use) && OF_SUBSCRIPTIONS.includes(use.action),
+};
+
+const all: readonly Use[] = ACTIONS.flatMap((action) =>
+  CALLERS.flatMap((caller) =>
+    HOLDERS.flatMap((holder) =>
+      NAMINGS.flatMap((naming) => PAYERS.map((payer) => ({ action, caller, holder, naming, payer }))),
+    ),
+  ),
+);
+
+export const USES = all.filter((use) => !Object.values(LEFT_OUT).some((isLeftOut) => isLeftOut(use)));
+
+export const ALL_USES = all;
+
+/** Every use at one provider, the next use at the next one; or every use at every provider. */
+export const cellsOf = (whole: boolean): Cell[] =>
+  USES.flatMap((use, index) => {
+    const providers = whole ? PROVIDERS : [PROVIDERS[index % PROVIDERS.length] ?? 'provider_a'];
+    return providers.map((provider) => ({ ...use, provider }));
+  });
+
+export const told = ({ action, caller, holder, naming, payer, provider }: Cell): string =>
+  `${action}, ${provider}: ${caller}, for ${payer === 'person' ? 'themselves' : 'the organization'}, the method of ${holder} by ${naming}`;

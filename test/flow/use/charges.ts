@@ -1,0 +1,19 @@
+import type { ParsedJson, TestHost } from '../host.ts';
+
+/** What the ledger says was taken: how much, and with which method of the provider. */
+export interface Taken {
+  readonly id: string;
+  readonly amount: number;
+  readonly method: string | undefined;
+}
+
+const IS_MONEY = ['succeeded', 'pending'];
+
+/** The charges that took money, or still may; those known already aside. */
+export const takenSince = async (service: TestHost, known: ReadonlySet<string> = new Set()): Promise<Taken[]> => {
+  const { charges, payment_intents: intents } = await service.ledger();
+  const methods = new Map<string, string>(intents.map(({ id, payment_method: of }: ParsedJson) => [id, of]));
+  return charges
+    .filter(({ id, status }: ParsedJson) => IS_MONEY.includes(status) && !known.has(id))
+    .map(({ id, amount, payment_intent: intent }: ParsedJson) => ({ id, amount, method: methods.get(intent) }));
+};

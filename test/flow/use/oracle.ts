@@ -1,0 +1,99 @@
+import { type CallerName, isFromBefore, isGuest, isPermitted, type Use } from './cells.ts';
+
+/**
+ * What a use of a method must answer, by decisions 15 (rows 1 to 8) and 2 alone: nothing of the service is asked. A
+ * refusal is one answer, or the few among which the decisions leave the choice.
+ */
+export type Expected =
+  | { readonly kind: 'charged' }
+  /** The method is the caller's already: its record is shown, nothing is made. */
+  | { readonly kind: 'shown' }
+  | { readonly kind: 'refused'; readonly answers: readonly Refusal[] };
+
+export type Refusal = `${number} ${string}`;
+
+const refused = (...answers: readonly Refusal[]): Expected => ({ kind: 'refused', answers });
+
+const NOT_FOUND = '404 RESOURCE_NOT_FOUND';
+const NO_MEMBER = '403 ORGANIZATION_ACCESS_DENIED';
+const NOT_ALLOWED = '403 INSUFFICIENT_PERMISSIONS';
+const NO_METHOD = '400 PAYMENT_METHOD_REQUIRED';
+const INVALID = '400 VALIDATION_ERROR';
+
+export const expectedOf = (use: Use): Expected =>
+  doorOf(use) ?? (use.naming === 'stored' ? ofStored(use) : ofNamed(use));
+
+/** Who may not act on the payment or subscription at all, or not for that organization, is told so first. */
+const doorOf = ({ action, caller, payer }: Use): Expected | undefined => {
+  if (isGuest(caller)) {
+    if (!['create and confirm', 'save', 'subscribe', 'confirm with'].includes(action)) {
+      return refused('401 AUTHENTICATION_REQUIRED', '401 GUEST_NOT_ALLOWED');
+    }
+    if (action === 'confirm with') {
+      if (caller === 'guest without token') return refused('401 AUTHENTICATION_REQUIRED');
+      return payer === 'organization' ? refused(NOT_FOUND) : undefined;
+    }
+    return payer === 'organization' ? refused(NO_MEMBER) : undefined;
+  }
+  return payer === 'organization' && !isPermitted(caller) ? refused(standing(caller)) : undefined;
+};
+
+const standing = (caller: CallerName): Refusal => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
+
+/** Rows 4 to 7: the rule is asked again when a stored method is used. */
+const ofStored = (use: Use): Expected => {
+  if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
+  switch (use.holder) {
+    case 'user':
+    case 'guest':
+    case 'organization':
+      return { kind: 'charged' };
+    case 'another user':
+      return refused(NOT_ALLOWED);
+    default:
+      return refused(NO_METHOD);
+  }
+};
+
+/** Rows 1 to 4: by our id and by the provider's, it is the same record. */
+const ofNamed = (use: Use): Expected => {
+  const { caller, holder } = use;
+  switch (holder) {
+    case 'user':
+      return ofOwn(use);
+    case 'guest':
+      return caller === 'guest' ? ofOwn(use) : refused(NOT_FOUND);
+    case 'another user':
+    case 'another guest':
+    case 'former member':
+      return refused(NOT_FOUND);
+    case 'organization':
+      return ofOrganization(use, isPermitted(caller), use.payer === 'organization');
+    case 'another organization':
+      return ofOrganization(use, caller === 'in both', false);
+    case 'deleted':
+      return ofDeleted(use);
+  }
+};
+
+/** A person's own pays for that person, and for an organization where that person may. */
+const ofOwn = ({ action, payer }: Use): Expected => {
+  if (action !== 'save') return { kind: 'charged' };
+  return payer === 'person' ? { kind: 'shown' } : refused(NOT_ALLOWED);
+};
+
+const ofOrganization = ({ action, caller, holder }: Use, mayUse: boolean, pays: boolean): Expected => {
+  if (isGuest(caller)) return refused(NOT_FOUND, NO_MEMBER);
+  if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
+  // The interface: a change of method takes the caller's own only, for an organization's subscription too.
+  if (action === 'change method') return refused(INVALID);
+  if (!pays) return refused(NOT_ALLOWED);
+  return { kind: action === 'save' ? 'shown' : 'charged' };
+};
+
+/** By our id there is no such record. By the provider's it is a stored instrument that no record here has. */
+const ofDeleted = ({ action, naming }: Use): Expected => {
+  if (naming === 'our id' || action === 'save') return refused(NOT_FOUND);
+  const ofPayment = action === 'create and confirm' || action === 'update and confirm' || action === 'confirm with';
+  return ofPayment ? refused(INVALID) : refused(NOT_FOUND, INVALID);
+};

@@ -1,0 +1,196 @@
+import { expect } from 'vitest';
+import { DAY, signIn, type User } from '../flow.ts';
+import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
+import { saveMethod } from '../payers.ts';
+import { type Cell, type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS } from './cells.ts';
+
+/** The people, organizations and saved methods of the matrix of use. */
+export interface World {
+  readonly organizationId: string;
+  readonly optionsOf: (caller: Cell['caller']) => RequestOptions;
+  /** What a create of that caller says of its payer. */
+  readonly payerFields: (caller: Cell['caller'], payer: Payer) => Record<string, unknown>;
+  /** Who could store that method, or make a record for that payer. */
+  readonly makerOf: (cell: Cell) => RequestOptions;
+  readonly methodOf: (cell: Pick<Cell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
+  /** Detached by the provider before the cells are asked; of a subscription that is live, and so cannot be deleted. */
+  readonly detachedOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
+  /** Can be saved, and is declined when it is charged. */
+  readonly failingOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
+  readonly meetGuests: () => Promise<void>;
+  /** The methods that are to be deleted are, and the former member is removed. */
+  readonly end: () => Promise<void>;
+}
+
+export interface Method {
+  readonly id: string;
+  readonly providerMethodId: string;
+  readonly customerId: string;
+}
+
+const TOKENS: Readonly<Record<Provider, { readonly pays: string; readonly fails: string }>> = {
+  provider_a: { pays: 'pm_card_visa', fails: 'pm_card_chargeCustomerFail' },
+  provider_b: { pays: 'SIM-OK', fails: 'SIM-FAIL-LATER' },
+  provider_c: { pays: 'cnon:card-nonce-ok', fails: 'cnon:card-nonce-sim-fail-on-charge' },
+};
+
+export const buildWorld = async (service: TestHost): Promise<World> => {
+  const people = await peopleOf(service);
+  const organizationId = await organizationOf(service, people.owner, {
+    admin: 'admin',
+    billing: 'billing',
+    member: 'member',
+    removed: 'billing',
+    lender: 'billing',
+    'in both': 'billing',
+  });
+  const otherId = await organizationOf(service, people['other owner'], { 'in both': 'billing' });
+  const known = new Map<string, Promise<Method>>();
+  /** Saved when the first cell asks for it. */
+  const save = (key: string, provider: Provider, { options, fields }: Saver): Promise<Method> => {
+    const { pays, fails } = TOKENS[provider];
+    const token = key.startsWith('failing') ? fails : pays;
+    const sent = { provider_id: provider, provider_payment_method_token: token, ...fields };
+    const method = known.get(`${key} ${provider}`) ?? saveMethod(service, options, sent).then(methodFrom);
+    known.set(`${key} ${provider}`, method);
+    return method;
+  };
+  const saverOf = (key: string): Saver => {
+    const who = key.replace(/^(deleted|detached|failing) /, '');
+    if (who === 'guest') return { options: guest, fields: {} };
+    if (who === 'another guest') return { options: anotherGuest, fields: {} };
+    if (who === 'organization') return { options: people.owner.options, fields: { organization_id: organizationId } };
+    if (who !== 'another organization') return { options: people[personNamed(who)].options, fields: PERSONAL };
+    return { options: people['other owner'].options, fields: { organization_id: otherId } };
+  };
+  const found = (key: string, provider: Provider): Promise<Method> => save(key, provider, saverOf(key));
+
+  let guest: RequestOptions = {};
+  let anotherGuest: RequestOptions = {};
+  const payerKey = ({ caller, payer }: Pick<Cell, 'caller' | 'payer'>): string =>
+    payer === 'organization' ? 'organization' : isGuest(caller) ? 'owner' : caller;
+  const keyOf = ({ caller, holder, payer }: Pick<Cell, 'caller' | 'holder' | 'payer'>): string => {
+    const keys: Record<Holder, string> = {
+      user: caller,
+      'another user': 'lender',
+      guest: 'guest',
+      'another guest': 'another guest',
+      organization: 'organization',
+      'another organization': 'another organization',
+      'former member': 'removed',
+      deleted: `deleted ${payerKey({ caller, payer })}`,
+    };
+    return keys[holder];
+  };
+  const optionsOf = (caller: Cell['caller']): RequestOptions => {
+    if (caller === 'guest without token') return {};
+    return caller === 'guest' ? guest : people[caller].options;
+  };
+
+  return {
+    organizationId,
+    optionsOf,
+    payerFields: (caller, payer) => {
+      if (payer === 'organization') return { organization_id: organizationId, ...(caller === GUESSING && GUEST_DATA) };
+      return caller === GUESSING ? GUEST_DATA : { organization_id: null };
+    },
+    makerOf: ({ caller, holder, naming, payer }) => {
+      if (payer === 'person') return isGuest(caller) ? guest : optionsOf(caller);
+      if (naming !== 'stored') return people.owner.options;
+      if (holder === 'user') return optionsOf(caller);
+      if (holder === 'another user') return people.lender.options;
+      return holder === 'former member' ? people.removed.options : people.owner.options;
+    },
+    methodOf: (cell) => found(keyOf(cell), cell.provider),
+    detachedOf: (cell) => found(`detached ${payerKey(cell)}`, cell.provider),
+    failingOf: (cell) => found(`failing ${payerKey(cell)}`, cell.provider),
+    meetGuests: async () => {
+      guest = { guestToken: await guestTokenOf(service, GUEST_DATA.guest_data.email) };
+      anotherGuest = { guestToken: await guestTokenOf(service, 'otto@example.com') };
+    },
+    end: async () => {
+      for (const [key, method] of known) {
+        const [, ending, who = '', provider] = /^(deleted|detached) (.+) (provider_.)$/.exec(key) ?? [];
+        const { id, providerMethodId } = await method;
+        if (ending === 'deleted') {
+          const { status } = await service.request('DELETE', `/payment-methods/${id}`, saverOf(who).options);
+          expect(status).toBe(204);
+        }
+        if (ending === 'detached' && provider) {
+          const event = { provider, type: 'payment_method.detached', object: { id: providerMethodId } };
+          expect((await service.sendEvent(event)).status).toBe(200);
+        }
+      }
+      await service.settle();
+      await remove(service, organizationId, people);
+    },
+  };
+};
+
+interface Saver {
+  readonly options: RequestOptions;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const PERSONAL = { organization_id: null } as const;
+const GUESSING = 'guest without token';
+const GUEST_DATA = { guest_data: { email: 'gina@example.com', name: 'Gina' } } as const;
+
+const PEOPLE = [...SESSION_CALLERS, 'lender', 'other owner'] as const;
+type PersonName = (typeof PEOPLE)[number];
+
+const personNamed = (name: string): PersonName => {
+  const person = PEOPLE.find((one) => one === name);
+  if (!person) throw new Error(`nobody is called ${name}`);
+  return person;
+};
+
+type Person = User & { readonly email: string };
+type People = Readonly<Record<PersonName, Person>>;
+
+const peopleOf = async (service: TestHost): Promise<People> => {
+  const named = await Promise.all(
+    PEOPLE.map(async (name) => {
+      const email = `${name.replaceAll(' ', '.')}@example.com`;
+      return [name, { ...(await signIn(service, { email, expires_in: 366 * DAY })), email }] as const;
+    }),
+  );
+  return Object.fromEntries(named) as unknown as People;
+};
+
+const emailOf = (name: string): string => `${name.replaceAll(' ', '.')}@example.com`;
+
+const organizationOf = async (
+  service: TestHost,
+  owner: User,
+  roles: Readonly<Partial<Record<PersonName, string>>>,
+): Promise<string> => {
+  const made = await service.post('/organizations', { name: 'Acme' }, owner.options);
+  expect(made.status).toBe(201);
+  const { id } = made.body.data;
+  for (const [name, role] of Object.entries(roles)) {
+    const body = { email: emailOf(name), role };
+    expect((await service.post(`/organizations/${id}/members`, body, owner.options)).status).toBe(201);
+  }
+  return id;
+};
+
+const remove = async (service: TestHost, organizationId: string, people: People): Promise<void> => {
+  const path = `/organizations/${organizationId}/members`;
+  const { body } = await service.get(`${path}?limit=100`, people.owner.options);
+  const member = body.data.find((one: ParsedJson) => one.user_id === people.removed.userId);
+  expect((await service.request('DELETE', `${path}/${member.id}`, people.owner.options)).status).toBe(200);
+};
+
+const guestTokenOf = async (service: TestHost, email: string): Promise<string> => {
+  const body = { total_cents: 100, currency: 'USD', guest_data: { email, name: 'Guest' } };
+  const made = await service.post('/payments/intents', body);
+  expect(made.status).toBe(201);
+  return made.body.guest_token;
+};
+
+const methodFrom = (body: ParsedJson): Method => ({
+  id: body.id,
+  providerMethodId: body.provider_payment_method_id,
+  customerId: body.customer_id,
+});
