@@ -50,6 +50,7 @@ export const create = endpoint({
     action: 'canManagePaymentMethods',
     organization: 'session by default',
     references: addressNamed,
+    uses: ({ provider_payment_method_token: id }) => (id ? [{ kind: paymentMethodRecord, id }] : []),
     alongside: (owner, body) => [customerPointerKey(owner, body.provider_id)],
   },
   params: none,

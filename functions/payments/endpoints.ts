@@ -8,7 +8,7 @@ import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/g
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
 import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
 import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
-import { namedBy, projectNamed } from '../../shared/payments/references.ts';
+import { methodUsedBy, namedBy, projectNamed } from '../../shared/payments/references.ts';
 import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/requests.ts';
 import { timelineSchema } from '../../shared/payments/timeline.ts';
 import {
@@ -43,6 +43,7 @@ const create = {
     action: 'canManagePayments',
     organization: 'session by default',
     references: namedBy,
+    uses: methodUsedBy,
     alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
   },
   params: none,
@@ -79,14 +80,22 @@ export const updateIntent = endpoint({
   path: '/payments/intents/{id}',
   summary: 'Update a payment intent before its confirmation',
   auth: 'session',
-  access: { action: 'canManagePayments', record: paymentRecord, references: namedBy },
+  access: { action: 'canManagePayments', record: paymentRecord, references: namedBy, uses: methodUsedBy },
   params: byId,
   query: none,
   body: updateIntentBody,
   response: paymentViewSchema,
   status: 200,
   form: 'bare',
-  errors: ['VALIDATION_ERROR', 'PRICING_MISMATCH', 'RESOURCE_NOT_FOUND', 'PAYMENT_NOT_UPDATABLE', 'VERSION_CONFLICT'],
+  errors: [
+    'VALIDATION_ERROR',
+    'PRICING_MISMATCH',
+    'PAYMENT_METHOD_REQUIRED',
+    'INSUFFICIENT_PERMISSIONS',
+    'RESOURCE_NOT_FOUND',
+    'PAYMENT_NOT_UPDATABLE',
+    'VERSION_CONFLICT',
+  ],
   uses: ['table:read', 'table:write', 'secrets:providers'],
   timeoutSeconds: 20,
   memoryMb: 256,
@@ -118,7 +127,7 @@ export const confirm = endpoint({
   path: '/payments/confirm/{id}',
   summary: 'Confirm a payment from the server',
   auth: 'session-or-token',
-  access: { action: 'canManagePayments', record: paymentRecord, references: namedBy },
+  access: { action: 'canManagePayments', record: paymentRecord, uses: methodUsedBy },
   params: byId,
   query: none,
   body: confirmBody,
@@ -129,6 +138,7 @@ export const confirm = endpoint({
     'VALIDATION_ERROR',
     'PAYMENT_METHOD_REQUIRED',
     'PAYMENT_DECLINED',
+    'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
     'INVALID_STATE',
     'PAYMENT_IN_PROGRESS',

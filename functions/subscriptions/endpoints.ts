@@ -6,8 +6,7 @@ import { customerRecord } from '../../shared/customers/customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
-import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
-import { projectNamed } from '../../shared/payments/references.ts';
+import { methodUsedBy, projectNamed } from '../../shared/payments/references.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/create.ts';
 import {
   billingAddressBody,
@@ -64,7 +63,6 @@ const addressNamed = ({
 
 const namedBy = (body: CreateSubscriptionBody): readonly Reference[] => [
   { kind: customerRecord, id: body.customer_id },
-  { kind: paymentMethodRecord, id: body.payment_method_id },
   ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
   ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
   ...addressNamed(body),
@@ -76,7 +74,12 @@ export const create = endpoint({
   path: '/subscriptions',
   summary: 'Create a subscription',
   auth: 'session-or-guest',
-  access: { action: 'canManageSubscriptions', organization: 'session by default', references: namedBy },
+  access: {
+    action: 'canManageSubscriptions',
+    organization: 'session by default',
+    references: namedBy,
+    uses: methodUsedBy,
+  },
   params: none,
   query: none,
   body: createSubscriptionBody,
@@ -166,7 +169,7 @@ export const update = endpoint({
   access: {
     action: 'canManageSubscriptions',
     record: subscriptionRecord,
-    references: ({ payment_method_id: id }) => (id ? [{ kind: paymentMethodRecord, id }] : []),
+    uses: methodUsedBy,
   },
   body: updateSubscriptionBody,
   errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH'],

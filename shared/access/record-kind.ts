@@ -16,6 +16,8 @@ export interface RecordKind<T = unknown> {
   key(id: string): Key;
   /** Our id of it, where the path holds another's. */
   resolve?(table: Table, externalId: string): Promise<string | undefined>;
+  /** How a record that is used is found by its provider's id; undefined where the id is ours. */
+  aliases?(id: string): RecordAliases | undefined;
   /** undefined: it does not exist for its readers. */
   parse(item: Item): T | undefined;
   ownedBy(record: T): Owned;
@@ -24,6 +26,13 @@ export interface RecordKind<T = unknown> {
    * `organization`: the record is an organization, and its members have it.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
+}
+
+/** Items that may lead from a provider's id to our record. */
+export interface RecordAliases {
+  readonly keys: readonly Key[];
+  /** Our id; undefined where the item leads to a record of another kind. */
+  idOf(item: Item): string | undefined;
 }
 
 /** Another record that a request names. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Action, may, meantOrganization, ownerFor, standingRefusal } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
-import type { RecordKind, Reference } from '../access/record-kind.ts';
+import type { RecordAliases, RecordKind, Reference } from '../access/record-kind.ts';
 import { type Standing, standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Key, Owner } from '../table/keys.ts';
@@ -32,6 +32,10 @@ export const withAccess = async (deps: AccessDeps, rule: AccessRule, request: Ap
   const path = rule.record && (await check(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
   for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
+  for (const { kind, item } of loaded.used) {
+    requireSession(caller, kind, item);
+    named.set(kind, (await check(kind, item)).record);
+  }
   return {
     ...request,
     record: path?.record,
@@ -53,10 +57,23 @@ const organizationOf = (rule: AccessRule, { caller, body, query }: ApiRequest): 
   return organizationId;
 };
 
+/** An organization's record is used by its members only; a guest learns no more than that. */
+const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined): void => {
+  const record = item && kind.parse(item);
+  if (record === undefined || caller.kind === 'session') return;
+  if (kind.ownedBy(record).organizationId !== undefined) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
+};
+
+interface LoadedReference {
+  readonly kind: RecordKind;
+  readonly item: Item | undefined;
+}
+
 interface Loaded {
   readonly record: Item | undefined;
   readonly standing: Standing | undefined;
-  readonly references: readonly { readonly kind: RecordKind; readonly item: Item | undefined }[];
+  readonly references: readonly LoadedReference[];
+  readonly used: readonly LoadedReference[];
   readonly alongside: readonly (Item | undefined)[];
 }
 
@@ -70,6 +87,7 @@ const load = async (
   const { caller } = request;
   const input = request.body ?? request.query;
   const references: readonly Reference[] = rule.references?.(input) ?? [];
+  const used = usedBy(rule, input);
   const beside = (owner && rule.alongside?.(owner, input)) ?? [];
   const consistent = rule.action !== 'read';
   const id = rule.record && (await recordId(deps, rule.record, request));
@@ -78,9 +96,12 @@ const load = async (
   const standsIn = rule.record?.rule === 'organization' ? id : consistent ? organizationId : undefined;
   const standing: readonly Key[] =
     standsIn !== undefined && caller.kind === 'session' ? standingKeys(caller.userId, standsIn) : [];
-  const keys = [...recordKeys, ...standing, ...references.map(({ kind, id: named }) => kind.key(named)), ...beside];
+  const named = references.map(({ kind, id: name }) => kind.key(name));
+  const keys = [...recordKeys, ...standing, ...named, ...used.flatMap((one) => one.keys), ...beside];
   const items = await read(deps, keys, consistent);
   const [afterRecord, afterStanding] = [recordKeys.length, recordKeys.length + standing.length];
+  const afterNamed = afterStanding + named.length;
+  const afterUsed = keys.length - beside.length;
   return {
     record: rule.record && items[0],
     standing:
@@ -88,8 +109,44 @@ const load = async (
         ? standingOf(standsIn, items[afterRecord], items[afterRecord + 1])
         : undefined,
     references: references.map(({ kind }, index) => ({ kind, item: items[afterStanding + index] })),
-    alongside: items.slice(afterStanding + references.length),
+    used: await resolveUsed(deps, used, items.slice(afterNamed, afterUsed)),
+    alongside: items.slice(afterUsed),
   };
+};
+
+/** A record that is used: by its own key, or by the items that may lead to it from its provider's id. */
+interface UsedReference {
+  readonly kind: RecordKind;
+  readonly aliases: RecordAliases | undefined;
+  readonly keys: readonly Key[];
+}
+
+const usedBy = (rule: AccessRule, input: unknown): readonly UsedReference[] =>
+  (rule.uses?.(input) ?? []).map(({ kind, id }) => {
+    const aliases = kind.aliases?.(id);
+    return { kind, aliases, keys: aliases?.keys ?? [kind.key(id)] };
+  });
+
+/** A provider's id is resolved before anything is decided; only one that leads to a record costs a further read. */
+const resolveUsed = async (
+  { table }: AccessDeps,
+  used: readonly UsedReference[],
+  items: readonly (Item | undefined)[],
+): Promise<readonly LoadedReference[]> => {
+  const loaded: LoadedReference[] = [];
+  let at = 0;
+  for (const { kind, aliases, keys } of used) {
+    const found = items.slice(at, at + keys.length);
+    at += keys.length;
+    if (!aliases) {
+      loaded.push({ kind, item: found[0] });
+      continue;
+    }
+    const id = found.map((item) => item && aliases.idOf(item)).find((target) => target !== undefined);
+    const item = id === undefined ? undefined : await table.get(kind.key(id));
+    if (item && kind.parse(item) !== undefined) loaded.push({ kind, item });
+  }
+  return loaded;
 };
 
 const recordId = async (deps: AccessDeps, kind: RecordKind, { params }: ApiRequest): Promise<string> => {

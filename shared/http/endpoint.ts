@@ -48,8 +48,13 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
    * It decides whose list is shown and whose the new record is.
    */
   readonly organization?: 'session by default' | 'personal by default';
-  /** Other records that the body or the query names. */
+  /** Other records that the body or the query only names: linked, shown or filtered by. */
   references?(input: z.output<Body>): readonly Reference[];
+  /**
+   * Records that the request uses: charged, or sent to a provider. Each may be named by our id or by its provider's;
+   * an id that leads to no record here is left to the use case (a provider's one-time token).
+   */
+  uses?(input: z.output<Body>): readonly Reference[];
   /** Further items of the owner that the use case needs, read beside the rest. */
   alongside?(owner: Owner, input: z.output<Body>): readonly Key[];
 }

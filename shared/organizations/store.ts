@@ -4,6 +4,7 @@ import { iso, type Now } from '../core/time.ts';
 import type { Clause } from '../table/expression.ts';
 import {
   dueShard,
+  endedMembershipKey,
   listSort,
   memberKey,
   memberKeyById,
@@ -41,6 +42,15 @@ const organizationItem = ({ members, ...organization }: Organization): Item => (
   [countAttribute('admin')]: members.admin,
   [countAttribute('billing')]: members.billing,
   [countAttribute('member')]: members.member,
+});
+
+/** Due at once: what the member's own methods pay for in the organization is looked after (end-membership.ts). */
+const endedItem = ({ id, organizationId, userId }: Member, at: string): Item => ({
+  ...endedMembershipKey(id),
+  organizationId,
+  userId,
+  due: dueShard(id),
+  due_at: at,
 });
 
 const memberItem = (member: Member): Item => ({
@@ -113,11 +123,17 @@ export const memberStore = ({ table, now }: StoreDeps) => {
     parse(await table.get(memberKey(organizationId, userId)));
 
   /** One step on a membership, with the counts. @throws DomainError RESOURCE_NOT_FOUND once the organization is deleted. */
-  const commit = async (organizationId: string, step: TransactionStep, counts: Counts) => {
+  const commit = async (
+    organizationId: string,
+    step: TransactionStep,
+    counts: Counts,
+    ...beside: readonly TransactionStep[]
+  ) => {
     const add = Object.fromEntries(counts.map(([role, by]) => [countAttribute(role), by]));
     const written = await table.transact([
       step,
       { update: organizationKey(organizationId), changes: { add }, if: LIVES },
+      ...beside,
     ]);
     if (written.ok) return { done: true } as const;
     if (written.failed.includes(1)) throw notFound('organization');
@@ -152,7 +168,9 @@ export const memberStore = ({ table, now }: StoreDeps) => {
   /** @returns false where the membership was changed meanwhile. */
   const remove = async (member: Member): Promise<boolean> => {
     const key = memberKeyById(member.organizationId, member.id);
-    const removed = await commit(member.organizationId, { delete: key, if: asRead(member) }, [[member.role, -1]]);
+    const removed = await commit(member.organizationId, { delete: key, if: asRead(member) }, [[member.role, -1]], {
+      put: endedItem(member, iso(now())),
+    });
     return removed.done;
   };
 

@@ -1,23 +1,24 @@
+import { methodOwner, requireMayCharge } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
-import { DomainError } from '../core/errors.ts';
+import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ownerFieldsOf } from '../customers/create.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
-import { ownerCustomerOf } from '../customers/owner-customer.ts';
+import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
 import { guestTokenFields } from '../http/guest-token-fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
-import { done } from '../providers/done.ts';
-import type { PaymentProvider } from '../providers/provider.ts';
+import { done, requireProvider, unclear } from '../providers/done.ts';
+import { HELD_BY_ANOTHER, type PaymentProvider, type ProviderMethod } from '../providers/provider.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import { isDefaultMethod, slotOf } from './defaults.ts';
 import type { MethodDeps } from './deps.ts';
-import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import { type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';
 import { methodView } from './view.ts';
 
@@ -32,6 +33,8 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   if (!owner) throw new Error('a payment method needs an owner');
   const provider = await deps.providers.having(body.provider_id, 'methods');
   refuseRawCard(deps, provider, body);
+  const saved = request.named(paymentMethodRecord);
+  if (saved) return answerSaved(deps, request, saved, owner);
   const { record, replayed } = await createOnce(deps, {
     store: recordStore(deps.table, deps.now, paymentMethodShape),
     kind: 'payment_method',
@@ -50,6 +53,24 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   };
 };
 
+/**
+ * The id of a method that is saved already, by our name or its provider's.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS where it is another owner's: a method is saved once, for one owner
+ */
+const answerSaved = async (
+  deps: MethodDeps,
+  { body, caller }: CreateRequest,
+  method: PaymentMethod,
+  owner: Owner,
+): Promise<Reply> => {
+  requireProvider('provider_payment_method_token', body.provider_id, method.providerId);
+  requireMayCharge(
+    [ownerFieldsOf(owner, caller)].flatMap((fields) => methodOwner(fields) ?? []),
+    method,
+  );
+  return { data: methodView(method, await isDefaultMethod(deps.table, method)), status: 200 };
+};
+
 /** Beside a token too: whoever sends card data shall know that it has no business here. */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
   if (body.card_number === undefined && body.card_cvc === undefined) return;
@@ -64,21 +85,14 @@ const attach = async (
   id: string,
 ): Promise<PaymentMethod> => {
   const slot = body.provider_id;
-  const customer = await ensureCustomer(deps, {
-    slot,
-    owner,
-    caller,
-    forId: id,
-    known: ownerCustomerOf(alongside[0]),
-  });
-  const token = body.provider_payment_method_token ?? (await tokenOfCard(provider, body, id));
-  const attached = await provider.attachMethod({
-    token,
-    customerId: customer.providerCustomerId,
-    // A token that was refused may be followed by another under the same Idempotency-Key.
-    idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
-  });
-  const method = done(attached, 'provider_payment_method_token');
+  const known = ownerCustomerOf(alongside[0]);
+  const given = body.provider_payment_method_token;
+  if (given !== undefined && provider.isStoredMethod(given)) await requireHeldFor(provider, given, known);
+  const customer = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
+  const token = given ?? (await tokenOfCard(provider, body, id));
+  const method = provider.isStoredMethod(token)
+    ? await requireHeldFor(provider, token, customer)
+    : await attachToken(provider, token, { customerId: customer.providerCustomerId, id });
   const at = iso(deps.now());
   return {
     id,
@@ -94,6 +108,39 @@ const attach = async (
     alias: body.alias || undefined,
     ...ownerFieldsOf(owner, caller),
   };
+};
+
+/**
+ * A method that the provider stores already is taken only where it is the owner's own customer's.
+ * @throws DomainError RESOURCE_NOT_FOUND
+ */
+const requireHeldFor = async (
+  provider: PaymentProvider,
+  methodId: string,
+  customer: OwnerCustomer | undefined,
+): Promise<ProviderMethod> => {
+  const found = customer ? await provider.findMethod(methodId) : undefined;
+  if (found?.kind === 'unknown') throw unclear(found.reason);
+  if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
+    throw notFound('payment_method');
+  }
+  return found.value;
+};
+
+/** @throws DomainError RESOURCE_NOT_FOUND where it is attached to another customer at the provider. */
+const attachToken = async (
+  provider: PaymentProvider,
+  token: string,
+  { customerId, id }: { readonly customerId: string; readonly id: string },
+): Promise<ProviderMethod> => {
+  const attached = await provider.attachMethod({
+    token,
+    customerId,
+    // A token that was refused may be followed by another under the same Idempotency-Key.
+    idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
+  });
+  if (attached.kind === 'refused' && attached.reason === HELD_BY_ANOTHER) throw notFound('payment_method');
+  return done(attached, 'provider_payment_method_token');
 };
 
 /** What the provider says of a method, as it is stored. */

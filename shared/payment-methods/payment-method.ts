@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
+import { isIdOf } from '../core/ids.ts';
 import { knownAtSchema, ownerOfRecord } from '../customers/customer.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
+import { aliasesOf } from '../table/alias.ts';
 import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
@@ -53,6 +55,7 @@ export const paymentMethodShape: RecordShape<PaymentMethod> = {
 export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   resource: 'payment_method',
   key: (id) => recordKey('PM', id),
+  aliases: (id) => (isIdOf('payment_method', id) ? undefined : aliasesOf('PM', PROVIDER_SLOTS, id)),
   parse: (item) => parseRecord(paymentMethodShape, item),
   ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
   rule: 'owned',

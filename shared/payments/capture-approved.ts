@@ -1,3 +1,4 @@
+import { useNone } from '../payment-methods/use.ts';
 import { recordAnswer } from './answer.ts';
 import { claimed } from './changes.ts';
 import { charge } from './charge.ts';
@@ -21,8 +22,7 @@ export const captureApproved = async (
 ): Promise<Captured> => {
   const provider = await deps.providers.forPayments(payment.providerId);
   // What the payer approved is charged, not a method that the record may hold.
-  const { paymentMethodId, providerCustomerId } = payment;
-  const claim = claimed(payment, { methodRef: undefined, paymentMethodId, providerCustomerId }, deps.now());
+  const claim = claimed(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
   const committed = await store.commit(payment, claim);
   if (!committed.ok) return { kind: 'conflict', found: committed.found };
   const charged = await charge(deps, store, provider, claim);

@@ -1,4 +1,5 @@
 import { type Instant, iso } from '../core/time.ts';
+import type { UsableMethod } from '../payment-methods/use.ts';
 import type { KnownPayment, ProviderPayment } from '../providers/provider.ts';
 import {
   type ChangeCause,
@@ -94,13 +95,13 @@ export const created = (payment: Payment, report: ProviderPayment, now: Instant)
   busyUntil: undefined,
 });
 
-/** What an attempt is made with. */
-export type Chosen = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'offSession' | 'returnUrl'>;
+/** What an attempt is made with: a method that has passed the rule of use. */
+export type Chosen = Pick<Payment, 'offSession' | 'returnUrl'> & { readonly method: UsableMethod };
 
 /** The claim of one attempt to charge: committed before the provider is called. */
 export const claimed = (
   payment: VisiblePayment,
-  { methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl }: Chosen,
+  { method: { methodRef, paymentMethodId, providerCustomerId }, offSession, returnUrl }: Chosen,
   now: Instant,
 ): VisiblePayment => ({
   ...payment,

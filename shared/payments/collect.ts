@@ -1,5 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso } from '../core/time.ts';
+import type { UsableMethod } from '../payment-methods/use.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { recordAnswer } from './answer.ts';
@@ -18,8 +19,10 @@ export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>
 export type WantedPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | 'updatedAt' | 'attempt' | 'reconcileAt'>;
 
 export interface Wanted {
-  /** As it is to be created, should it not be there yet; and what the attempt is made with. */
+  /** As it is to be created, should it not be there yet. */
   readonly payment: WantedPayment;
+  /** What the attempt is made with. */
+  readonly method: UsableMethod;
   /** Attempts whose failure is known: one more is made only where there have been no others. */
   readonly attempts: number;
   /** What must hold at the very moment in which the attempt is claimed. */
@@ -66,14 +69,14 @@ const createClaimed = async (
   store: PaymentStore,
   provider: PaymentProvider,
   creating: Payment,
-  { payment: wanted, onlyIf }: Wanted,
+  { payment: { offSession, returnUrl }, method, onlyIf }: Wanted,
 ): Promise<Attempt> => {
   let claim: VisiblePayment | undefined;
   const as = (created: VisiblePayment): VisiblePayment => {
-    claim = { ...claimed(created, wanted, deps.now()), version: created.version };
+    claim = { ...claimed(created, { method, offSession, returnUrl }, deps.now()), version: created.version };
     return claim;
   };
-  const payment = await finishCreation(deps, store, provider, creating, { as, onlyIf });
+  const payment = await finishCreation(deps, store, provider, creating, { as, onlyIf: [...onlyIf, ...method.onlyIf] });
   return { claimed: payment === claim, payment };
 };
 
@@ -92,11 +95,11 @@ const claimOne = async (
   deps: CollectDeps,
   store: PaymentStore,
   payment: VisiblePayment,
-  { payment: wanted, attempts, onlyIf }: Wanted,
+  { payment: { offSession, returnUrl }, method, attempts, onlyIf }: Wanted,
 ): Promise<Attempt> => {
   if (claimRefusal(payment) !== undefined || payment.attempt !== attempts) return { claimed: false, payment };
-  const next = claimed(payment, wanted, deps.now());
-  const committed = await store.commit(payment, next, onlyIf);
+  const next = claimed(payment, { method, offSession, returnUrl }, deps.now());
+  const committed = await store.commit(payment, next, [...onlyIf, ...method.onlyIf]);
   if (committed.ok) return { claimed: true, payment: next };
   if (!committed.found || !isVisible(committed.found)) throw new DomainError('VERSION_CONFLICT');
   return { claimed: false, payment: committed.found };

@@ -3,12 +3,13 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { errorFields } from '../observability/logger.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { requireHeld, type UsableMethod, useHeld, useSaved, useToken } from '../payment-methods/use.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
 import { recordAnswer } from './answer.ts';
 import { type Chosen, claimed } from './changes.ts';
 import { charge } from './charge.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
-import { savedMethod } from './references.ts';
 import { saveMethodOf } from './save-method.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { claimRefusal } from './transitions.ts';
@@ -16,22 +17,20 @@ import { confirmationView, paymentView } from './view.ts';
 
 const CLAIM_TRIES = 5;
 
+type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>;
+
 interface ConfirmInput {
   readonly payment_method_id?: string | null | undefined;
   readonly return_url?: string | null | undefined;
 }
 
 /** Confirms a payment: the attempt is claimed by one conditional write, then the provider is asked, once. */
-export const confirmPayment = async (
-  deps: MoneyDeps,
-  request: ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>,
-): Promise<Reply> => {
+export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
   requireOwn(payment);
   const provider = await deps.providers.forPayments(payment.providerId);
-  const chosen = chosenFor(payment, request);
-  const claim = await claimAttempt(deps, store, payment, { ...chosen, needed: !provider.can.capturesOnApproval });
+  const claim = await claimAttempt(deps, store, request, provider);
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
   const charged = await charge(deps, store, provider, claim.payment);
   const { outcome } = charged;
@@ -66,23 +65,28 @@ const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<voi
 
 type Claim = { readonly kind: 'claimed' | 'succeeded'; readonly payment: VisiblePayment };
 
-/** @throws DomainError INVALID_STATE, PAYMENT_IN_PROGRESS or PAYMENT_METHOD_REQUIRED. */
+/**
+ * Claims the attempt, on the condition that this caller may charge the method.
+ * @throws DomainError INVALID_STATE, PAYMENT_IN_PROGRESS, PAYMENT_METHOD_REQUIRED or INSUFFICIENT_PERMISSIONS
+ */
 const claimAttempt = async (
   deps: MoneyDeps,
   store: PaymentStore,
-  payment: VisiblePayment,
-  { needed, ...chosen }: Chosen & { readonly needed: boolean },
+  request: ConfirmRequest,
+  provider: PaymentProvider,
 ): Promise<Claim> => {
-  let current = payment;
+  let current = request.record;
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
     const refusal = claimRefusal(current);
     if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
     if (refusal === 'canceled') throw new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
     if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
-    if (needed && !chosen.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    const chosen = choose(provider, request, current);
+    if (!provider.can.capturesOnApproval && !chosen.method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     const next = claimed(current, chosen, deps.now());
-    const committed = await store.commit(current, next);
+    const committed = await store.commit(current, next, chosen.method.onlyIf);
     if (committed.ok) return { kind: 'claimed', payment: next };
+    if (committed.unmet) await requireHeld(deps.table, request.caller, current, chosen.method);
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
     current = committed.found;
   }
@@ -90,18 +94,18 @@ const claimAttempt = async (
 };
 
 /** The method and the return address that the request names, else the payment's own. */
-const chosenFor = (payment: VisiblePayment, request: ApiRequest<unknown, unknown, ConfirmInput>): Chosen => ({
-  ...methodFor(payment, request),
+const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): Chosen => ({
+  method: chooseMethod(provider, request, payment),
   returnUrl: request.body.return_url ?? payment.returnUrl,
 });
 
-const methodFor = (
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, named, caller }: ConfirmRequest,
   payment: VisiblePayment,
-  { body, named }: ApiRequest<unknown, unknown, ConfirmInput>,
-): Omit<Chosen, 'returnUrl'> => {
+): UsableMethod => {
   const saved = named(paymentMethodRecord);
-  if (saved) return savedMethod(payment.providerId, saved);
-  const { methodRef, paymentMethodId, providerCustomerId } = payment;
-  if (!body.payment_method_id) return { methodRef, paymentMethodId, providerCustomerId };
-  return { methodRef: body.payment_method_id, paymentMethodId: undefined, providerCustomerId };
+  if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
+  if (body.payment_method_id) return useToken(provider, body.payment_method_id, payment.providerCustomerId);
+  return useHeld(caller, payment, payment);
 };

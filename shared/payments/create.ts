@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts';
+import type { Owned } from '../access/record-kind.ts';
 import { productRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
@@ -11,13 +12,16 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { inProgress, reused } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { type UsableMethod, useSaved, useToken } from '../payment-methods/use.ts';
+import { requireProvider } from '../providers/done.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import type { Owner } from '../table/keys.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
 import { isVisible } from './payment.ts';
-import { priceOf, requireProvider, savedMethod } from './references.ts';
+import { priceOf } from './references.ts';
 import type { CreateIntentBody } from './requests.ts';
 import { FIRST_LOOK_MS, type PaymentStore, paymentStore } from './store.ts';
 import { paymentWithSecret } from './view.ts';
@@ -38,7 +42,7 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.forPayments(slot);
-  const draft = await withCustomer(deps, request, draftOf(deps, request, slot));
+  const draft = await withCustomer(deps, request, draftOf(deps, request, provider));
   const store = paymentStore(deps.table, deps.now);
   const claim = await claimCreation(deps, store, request, draft);
   if (claim.replayed) return created(deps, caller, claim.payment, true);
@@ -46,8 +50,10 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   return created(deps, caller, payment, claim.resumed);
 };
 
-const draftOf = (deps: MoneyDeps, request: CreateRequest, slot: ProviderSlot): Omit<Payment, 'id'> => {
+const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
   const { body, caller, owner, idempotency, named } = request;
+  const { slot } = provider;
+  const payer = ownerFields(caller, owner);
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const product = named(productRecord);
@@ -57,11 +63,11 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, slot: ProviderSlot): O
     createdAt: iso(now),
     updatedAt: iso(now),
     ...priceOf(body, product),
-    ...ownerFields(caller, owner),
+    ...payer,
     projectId: body.project_id ?? product?.project_id ?? undefined,
     productId: product?.id,
     ...customerOf(request, slot),
-    ...methodOf(request, slot),
+    ...methodFields(chooseMethod(provider, request, payer)),
     billingAddressId: text(body.billing_address_id),
     providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
@@ -106,10 +112,22 @@ const withCustomer = async (
   return { ...draft, ...customer };
 };
 
-const methodOf = ({ body, named }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, caller, named }: CreateRequest,
+  payer: Owned,
+): UsableMethod | undefined => {
   const saved = named(paymentMethodRecord);
-  return saved ? savedMethod(slot, saved) : { methodRef: body.payment_method_id ?? undefined };
+  if (saved) return useSaved(saved, { caller, payer, slot: provider.slot });
+  return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
 };
+
+/** A saved method is charged for its own customer at the provider. */
+const methodFields = (method: UsableMethod | undefined): Partial<Payment> => ({
+  methodRef: method?.methodRef,
+  paymentMethodId: method?.paymentMethodId,
+  ...(method?.providerCustomerId && { providerCustomerId: method.providerCustomerId }),
+});
 
 const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment> => {
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;

@@ -3,12 +3,9 @@ import type { Reference } from '../access/record-kind.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
-import { isIdOf } from '../core/ids.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
 import { customerRecord } from '../customers/customer.ts';
-import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import type { ProviderSlot } from '../settings.ts';
-import type { Payment } from './payment.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 
 /** What a payment request may name beside itself; the chain reads and checks it before the use case runs. */
 interface Naming {
@@ -19,17 +16,16 @@ interface Naming {
   readonly payment_method_id?: string | null | undefined;
 }
 
-export const namedBy = (body: Naming): readonly Reference[] => {
-  const method = body.payment_method_id;
-  return [
-    ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
-    ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
-    ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
-    ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
-    // Anything else is the provider's own id or one-time token of a method.
-    ...(method && isIdOf('payment_method', method) ? [{ kind: paymentMethodRecord, id: method }] : []),
-  ];
-};
+export const namedBy = (body: Naming): readonly Reference[] => [
+  ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
+  ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
+  ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
+  ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
+];
+
+/** The payment method that a request charges: our id, a provider's id of a saved method, or a one-time token. */
+export const methodUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly Reference[] =>
+  id ? [{ kind: paymentMethodRecord, id }] : [];
 
 /** A list's project. */
 export const projectNamed = (query: unknown): readonly Reference[] => {
@@ -37,27 +33,6 @@ export const projectNamed = (query: unknown): readonly Reference[] => {
   return parsed.success ? [{ kind: projectRecord, id: parsed.data.project_id }] : [];
 };
 const projectQuery = z.looseObject({ project_id: z.string() });
-
-/** @throws DomainError PROVIDER_MISMATCH where the method is of another provider. */
-export const savedMethod = (
-  slot: ProviderSlot,
-  method: PaymentMethod,
-): Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'> => {
-  requireProvider('payment_method_id', slot, method.providerId);
-  return {
-    paymentMethodId: method.id,
-    methodRef: method.providerMethodId,
-    providerCustomerId: method.providerCustomerId,
-  };
-};
-
-export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
-  if (expected === given) return;
-  throw new DomainError('PROVIDER_MISMATCH', {
-    message: `${path} belongs to ${given}, not ${expected}`,
-    details: { path, expected, given },
-  });
-};
 
 /** The price of what is bought: the product's, where one is named; the client never sets it. */
 export const priceOf = (

@@ -38,8 +38,9 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
   const kept = await provider.keepMethod({ ...knownOf(payment), customerId, idempotencyKey });
   if (kept.kind === 'unknown') return payment;
   if (kept.kind !== 'done') return giveUp(store, payment);
-  const method =
-    (await alreadySaved(deps, payment, owner, kept.value)) ?? (await save(deps, newMethod(deps, payment, kept.value)));
+  const known = await knownMethod(deps, payment, kept.value);
+  if (known && !isOf(known, owner)) return giveUp(store, payment);
+  const method = known ?? (await save(deps, newMethod(deps, payment, kept.value)));
   const next = {
     ...payment,
     paymentMethodId: method.id,
@@ -65,17 +66,19 @@ const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
   return !item || organizationRecord.parse(item) === undefined;
 };
 
-/** The payer's own record of that very method, where there is one: it is not saved twice. */
-const alreadySaved = async (
+/** The record of that very method, where there is one: a method is saved once, for one owner. */
+const knownMethod = async (
   { table, now }: SaveDeps,
   { providerId }: VisiblePayment,
-  owner: Owner,
   { methodId }: ProviderMethod,
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(table, providerId, methodId);
-  const method = alias?.kind === 'PM' ? await recordStore(table, now, paymentMethodShape).load(alias.id) : undefined;
-  const methodOwner = method && ownerOfRecord(method);
-  return methodOwner && ownerKeyOf(methodOwner) === ownerKeyOf(owner) ? method : undefined;
+  return alias?.kind === 'PM' ? recordStore(table, now, paymentMethodShape).load(alias.id) : undefined;
+};
+
+const isOf = (method: PaymentMethod, owner: Owner): boolean => {
+  const methodOwner = ownerOfRecord(method);
+  return methodOwner !== undefined && ownerKeyOf(methodOwner) === ownerKeyOf(owner);
 };
 
 const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {

@@ -115,11 +115,12 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     if (onlyIf.length > 0) {
       const all = await table.transact([{ put: paymentItem(next, now()), if: guard }, ...onlyIf]);
       if (all.ok) return { ok: true, payment: next };
-      return { ok: false, found: all.failed.includes(0) ? parsed(all.found[0]) : was };
+      const isOvertaken = all.failed.includes(0);
+      return { ok: false, found: isOvertaken ? parsed(all.found[0]) : was, unmet: !isOvertaken };
     }
     const written = await table.put(paymentItem(next, now()), guard);
     if (written.ok) return { ok: true, payment: next };
-    return { ok: false, found: parsed(written.found) };
+    return { ok: false, found: parsed(written.found), unmet: false };
   };
 
   const removeCreating = (id: string): Promise<Written> =>
@@ -206,7 +207,12 @@ type ProviderIds = 'providerIntentId' | 'providerPaymentId';
 
 export type CommitResult =
   | { readonly ok: true; readonly payment: Payment }
-  | { readonly ok: false; readonly found: Payment | undefined };
+  | {
+      readonly ok: false;
+      readonly found: Payment | undefined;
+      /** The payment stands as it was read; a condition beside it does not hold. */
+      readonly unmet: boolean;
+    };
 
 /** The first look at a creation or claim that nobody finished. */
 export const FIRST_LOOK_MS = MINUTE;

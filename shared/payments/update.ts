@@ -10,13 +10,14 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { unclear } from '../providers/done.ts';
+import { requireHeld, type UsableMethod, useSaved, useToken } from '../payment-methods/use.ts';
+import { requireProvider, unclear } from '../providers/done.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import { type Draft, isOfSubscription, isVisible, type VisiblePayment, withDraft } from './payment.ts';
-import { priceOf, requireProvider, savedMethod } from './references.ts';
+import { priceOf } from './references.ts';
 import type { UpdateIntentBody } from './requests.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { paymentWithSecret } from './view.ts';
@@ -30,11 +31,13 @@ export const updatePayment = async (
   const payment = request.record;
   refuseFixedFields(payment, request.body);
   requireUpdatable(payment);
-  const draft = await withCustomer(deps, request, draftOf(request, payment));
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const asked = draftOf(request, payment, provider);
+  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, request.caller, payment, payment);
+  const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) {
     return { data: paymentWithSecret(await apply(deps, store, payment, draft), deps.now()) };
   }
-  const provider = await deps.providers.forPayments(payment.providerId);
   if (!(await store.claimDraft(payment, draft))) throw new DomainError('VERSION_CONFLICT');
   const next = await finishUpdate(deps, store, provider, { ...payment, draft });
   return { data: paymentWithSecret(next, deps.now()) };
@@ -68,7 +71,11 @@ const requireUpdatable = (payment: VisiblePayment): void => {
   }
 };
 
-const draftOf = ({ body, named }: ApiRequest<unknown, unknown, UpdateIntentBody>, payment: VisiblePayment): Draft => {
+const draftOf = (
+  { body, caller, named }: ApiRequest<unknown, unknown, UpdateIntentBody>,
+  payment: VisiblePayment,
+  provider: PaymentProvider,
+): Draft => {
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
     sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
   return {
@@ -77,7 +84,7 @@ const draftOf = ({ body, named }: ApiRequest<unknown, unknown, UpdateIntentBody>
     productId: pick(body.product_id, payment.productId),
     ...customerOf(body, named, payment),
     billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
-    ...methodOf(body, named, payment),
+    ...methodFields(payment, body, chooseMethod(provider, { body, caller, named }, payment)),
     setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
     returnUrl: pick(body.return_url, payment.returnUrl),
     description: pick(body.description, payment.description),
@@ -113,13 +120,41 @@ const customerOf = (body: UpdateIntentBody, named: Named, payment: VisiblePaymen
   return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
 };
 
-const methodOf = (body: UpdateIntentBody, named: Named, payment: VisiblePayment): Partial<Draft> => {
-  if (body.payment_method_id === undefined) {
-    return { paymentMethodId: payment.paymentMethodId, methodRef: payment.methodRef };
-  }
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, caller, named }: Pick<ApiRequest<unknown, unknown, UpdateIntentBody>, 'body' | 'caller' | 'named'>,
+  payment: VisiblePayment,
+): UsableMethod | undefined => {
   const saved = named(paymentMethodRecord);
-  return saved ? savedMethod(payment.providerId, saved) : { methodRef: body.payment_method_id ?? undefined };
+  if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
+  return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
 };
+
+/** A saved method is charged for its own customer at the provider. */
+const methodFields = (
+  { paymentMethodId, methodRef }: VisiblePayment,
+  body: UpdateIntentBody,
+  chosen: UsableMethod | undefined,
+): Partial<Draft> => {
+  if (body.payment_method_id === undefined) return { paymentMethodId, methodRef };
+  return {
+    paymentMethodId: chosen?.paymentMethodId,
+    methodRef: chosen?.methodRef,
+    ...(chosen?.providerCustomerId && { providerCustomerId: chosen.providerCustomerId }),
+  };
+};
+
+/** Another amount, or another payer at the provider, for the saved method that the payment holds: a use of it. */
+const usesHeldMethod = (
+  { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
+  payment: VisiblePayment,
+  draft: Draft,
+): boolean =>
+  body.payment_method_id === undefined &&
+  payment.paymentMethodId !== undefined &&
+  (draft.totalCents !== payment.totalCents ||
+    draft.currency !== payment.currency ||
+    draft.providerCustomerId !== payment.providerCustomerId);
 
 /** When any price is sent, those not sent are derived again; subtotal stays the base when only tax or discount change. */
 const pricesOf = (

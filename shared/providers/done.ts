@@ -1,5 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { ProviderSlot } from '../settings.ts';
 
 /** What the provider answered, or the error that its refusal is to a caller. For calls that move no money. */
 export const done = <T>(outcome: Outcome<T>, field: string): T => {
@@ -24,3 +25,12 @@ export const unclear = (
   reason: Extract<Outcome<never>, { kind: 'unknown' }>['reason'],
   details?: Readonly<Record<string, unknown>>,
 ): DomainError => new DomainError(CODES[reason], details ? { details } : {});
+
+/** @throws DomainError PROVIDER_MISMATCH where a record is of another provider. */
+export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
+  if (expected === given) return;
+  throw new DomainError('PROVIDER_MISMATCH', {
+    message: `${path} belongs to ${given}, not ${expected}`,
+    details: { path, expected, given },
+  });
+};

@@ -66,6 +66,9 @@ export interface ProviderPayment {
 /** Why a confirmation is refused whose intent can never be charged again: it failed for good, or has expired. */
 export const INTENT_SPENT = 'intent_spent';
 
+/** Why a method is not attached: the provider holds it for another customer. */
+export const HELD_BY_ANOTHER = 'held_by_another_customer';
+
 export interface CreateIntent extends CallOptions {
   readonly paymentId: string;
   readonly amountCents: number;
@@ -240,6 +243,11 @@ export interface PaymentProvider {
   readonly acceptsWebhooks: boolean;
   /** There where it bills subscriptions by itself; whether new ones are left to it, `can` says. */
   readonly subscriptions?: NativeSubscriptions | undefined;
+  /**
+   * Does this id, by its form, name an instrument that the provider stores (not a one-time token)? Stripe's forms do not
+   * tell; Stripe itself refuses a method that is attached to another customer.
+   */
+  isStoredMethod(id: string): boolean;
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;
   confirmIntent(input: ConfirmIntent): Promise<Outcome<ProviderPayment>>;

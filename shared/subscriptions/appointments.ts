@@ -40,6 +40,7 @@ const appointments = (subscription: Subscription): readonly Appointment[] => {
     ...(subscription.billingOwner === 'service' ? ownAppointments(subscription) : []),
     ...noticeOf(subscription),
     ...at('look', charge?.lookAt),
+    ...(subscription.status === 'past_due' ? at('final', subscription.held?.finalAt) : []),
     ...(isLive(subscription) ? at('sync', syncAt) : []),
   ];
 };

@@ -1,4 +1,5 @@
 import { DomainError } from '../core/errors.ts';
+import type { UsableMethod } from '../payment-methods/use.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
 import { claimedAtProvider, createAtProvider } from './native.ts';
@@ -24,7 +25,7 @@ export const requireChargeable = (
 export const begin = async (
   deps: BillingDeps,
   subscription: Subscription,
-  cause: 'reactivate' | 'resume',
+  { cause, method }: { readonly cause: 'reactivate' | 'resume'; readonly method: UsableMethod },
 ): Promise<Subscription> => {
   const store = subscriptionStore(deps.table);
   const start = isNative(subscription) ? claimedAtProvider : startedNow;
@@ -33,7 +34,7 @@ export const begin = async (
   if (!begun.subscription.charge) return begun.subscription;
   const tried = isNative(subscription)
     ? await createAtProvider(deps, store, begun.subscription)
-    : await attemptCharge(deps, store, begun.subscription, { attended: true });
+    : await attemptCharge(deps, store, begun.subscription, { method, attended: true });
   if (tried.error) throw tried.error;
   if (tried.declined && tried.subscription.status === subscription.status) {
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: tried.declined } });

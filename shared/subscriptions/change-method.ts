@@ -1,33 +1,35 @@
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
 import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import type { HeldMethod, UsableMethod } from '../payment-methods/use.ts';
 import { readProvider } from './adopt.ts';
 import { attemptClaimed, edited } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
-import { changeAtProvider, withMethod } from './native-commands.ts';
-import { isNative } from './native-port.ts';
+import { changeAtProvider, resumeAnewAtProvider, resumed, withMethod } from './native-commands.ts';
+import { answerOf, isNative, nativeOf } from './native-port.ts';
+import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { transferTo } from './transfer.ts';
-import { type DunningPolicy, isFirst, isUnclear, nextRetry } from './transitions.ts';
+import { type DunningPolicy, isFirst, isUnclear, lastRetry, nextRetry } from './transitions.ts';
 
 /** Charged with it from now on; what is past due is tried with it at once, and whatever comes of that, it stays. */
 export const changeMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
-  method: PaymentMethod,
+  method: UsableMethod,
 ): Promise<Subscription> => {
   const store = subscriptionStore(deps.table);
   if (isNative(subscription)) return changeNatively(deps, subscription, method);
   const changed = await store.change(subscription, (current) => {
-    if (current.paymentMethodId === method.id) return current;
+    if (current.paymentMethodId === method.paymentMethodId) return current;
     const next = edited(current, 'method_changed', deps.now(), methodFields(current, method));
     return isOwed(next) ? attemptClaimed(next, deps.now()) : next;
   });
   const isClaimed = isUnclear(changed.charge) && !isUnclear(subscription.charge);
   if (!isClaimed || changed.status !== 'past_due') return changed;
-  const { subscription: tried } = await attemptCharge(deps, store, changed, { attended: true });
+  const { subscription: tried } = await attemptCharge(deps, store, changed, { method, attended: true });
   return tried;
 };
 
@@ -35,9 +37,9 @@ export const changeMethod = async (
 const changeNatively = async (
   deps: BillingDeps,
   subscription: Subscription,
-  method: PaymentMethod,
+  method: HeldMethod,
 ): Promise<Subscription> => {
-  if (subscription.paymentMethodId === method.id) return subscription;
+  if (subscription.paymentMethodId === method.paymentMethodId) return subscription;
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const store = subscriptionStore(deps.table);
   const { providerCustomerId: payer = subscription.providerCustomerId } = method;
@@ -46,9 +48,12 @@ const changeNatively = async (
   const stands = isLive(subscription) && isOthers ? await readProvider(deps, store, subscription) : subscription;
   if (isLive(stands) && isOthers) return transferTo(deps, stands, method);
   const told = isLive(stands)
-    ? await changeAtProvider(deps, stands, `method:${method.id}`, withMethod(method.providerMethodId))
+    ? await changeAtProvider(deps, stands, `method:${method.paymentMethodId}`, withMethod(method.methodRef ?? ''))
     : stands;
-  return store.change(told, (current) => edited(current, 'method_changed', deps.now(), methodFields(current, method)));
+  const changed = await store.change(told, (current) =>
+    edited(current, 'method_changed', deps.now(), methodFields(current, method)),
+  );
+  return changed.held ? release(deps, changed) : changed;
 };
 
 /** Another method takes a gone one's place, unasked: what is past due waits for its next retry. */
@@ -59,19 +64,74 @@ export const handMethodOver = async (
   heir: PaymentMethod | undefined,
 ): Promise<Subscription> => {
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-  if (heir && isNative(subscription)) return changeNatively(deps, subscription, heir);
-  return subscriptionStore(deps.table).change(subscription, (current) => {
+  const next = heir && heldAs(heir);
+  if (next && isNative(subscription)) return changeNatively(deps, subscription, next);
+  return replaceMethod(deps, subscription, goneId, next);
+};
+
+const replaceMethod = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  goneId: string,
+  heir: HeldMethod | undefined,
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.paymentMethodId !== goneId) return current;
     const fields = heir ? methodFields(current, heir) : { paymentMethodId: undefined, methodRef: undefined };
     const next = edited(current, 'method_changed', deps.now(), fields);
     return heir && isOwed(next) ? withRetry(next, deps.now(), deps.dunning) : next;
   });
+
+/**
+ * The member whose own method paid has left the organization: nothing is charged to it any more. Where the provider
+ * bills, collection is held back there; from the next period on the subscription is past due.
+ */
+export const endLending = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  methodId: string,
+): Promise<Subscription> => {
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (!isNative(subscription)) return replaceMethod(deps, subscription, methodId, undefined);
+  const { id, providerSubscriptionId, lock } = subscription;
+  if (providerSubscriptionId !== undefined) {
+    const native = await nativeOf(deps, subscription);
+    const outcome = await native.pause({
+      subscriptionId: providerSubscriptionId,
+      idempotencyKey: `${id}:hold:${lock}`,
+    });
+    // A refusal: it is over there, and charges nothing more.
+    if (outcome.kind !== 'refused') answerOf(outcome, subscription);
+  }
+  const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
+  const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.paymentMethodId !== methodId) return current;
+    return edited(current, 'method_changed', deps.now(), { paymentMethodId: undefined, methodRef: undefined, held });
+  });
 };
 
-const methodFields = (subscription: Subscription, method: PaymentMethod) => ({
+/** Collection goes on with the new method: what is paid for runs on, else a new period is charged now. */
+const release = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const released = await subscriptionStore(deps.table).change(subscription, (current) => ({
+    ...current,
+    held: undefined,
+  }));
+  return isPaidFor(released, deps.now())
+    ? changeAtProvider(deps, released, `release:${released.lock}`, resumed)
+    : resumeAnewAtProvider(deps, released);
+};
+
+const heldAs = (method: PaymentMethod): HeldMethod => ({
   paymentMethodId: method.id,
   methodRef: method.providerMethodId,
-  providerCustomerId: method.providerCustomerId ?? subscription.providerCustomerId,
+  providerCustomerId: method.providerCustomerId,
+});
+
+const methodFields = (subscription: Subscription, { paymentMethodId, methodRef, providerCustomerId }: HeldMethod) => ({
+  paymentMethodId,
+  methodRef,
+  providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
 });
 
 /** Past due, and no attempt under way. */

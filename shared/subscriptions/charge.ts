@@ -1,5 +1,6 @@
 import type { DomainError } from '../core/errors.ts';
 import type { DeclineCode } from '../core/outcome.ts';
+import type { UsableMethod } from '../payment-methods/use.ts';
 import { type Collected, collect } from '../payments/collect.ts';
 import { chargeDropped, chargeFailed } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
@@ -18,17 +19,25 @@ export interface Attempted {
   readonly error?: DomainError | undefined;
 }
 
+export interface ChargeWith {
+  /** Has passed the rule of use, for whoever asks for this charge. */
+  readonly method: UsableMethod;
+  /** The payer waits for the answer. */
+  readonly attended: boolean;
+}
+
 /** Makes one attempt at the open charge, which the caller has claimed, and records what came of it. */
 export const attemptCharge = async (
   deps: BillingDeps,
   store: SubscriptionStore,
   subscription: Subscription,
-  { attended }: { readonly attended: boolean },
+  { method, attended }: ChargeWith,
 ): Promise<Attempted> => {
   const { charge } = subscription;
   if (!charge || subscription.billingOwner !== 'service') throw new Error('nothing of ours is to be charged');
   const collected = await collect(deps, {
     payment: { ...periodPayment(subscription, charge.paymentId), ...(!attended && { offSession: true }) },
+    method,
     attempts: charge.attempts,
     onlyIf: [wantedIf(subscription.id, charge.paymentId)],
   });

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../catalog/reference-records.ts';
-import { DomainError } from '../core/errors.ts';
+import { DomainError, invalid } from '../core/errors.ts';
 import { DAY, instant, iso, SECOND } from '../core/time.ts';
 import { customerRecord } from '../customers/customer.ts';
 import { guestTokenFields } from '../http/guest-token-fields.ts';
@@ -10,7 +10,8 @@ import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { inProgress } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { requireProvider } from '../payments/references.ts';
+import { type UsableMethod, useSaved } from '../payment-methods/use.ts';
+import { requireProvider } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { requireSameOwner, whatIsLeft } from './belongings.ts';
 import { cancelNow } from './cancel.ts';
@@ -41,7 +42,8 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const { body, idempotency } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.forPayments(slot);
-  const draft = draftOf(deps, request, provider);
+  const method = chooseMethod(request, provider);
+  const draft = draftOf(deps, request, { provider, method });
   const store = subscriptionStore(deps.table);
   const { record, replayed } = await createOnce(deps, {
     // One conditional write decides: what is built before it asks nobody anything.
@@ -53,7 +55,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   if (record.status === 'declined') throw declined(record);
   const made = isVisible(record)
     ? record
-    : await finished(deps, store, replayed ? await takenOver(deps, store, record) : record);
+    : await finished(deps, replayed ? await takenOver(deps, store, record) : record, method);
   return answer(deps, request.caller, await withoutTheGone(deps, made), replayed);
 };
 
@@ -95,12 +97,13 @@ const takenOver = async (
 /** @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then there is no subscription. */
 const finished = async (
   deps: SubscriptionDeps,
-  store: SubscriptionStore,
   creating: Subscription,
+  method: UsableMethod,
 ): Promise<VisibleSubscription> => {
+  const store = subscriptionStore(deps.table);
   const { subscription, error } = isNative(creating)
     ? await createAtProvider(deps, store, creating)
-    : await attemptCharge(deps, store, creating, { attended: true });
+    : await attemptCharge(deps, store, creating, { method, attended: true });
   if (isVisible(subscription)) return subscription;
   if (subscription.status === 'declined') throw declined(subscription);
   if (error) await store.removeCreating(subscription);
@@ -126,7 +129,7 @@ const answer = async (
 const draftOf = (
   deps: SubscriptionDeps,
   request: CreateRequest,
-  provider: PaymentProvider,
+  { provider, method }: { readonly provider: PaymentProvider; readonly method: UsableMethod },
 ): Omit<Subscription, 'id'> => {
   const { body, idempotency, named } = request;
   const now = deps.now();
@@ -144,7 +147,7 @@ const draftOf = (
     requestHash: idempotency?.requestHash,
     billingOwner: billingOwnerOf(provider, plan),
     ...ownerFields(request),
-    ...belongingsOf(request, provider),
+    ...belongingsOf(request, provider, method),
     projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,
     productId: product?.id,
     providerId: provider.slot,
@@ -166,18 +169,25 @@ const draftOf = (
   };
 };
 
+/** @throws DomainError VALIDATION_ERROR for anything but a saved method: it is charged again and again. */
+const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
+  const saved = request.named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller: request.caller, payer: ownerFields(request), slot });
+  const message = 'must be a saved payment method: save it first';
+  throw invalid([{ path: 'payment_method_id', rule: 'saved', message }]);
+};
+
 /** The customer that is to pay, and with what. */
-const belongingsOf = ({ named, owner }: CreateRequest, { slot }: PaymentProvider) => {
-  const [customer, method, address] = [named(customerRecord), named(paymentMethodRecord), named(addressRecord)];
-  if (!customer || !method) throw new Error('a subscription without customer and method');
+const belongingsOf = ({ named, owner }: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
+  const [customer, address] = [named(customerRecord), named(addressRecord)];
+  if (!customer) throw new Error('a subscription without a customer');
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
   requireProvider('customer_id', slot, customer.providerId);
-  requireProvider('payment_method_id', slot, method.providerId);
-  for (const record of [customer, method, address]) if (record) requireSameOwner(record, organizationId);
+  for (const record of [customer, address]) if (record) requireSameOwner(record, organizationId);
   return {
     customerId: customer.id,
-    paymentMethodId: method.id,
-    methodRef: method.providerMethodId,
+    paymentMethodId: method.paymentMethodId,
+    methodRef: method.methodRef,
     providerCustomerId: method.providerCustomerId ?? customer.providerCustomerId,
     billingAddressId: address?.id,
   };

@@ -1,10 +1,12 @@
 import { DomainError } from '../core/errors.ts';
 import { slotOf } from '../payment-methods/defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import { isLent } from '../payment-methods/use.ts';
 import { readDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
-import { handMethodOver } from './change-method.ts';
+import { endLending, handMethodOver } from './change-method.ts';
 import type { BillingDeps } from './deps.ts';
+import type { Subscription } from './subscription.ts';
 import { subscriptionsUsing } from './used-by.ts';
 
 /**
@@ -17,7 +19,7 @@ export const handOver = async (
   method: PaymentMethod,
   { isGone }: { readonly isGone: boolean },
 ): Promise<void> => {
-  const users = await subscriptionsUsing(deps.table, 'PM', method.id);
+  const users = await stillLent(deps, method);
   if (users.length === 0) return;
   const heir = await heirOf(deps, method);
   if (!heir && !isGone) {
@@ -26,6 +28,16 @@ export const handOver = async (
     });
   }
   for (const subscription of users) await handMethodOver(deps, subscription, method.id, heir);
+};
+
+/** The subscriptions that the method still pays for. Those of an organization that its user has left lose it at once. */
+const stillLent = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
+  const lent: Subscription[] = [];
+  for (const subscription of await subscriptionsUsing(deps.table, 'PM', method.id)) {
+    if (await isLent(deps.table, subscription, method)) lent.push(subscription);
+    else await endLending(deps, subscription, method.id);
+  }
+  return lent;
 };
 
 const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {

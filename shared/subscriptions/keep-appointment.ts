@@ -1,16 +1,17 @@
 import { DomainError } from '../core/errors.ts';
 import { DAY, iso, MINUTE } from '../core/time.ts';
+import { findUnattended, type UsableMethod } from '../payment-methods/use.ts';
 import { collectedPayment, letGo } from '../payments/collect.ts';
 import { followAbandoned } from './abandon.ts';
 import { readProvider, readWhereKnown } from './adopt.ts';
 import { appointmentOf, dueStep, type Step } from './appointments.ts';
-import { attemptClaimed, canceledNow, chargeDropped, edited, retriesOver } from './changes.ts';
+import { attemptClaimed, canceledNow, chargeDropped, chargeFailed, edited, retriesOver } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
 import { createAtProvider } from './native.ts';
 import { cancelAtProvider, endWhatWasMade, madeBefore } from './native-commands.ts';
 import { isNative, nativeOf } from './native-port.ts';
-import { billedNext, missedPeriods } from './periods.ts';
+import { billedNext, missedPeriods, withoutMethod } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
@@ -73,16 +74,19 @@ const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
     const { deps, store, subscription } = kept;
     const missed = missedPeriods(subscription, deps.now());
     if (missed > 0) deps.log.warn('periods let go', { subscription_id: subscription.id, count: missed });
-    const billed = await store.commit(subscription, billedNext(subscription, deps.now(), deps.dunning));
+    const method = await findUnattended(deps.table, subscription, subscription);
+    const payable = method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+    const billed = await store.commit(subscription, billedNext(payable, deps.now(), deps.dunning));
     if (!billed.ok) return OVERTAKEN;
-    return billed.subscription.charge?.lookAt === undefined
-      ? billed.subscription.status
-      : attempt({ ...kept, subscription: billed.subscription });
+    return method && billed.subscription.charge?.lookAt !== undefined
+      ? attempt({ ...kept, subscription: billed.subscription }, method)
+      : billed.subscription.status;
   },
 
   retry: (kept) => claimAndAttempt(kept),
 
   final: async ({ deps, store, subscription }) => {
+    if (isNative(subscription) && deps.dunning.finalAction === 'cancel') await cancelAtProvider(deps, subscription);
     const over = retriesOver(subscription, deps.now(), deps.dunning);
     return (await store.commit(subscription, over)).ok ? over.status : OVERTAKEN;
   },
@@ -107,12 +111,26 @@ const end = async ({ deps, store, subscription }: Kept): Promise<string> => {
 /** The attempt is claimed here before it is made: whoever cancels meanwhile knows of it. */
 const claimAndAttempt = async (kept: Kept): Promise<string> => {
   const { deps, store, subscription } = kept;
+  const method = await findUnattended(deps.table, subscription, subscription);
+  if (!method) return loseMethod(kept);
   const claimed = await store.commit(subscription, attemptClaimed(subscription, deps.now()));
-  return claimed.ok ? attempt({ ...kept, subscription: claimed.subscription }) : OVERTAKEN;
+  return claimed.ok ? attempt({ ...kept, subscription: claimed.subscription }, method) : OVERTAKEN;
 };
 
-const attempt = async ({ deps, store, subscription }: Kept): Promise<string> => {
-  const attempted = await attemptCharge(deps, store, subscription, { attended: false });
+/** Nothing is charged: its method was deleted, or the member who lent it has left the organization. */
+const loseMethod = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  const attempts = subscription.charge?.attempts ?? 0;
+  const failed = chargeFailed(
+    subscription,
+    { code: 'processing_error', attempts, spent: false },
+    deps.now(),
+    deps.dunning,
+  );
+  return (await store.commit(subscription, withoutMethod(failed))).ok ? 'no payment method' : OVERTAKEN;
+};
+
+const attempt = async ({ deps, store, subscription }: Kept, method: UsableMethod): Promise<string> => {
+  const attempted = await attemptCharge(deps, store, subscription, { method, attended: false });
   if (attempted.error) await comeBack({ deps, store, subscription });
   return attempted.error?.code ?? attempted.subscription.status;
 };

@@ -27,8 +27,9 @@ export interface Said {
   readonly at: number;
 }
 
-export const mirrored = (subscription: Subscription, said: Said, now: Instant): Subscription => {
+export const mirrored = (subscription: Subscription, report: Said, now: Instant): Subscription => {
   const { charge } = subscription;
+  const said = heldBack(subscription, report);
   const isOver = subscription.status === 'declined' || (subscription.status === 'canceled' && !isAwaited(charge));
   if (isOver) return paidAfterAll(subscription, said, now);
   const { status, bridges } = begun(subscription, said, statusOf(subscription, said));
@@ -51,6 +52,14 @@ export const mirrored = (subscription: Subscription, said: Said, now: Instant): 
   const next = { ...heard, syncAt: syncTime({ ...heard, status }, now) };
   const reason = reasonOf(subscription, next, status);
   return reason === undefined ? next : moved(next, { to: status, cause: causeOf(subscription, status), reason, now });
+};
+
+/** What is held back for want of a method is not paused: it runs as long as it is paid for, then it is past due. */
+const heldBack = (subscription: Subscription, said: Said): Said => {
+  if (!subscription.held || said.status !== 'paused') return said;
+  const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
+  const isUnpaid = said.currentPeriodStart !== undefined && said.currentPeriodStart * SECOND >= paidUntil;
+  return { ...said, status: isUnpaid ? 'past_due' : standing(subscription) };
 };
 
 /** The money moved before it ended: what was paid for is said, and is not asked for again; the state stays. */
@@ -156,13 +165,13 @@ const reasonOf = (was: Subscription, is: Subscription, status: SubscriptionStatu
   return moves || !isKnown || (was.charge && !is.charge) ? 'updated' : undefined;
 };
 
-const reasonOfStatus = ({ status: was, charge }: Subscription, status: SubscriptionStatus): Reason => {
+const reasonOfStatus = ({ status: was, charge, held }: Subscription, status: SubscriptionStatus): Reason => {
   switch (status) {
     case 'canceled':
     case 'paused':
       return status;
     case 'past_due':
-      return 'payment_failed';
+      return held ? 'payment_method_unavailable' : 'payment_failed';
     case 'trialing':
       return 'updated';
     case 'active':

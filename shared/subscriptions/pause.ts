@@ -1,6 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { requireHeld } from '../payment-methods/use.ts';
 import { followAbandoned } from './abandon.ts';
 import { begin, requireChargeable } from './begin.ts';
 import { pausedNow, resumedFree } from './changes.ts';
@@ -21,6 +22,7 @@ export const pauseSubscription = async (
   const store = subscriptionStore(deps.table);
   if (isNative(record) && record.status !== 'paused') {
     requireState(record, mayChange(record.status, 'paused', 'pause'));
+    requireNotHeld(record);
     return { data: shown(await atProvider.changeAtProvider(deps, record, 'pause', atProvider.paused)) };
   }
   const paused = await store.change(record, (current) => {
@@ -34,24 +36,31 @@ export const pauseSubscription = async (
 /** Runs on where its period is still paid for; else a new one starts now, and is charged. */
 export const resumeSubscription = async (
   deps: BillingDeps,
-  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   if (record.status === 'active') return { data: shown(record) };
   requireState(record, record.status === 'paused');
   const isFree = isPaidFor(record, deps.now());
-  requireChargeable(record, { needsMethod: !isFree });
+  // Where the provider bills, it charges the method by itself from here on.
+  requireChargeable(record, { needsMethod: !isFree || isNative(record) });
+  const method = isFree ? undefined : await requireHeld(deps.table, caller, record, record);
   if (isNative(record)) {
     const running = isFree
       ? atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)
       : atProvider.resumeAnewAtProvider(deps, record);
     return { data: shown(await running) };
   }
-  if (!isFree) return { data: shown(await begin(deps, record, 'resume')) };
+  if (method) return { data: shown(await begin(deps, record, { cause: 'resume', method })) };
   const resumed = await subscriptionStore(deps.table).change(record, (current) => {
     requireState(current, current.status === 'paused');
     return resumedFree(current, deps.now());
   });
   return { data: shown(resumed) };
+};
+
+/** @throws DomainError INVALID_STATE while the provider holds it back for want of a payment method. */
+const requireNotHeld = ({ held }: Subscription): void => {
+  if (held) throw new DomainError('INVALID_STATE', { message: 'Its payment method is gone: name another one first' });
 };
 
 const requireState = ({ status }: Subscription, allowed: boolean): void => {

@@ -49,12 +49,17 @@ export const billedNext = (subscription: Subscription, now: Instant, policy: Dun
   if (subscription.paymentMethodId !== undefined) return chargeOpened(subscription, 'renew', next, now);
   if (inTrial) return trialWithoutMethod(subscription, now);
   const failure = { code: 'processing_error', attempts: 0, spent: false } as const;
-  return withoutRetry(chargeFailed(chargeOpened(subscription, 'renew', next, now), failure, now, policy));
+  return withoutMethod(chargeFailed(chargeOpened(subscription, 'renew', next, now), failure, now, policy));
 };
 
-/** There is no method to try again with: it waits for one. */
-const withoutRetry = (subscription: Subscription): Subscription =>
-  subscription.charge ? { ...subscription, charge: { ...subscription.charge, retryAt: undefined } } : subscription;
+/** There is no method to try again with: a subscription that is past due waits for one. */
+export const withoutMethod = (subscription: Subscription): Subscription => ({
+  ...subscription,
+  paymentMethodId: undefined,
+  methodRef: undefined,
+  ...(subscription.status === 'past_due' && { reason: 'payment_method_unavailable' }),
+  ...(subscription.charge && { charge: { ...subscription.charge, retryAt: undefined } }),
+});
 
 /** In a trial, or in a period that has been paid. */
 export const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {

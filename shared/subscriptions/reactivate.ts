@@ -1,6 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { requireHeld } from '../payment-methods/use.ts';
 import { readWhereKnown } from './adopt.ts';
 import { begin, requireChargeable } from './begin.ts';
 import { whatIsLeft } from './belongings.ts';
@@ -19,7 +20,7 @@ import { shown } from './view.ts';
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
-  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const now = deps.now();
   if (isLive(record)) return { data: shown(await keepOn(deps, record)) };
@@ -27,9 +28,10 @@ export const reactivateSubscription = async (
   const isFree = isPaidFor(former, now) && !isNative(former);
   requireChargeable(former, { needsMethod: !isFree });
   if (isFree) return { data: shown(await runOn(deps, former)) };
+  const method = await requireHeld(deps.table, caller, former, former);
   // A renewal that nobody has told of yet is not charged once more.
   const ended = (isNative(former) && (await readWhereKnown(deps, subscriptionStore(deps.table), former))) || former;
-  return { data: shown(await begin(deps, ended, 'reactivate')) };
+  return { data: shown(await begin(deps, ended, { cause: 'reactivate', method })) };
 };
 
 /** Nobody looks after a canceled one when its customer or its method goes. @throws DomainError INVALID_STATE */

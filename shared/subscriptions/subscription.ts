@@ -32,6 +32,7 @@ export const REASONS = [
   'paused',
   'resumed',
   'method_changed',
+  'payment_method_unavailable',
   'updated',
   'billing_address_changed',
 ] as const;
@@ -103,6 +104,13 @@ export const subscriptionSchema = z.object({
       /** Paid for until then. */
       freeUntil: optional,
       lookAt: z.string(),
+    })
+    .optional(),
+  /** The provider bills and has no method to charge: collection is held back there until another method is named. */
+  held: z
+    .object({
+      /** When a subscription that is past due by then is given up. */
+      finalAt: z.string(),
     })
     .optional(),
   /** Counts subscriptions made at the provider for this one. */

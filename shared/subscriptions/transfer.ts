@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
-import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import type { HeldMethod } from '../payment-methods/use.ts';
 import type { CallOptions } from '../providers/call-options.ts';
 import type { NativeSubscriptions, ProviderSubscription } from '../providers/native-subscriptions.ts';
 import { putAlias } from '../table/alias.ts';
@@ -24,7 +24,7 @@ import type { Subscription } from './subscription.ts';
 export const transferTo = async (
   deps: BillingDeps,
   subscription: Subscription,
-  method: PaymentMethod,
+  method: HeldMethod,
 ): Promise<Subscription> => {
   const { status, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
   if (status === 'paused') throw new DomainError('INVALID_STATE', { message: 'Resume it first' });
@@ -34,8 +34,8 @@ export const transferTo = async (
     ...subscription,
     providerGeneration: providerGeneration + 1,
     transfer: {
-      paymentMethodId: method.id,
-      methodRef: method.providerMethodId,
+      paymentMethodId: method.paymentMethodId ?? '',
+      methodRef: method.methodRef ?? '',
       providerCustomerId: method.providerCustomerId ?? '',
       freeUntil: isPaidFor(subscription, deps.now()) ? paidUntilOf(subscription) : undefined,
       lookAt: iso(deps.now() + MINUTE),
@@ -157,6 +157,7 @@ const handedOver = async (
       providerSubscriptionId: subscriptionId,
       ...(former && { formerProviderIds: [...formerProviderIds, former] }),
       transfer: undefined,
+      held: undefined,
     });
   });
 };

@@ -1,11 +1,11 @@
 import { type Address, addressRecord } from '../addresses/address.ts';
-import { invalid } from '../core/errors.ts';
+import { type DomainError, invalid } from '../core/errors.ts';
 import { metadataSchema } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
-import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { requireProvider } from '../payments/references.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { type UsableMethod, useSaved } from '../payment-methods/use.ts';
 import type { Table } from '../table/table.ts';
 import { requireSameOwner } from './belongings.ts';
 import { changeMethod } from './change-method.ts';
@@ -19,21 +19,34 @@ import { shown } from './view.ts';
 /** Changes payment method and metadata. A new method on a subscription that is past due is tried at once. */
 export const updateSubscription = async (
   deps: BillingDeps,
-  { record, body, named }: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
+  request: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
 ): Promise<Reply> => {
-  const method = named(paymentMethodRecord);
-  if (method) requireOwnMethod(record, method);
+  const { record, body } = request;
+  const method = chooseMethod(request);
   // What may be refused goes first.
   const paying = method ? await changeMethod(deps, record, method) : record;
   return { data: shown(await withMetadata(deps, paying, body)) };
 };
 
-/** It belongs to whoever asks, even where an organization pays. */
-const requireOwnMethod = ({ providerId }: Subscription, method: PaymentMethod): void => {
-  requireProvider('payment_method_id', providerId, method.providerId);
-  if (method.organizationId === undefined) return;
-  throw invalid([{ path: 'payment_method_id', rule: 'owner', message: 'must be a payment method of your own' }]);
+/**
+ * The method that the request names: the caller's own, even where an organization pays.
+ * @throws DomainError VALIDATION_ERROR for an organization's, or for anything but a saved method
+ */
+const chooseMethod = ({
+  record,
+  body,
+  named,
+  caller,
+}: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>): UsableMethod | undefined => {
+  if (!body.payment_method_id) return undefined;
+  const saved = named(paymentMethodRecord);
+  if (!saved) throw refusedMethod('saved', 'must be a saved payment method: save it first');
+  if (saved.organizationId !== undefined) throw refusedMethod('owner', 'must be a payment method of your own');
+  return useSaved(saved, { caller, payer: record, slot: record.providerId });
 };
+
+const refusedMethod = (rule: string, message: string): DomainError =>
+  invalid([{ path: 'payment_method_id', rule, message }]);
 
 const withMetadata = async (
   deps: BillingDeps,

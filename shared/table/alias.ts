@@ -32,6 +32,15 @@ export const findAlias = async (table: Table, providerId: string, externalId: st
   return item && aliasSchema.parse(item);
 };
 
+/** Where a record of one kind is found by an id at any of the providers, for a read together with other items. */
+export const aliasesOf = (kind: Alias['kind'], providerIds: readonly string[], externalId: string) => ({
+  keys: providerIds.map((providerId) => aliasKey(providerId, externalId)),
+  idOf: (item: Item): string | undefined => {
+    const alias = aliasSchema.parse(item);
+    return alias.kind === kind ? alias.id : undefined;
+  },
+});
+
 /** By an id at any of the providers, in one read. */
 export const findAliasAnywhere = async (
   table: Table,

@@ -54,13 +54,20 @@ export const expression = (nowSeconds: number) => {
     return `:v${values.length - 1}`;
   };
 
+  /** DynamoDB refuses parentheses around a single condition that has its own. */
+  const group = (clauses: readonly Clause[], operator: ' OR ' | ' AND '): string => {
+    const [first, ...rest] = clauses;
+    if (first && rest.length === 0) return written(first);
+    return `(${clauses.map(written).join(operator)})`;
+  };
+
   const written = (clause: Clause): string => {
     if ('absent' in clause) return `(attribute_not_exists(${name('pk')}) OR ${name('ttl')} <= ${value(nowSeconds)})`;
     if ('exists' in clause) {
       return `(attribute_exists(${name('pk')}) AND (attribute_not_exists(${name('ttl')}) OR ${name('ttl')} > ${value(nowSeconds)}))`;
     }
-    if ('any' in clause) return `(${clause.any.map(written).join(' OR ')})`;
-    if ('every' in clause) return `(${clause.every.map(written).join(' AND ')})`;
+    if ('any' in clause) return group(clause.any, ' OR ');
+    if ('every' in clause) return group(clause.every, ' AND ');
     if ('lacks' in clause) return `attribute_not_exists(${name(clause.lacks)})`;
     if ('has' in clause) return `attribute_exists(${name(clause.has)})`;
     if ('contains' in clause) return `contains(${name(clause.contains[0])}, ${value(clause.contains[1])})`;

@@ -70,6 +70,8 @@ export const memberKeyById = (organizationId: string, memberId: string): Key => 
 });
 export const memberKey = (organizationId: string, userId: string): Key =>
   memberKeyById(organizationId, memberIdOf(organizationId, userId));
+/** A membership that has ended, until nothing of that user pays for the organization any more. */
+export const endedMembershipKey = (memberId: string): Key => single('LEFT', memberId);
 /** What the sort keys of all members begin with. */
 export const MEMBER_PREFIX = 'MEMBER#';
 /** A user's memberships, in the `owner` index. */

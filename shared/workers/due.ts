@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { iso, MINUTE, type Now } from '../core/time.ts';
 import type { Log } from '../observability/logger.ts';
 import type { RemovalDeps } from '../organizations/children.ts';
+import { runEndedMembership } from '../organizations/end-membership.ts';
 import { keepOrganizationAppointment } from '../organizations/finish-deletion.ts';
 import { type AppointmentDeps, keepPaymentAppointment } from '../payments/keep-appointment.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
@@ -71,6 +72,7 @@ const KEEPERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<st
   PAY: keepPaymentAppointment,
   ORG: keepOrganizationAppointment,
   SUB: keepSubscriptionAppointment,
+  LEFT: runEndedMembership,
 };
 
 /** Keeps one appointment; a message whose lease is no longer the record's is an old one. */

@@ -117,11 +117,11 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ body: [] });
   });
 
-  test('of somebody else’s customer at the provider is refused', async () => {
+  test('of another customer at the provider is not found', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { provider_payment_method_id } = await saveMethod(service, user.options);
     const answer = await create(stranger, { provider_payment_method_token: provider_payment_method_id });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } });
     expect(await list(stranger)).toMatchObject({ body: [] });
   });
 

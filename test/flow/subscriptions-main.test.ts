@@ -194,7 +194,7 @@ describe('what it names', () => {
     // An organization's method pays for nobody but the organization.
     expect(await trySubscribe(service, ofOrganization)).toMatchObject({
       status: 403,
-      body: { code: 'ORGANIZATION_ACCESS_DENIED' },
+      body: { code: 'INSUFFICIENT_PERMISSIONS' },
     });
     const byMember = { ...ofOrganization, options: member.options };
     expect(await trySubscribe(service, byMember, { organization_id })).toMatchObject({

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { useHeld } from '../../shared/payment-methods/use.ts';
 import { claimed, created, inStatus, reported, updated } from '../../shared/payments/changes.ts';
 import { CAUSES, PAYMENT_STATUSES, type Payment, withDraft } from '../../shared/payments/payment.ts';
 import type { ProviderPayment } from '../../shared/providers/provider.ts';
+import { session } from '../builders/api-request.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
 const LATER = NOON + 10 * SECOND;
@@ -85,7 +87,8 @@ describe('every next version', () => {
 });
 
 describe('a claim', () => {
-  const method = { methodRef: 'pm_2', paymentMethodId: undefined, providerCustomerId: 'cus_1' };
+  const held = { methodRef: 'pm_2', paymentMethodId: undefined, providerCustomerId: 'cus_1' };
+  const chosen = { method: useHeld(session(), { userId: 'user_1' }, held) };
 
   test('is a new attempt with its method, time and first look', () => {
     const failed = payment({
@@ -96,7 +99,7 @@ describe('a claim', () => {
       failureCode: 'lost_card',
       nextAction: { type: 'use_provider_sdk' },
     });
-    expect(claimed(failed, method, LATER)).toMatchObject({
+    expect(claimed(failed, chosen, LATER)).toMatchObject({
       status: 'processing',
       cause: 'claim',
       version: 5,
@@ -107,13 +110,13 @@ describe('a claim', () => {
       nextAction: undefined,
       reconcileAt: iso(LATER + MINUTE),
       reconcileStep: 0,
-      ...method,
+      ...held,
     });
   });
 
   test('never has the key of another attempt', () => {
-    const first = claimed(payment(), method, NOON);
-    const second = claimed(inStatus(first, 'failed', NOON, 'answer'), method, NOON);
+    const first = claimed(payment(), chosen, NOON);
+    const second = claimed(inStatus(first, 'failed', NOON, 'answer'), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
   });
 });

@@ -23,6 +23,9 @@ const CAN: Capabilities = {
   subscriptions: 'service',
 };
 
+/** Set-up tokens, and the simulator's test values; the ids of vaulted payment tokens have small letters. */
+const ONE_TIME = /^[0-9A-Z-]+$/;
+
 /** @returns undefined where the slot lacks client id or secret: it is closed. */
 export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
@@ -36,6 +39,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     acceptsWebhooks: webhookId !== '',
     ...paypalOrders(call),
     ...paypalVault(call),
+    isStoredMethod: (id) => !ONE_TIME.test(id),
     tokenizeCard: notOffered,
     updateBilling: notOffered,
     verifyWebhook: webhookVerifier({ exchange, webhookId, baseUrl }),

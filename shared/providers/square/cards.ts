@@ -53,7 +53,8 @@ export const squareCards = (call: Call, orders: SquareOrders) => {
   };
 };
 
-const ON_FILE = 'ccof:';
+/** What the ids of cards on file begin with. */
+export const ON_FILE = 'ccof:';
 
 const BRANDS: Readonly<Record<string, string>> = {
   AMERICAN_EXPRESS: 'amex',

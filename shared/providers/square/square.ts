@@ -2,7 +2,7 @@ import type { AdapterOptions } from '../adapter.ts';
 import { httpClient } from '../http-client.ts';
 import { notOffered } from '../not-offered.ts';
 import type { Capabilities, PaymentProvider } from '../provider.ts';
-import { squareCards } from './cards.ts';
+import { ON_FILE, squareCards } from './cards.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
 import { squareCalls } from './outcome.ts';
@@ -38,6 +38,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     ...squarePayments(account),
     ...squareCustomers(call),
     ...squareCards(call, squareOrders(account)),
+    isStoredMethod: (id) => id.startsWith(ON_FILE),
     tokenizeCard: notOffered,
     updateBilling: notOffered,
     verifyWebhook: async (request) => verifySquareSignature(request, key, urls),

@@ -2,7 +2,14 @@ import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../call-options.ts';
 import { methodFacts } from '../contract-event.ts';
-import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard } from '../provider.ts';
+import {
+  type AttachMethod,
+  type BillingDetails,
+  HELD_BY_ANOTHER,
+  type KeepMethod,
+  type ProviderMethod,
+  type RawCard,
+} from '../provider.ts';
 import type { Call } from './outcome.ts';
 import { idOf } from './report.ts';
 
@@ -29,11 +36,17 @@ export const stripeMethods = (stripe: Stripe, call: Call) => ({
       ({ id }) => ({ token: id }),
     ),
 
-  attachMethod: ({ token, customerId, idempotencyKey }: AttachMethod) =>
-    call(async () => {
+  attachMethod: async ({ token, customerId, idempotencyKey }: AttachMethod): Promise<Outcome<ProviderMethod>> => {
+    const attached = await call(async () => {
       const method = token.startsWith('tok_') ? await ofToken(stripe, token, idempotencyKey) : token;
       return stripe.paymentMethods.attach(method, { customer: customerId }, { idempotencyKey });
-    }, reported),
+    }, reported);
+    if (attached.kind !== 'refused' || token.startsWith('tok_')) return attached;
+    // Stripe gives this refusal no code of its own.
+    const standing = await call(() => stripe.paymentMethods.retrieve(token), reported);
+    const holder = standing.kind === 'done' ? standing.value.customerId : undefined;
+    return holder !== undefined && holder !== customerId ? { kind: 'refused', reason: HELD_BY_ANOTHER } : attached;
+  },
 
   findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), reported),
 

@@ -42,6 +42,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripePayments(stripe, call),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
+    isStoredMethod: () => false,
     subscriptions: stripeSubscriptions(stripe, call),
     verifyWebhook: async (request) => verify(request, settings.WEBHOOK_SECRET),
     readEvent: readStripeEvent,
