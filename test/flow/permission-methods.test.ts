@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
 import { intentBody } from '../builders/intent.ts';
 import { confirm, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
@@ -222,13 +223,31 @@ describe('a member’s personal card on a payment of the organization', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('gives way to a method that the owner names', async () => {
+  test.each(['when it is confirmed', 'by an update before'])(
+    'gives way to a method that the owner names %s',
+    async (when) => {
+      const { payment, path } = await lent();
+      const own = await methodOfAcme('provider_a');
+      const named = { payment_method_id: own.id };
+      const isUpdated = when === 'by an update before';
+      if (isUpdated) expect(await service.put(path, named, acme.owner.options)).toMatchObject({ status: 200 });
+      const answer = await confirm(service, payment.id, acme.owner.options, isUpdated ? {} : named);
+      expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      const taken = (await takenSince(service)).at(-1);
+      expect(taken).toMatchObject({ amount: payment.total_cents, method: own.provider_payment_method_id });
+    },
+  );
+
+  test('is not charged by a browser that has the client secret and names no method', async () => {
     const { payment } = await lent();
-    const own = await methodOfAcme('provider_a');
-    const answer = await confirm(service, payment.id, acme.owner.options, { payment_method_id: own.id });
-    expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-    const taken = (await takenSince(service)).at(-1);
-    expect(taken).toMatchObject({ amount: payment.total_cents, method: own.provider_payment_method_id });
+    const shown = await read(service, payment.id, acme.owner.options);
+    const known = await begin();
+    const path = `/_local/providers/stripe/v1/payment_intents/${shown.provider_payment_id}/confirm`;
+    await service.request('POST', path, {
+      headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ client_secret: shown.client_secret ?? '' }).toString(),
+    });
+    expect(await takenSince(service)).toHaveLength(known);
   });
 
   test('is not used where the owner changes the description alone', async () => {
