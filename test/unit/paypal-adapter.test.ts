@@ -229,7 +229,11 @@ describe('a refusal', () => {
     expect(await confirm(answering(status, body))).toEqual({ kind: 'refused', reason, parameter });
   });
 
-  test.each([409, 429, 500, 503])('%d is none: nobody knows', async (status) => {
+  test('429 is none: PayPal did nothing', async () => {
+    expect(await confirm(answering(429, {}))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
+  });
+
+  test.each([409, 500, 503])('%d is none: nobody knows', async (status) => {
     expect(await confirm(answering(status, {}))).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
