@@ -1,6 +1,17 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
-import { atProvider, confirm, confirmInBrowser, createIntent, eventsOf, HOUR, MINUTE, read, signIn, type User } from './flow.ts';
+import {
+  atProvider,
+  confirm,
+  confirmInBrowser,
+  createIntent,
+  eventsOf,
+  HOUR,
+  MINUTE,
+  read,
+  signIn,
+  type User,
+} from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 /** Updates whose answer was lost: what the provider took stands, and nothing is charged that the record does not show. */
@@ -81,7 +92,12 @@ test('while the provider cannot be reached, everybody is told to come again', as
   if (!lost) throw new Error('no case');
   const { id } = await withLostUpdate(lost, user);
   await service.fault({ provider: 'provider_a', action: 'rate_limit' });
-  for (const again of [update(id, user, 5_000), update(id, user, 1), confirm(service, id, user.options), cancel(id, user)]) {
+  for (const again of [
+    update(id, user, 5_000),
+    update(id, user, 1),
+    confirm(service, id, user.options),
+    cancel(id, user),
+  ]) {
     const answer = await again;
     expect([answer.status, answer.body.code]).toEqual([409, 'PAYMENT_IN_PROGRESS']);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -181,7 +181,8 @@ describe('the access token', () => {
       if (!path.includes('oauth2')) return Response.json(order('CREATED'));
       return isDown ? new Response('', { status: 503 }) : sold('t1');
     });
-    expect(await find(provider)).toEqual({ kind: 'unknown', reason: 'error' });
+    // The request itself was never sent.
+    expect(await find(provider)).toEqual({ kind: 'not_done', reason: 'unreachable' });
     isDown = false;
     expect(await find(provider)).toMatchObject({ kind: 'done' });
   });

@@ -163,7 +163,7 @@ const changeMethod = async (
       ),
     ({ id }) => id,
   );
-  if (tried.kind === 'unknown') return tried;
+  if (tried.kind === 'unknown' || tried.kind === 'not_done') return afterChange(tried);
   // Declined, or paid meanwhile: the method is changed either way, and the invoice says what became of it.
   return afterChange(await find(subscriptionId));
 };
