@@ -153,7 +153,8 @@ const providerCheck = (place: Place, slot: ProviderSlot): Promise<Check> =>
     const startedAt = performance.now();
     const { kind, reason } = await asked(provider);
     const took = `${Math.round(performance.now() - startedAt)} ms`;
-    if (kind === 'unknown') return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
+    if (kind === 'unknown' || kind === 'not_done')
+      return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
     return NO_ENTRY.test(reason)
       ? {
           check: slot,

@@ -1,8 +1,8 @@
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { instant } from '../../shared/core/time.ts';
-import { mismatchOf } from '../../shared/payments/answer.ts';
 import { knownOf } from '../../shared/payments/changes.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
+import { asTaken, mismatchOf } from '../../shared/payments/taken.ts';
 import { decideRead, RESEND_WITHIN_MS } from '../../shared/payments/transitions.ts';
 import type { ProviderPayment } from '../../shared/providers/provider.ts';
 import type { Place } from './place.ts';
@@ -52,10 +52,10 @@ const findingOf = (payment: Payment, kind: Drift['kind'], here: string, there: s
 
 const driftOf = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
   const of = (kind: Drift['kind'], here: string, there: string) => findingOf(payment, kind, here, there);
-  if (found.kind === 'unknown') return of('cannot be read', payment.status, found.reason);
+  if (found.kind === 'unknown' || found.kind === 'not_done') return of('cannot be read', payment.status, found.reason);
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
-  const mismatch = mismatchOf(payment, report);
+  const mismatch = asTaken(payment, report) ? undefined : mismatchOf(payment, report);
   if (mismatch === 'amount differs') return of(mismatch, String(payment.totalCents), String(report.amountCents));
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   const decision = decideRead(payment, report);

@@ -44,7 +44,11 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
   'provider called': {
     by: 'provider',
     metrics: [
-      { name: 'ProviderErrors', unit: 'Count', of: ({ outcome }) => Number(outcome === 'unknown') },
+      {
+        name: 'ProviderErrors',
+        unit: 'Count',
+        of: ({ outcome }) => Number(outcome === 'unknown' || outcome === 'not_done'),
+      },
       { name: 'ProviderLatency', unit: 'Milliseconds', of: (fields) => fields.duration_ms },
     ],
   },

@@ -11,7 +11,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { done, requireProvider, unclear } from '../providers/done.ts';
-import { HELD_BY_ANOTHER, type PaymentProvider, type ProviderMethod } from '../providers/provider.ts';
+import { NOT_ATTACHABLE, type PaymentProvider, type ProviderMethod } from '../providers/provider.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
@@ -127,7 +127,7 @@ const requireHeldFor = async (
   return found.value;
 };
 
-/** @throws DomainError RESOURCE_NOT_FOUND where it is attached to another customer at the provider. */
+/** @throws DomainError RESOURCE_NOT_FOUND where the provider holds it for another customer, or no longer at all. */
 const attachToken = async (
   provider: PaymentProvider,
   token: string,
@@ -139,7 +139,7 @@ const attachToken = async (
     // A token that was refused may be followed by another under the same Idempotency-Key.
     idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
   });
-  if (attached.kind === 'refused' && attached.reason === HELD_BY_ANOTHER) throw notFound('payment_method');
+  if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
   return done(attached, 'provider_payment_method_token');
 };
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts';
-import type { DeclineCode, Outcome } from '../core/outcome.ts';
+import type { Arrived, DeclineCode, NotDone, Outcome } from '../core/outcome.ts';
 import type { PaymentProvider, ProviderPayment, ReportedStatus } from '../providers/provider.ts';
 import { knownOf, reported } from './changes.ts';
 import { refusalError } from './creation.ts';
@@ -7,6 +7,7 @@ import type { MoneyDeps } from './deps.ts';
 import { moveOn } from './move-on.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
+import { mismatchOf } from './taken.ts';
 import { mayChange } from './transitions.ts';
 
 /** What came of an attempt, and the payment as it is now. */
@@ -15,18 +16,27 @@ export interface Answer {
   readonly declined?: DeclineCode;
   /** The provider said no without trying to charge. */
   readonly refusal?: DomainError;
+  /** The provider certainly did nothing, and the claim has been taken back. */
+  readonly notDone?: NotDone;
 }
 
 type AnswerDeps = Pick<MoneyDeps, 'now' | 'log'>;
 
+export interface AnswerParts {
+  readonly store: PaymentStore;
+  readonly provider: PaymentProvider;
+  /** What becomes of a claim that the provider refused without trying to charge; by default the payment has failed. */
+  readonly onRefusal?: (() => Promise<{ readonly payment: VisiblePayment }>) | undefined;
+}
+
 /** Records the provider's answer to a claimed attempt. `unknown` leaves the claim, and its appointment, as they are. */
 export const recordAnswer = async (
   deps: AnswerDeps,
-  store: PaymentStore,
-  provider: PaymentProvider,
+  parts: AnswerParts,
   payment: VisiblePayment,
-  outcome: Outcome<ProviderPayment>,
+  outcome: Arrived<ProviderPayment>,
 ): Promise<Answer> => {
+  const { store } = parts;
   switch (outcome.kind) {
     case 'unknown':
       return { payment };
@@ -38,7 +48,7 @@ export const recordAnswer = async (
     case 'done':
       return recordReport(deps, store, payment, outcome.value);
     case 'refused':
-      return recordRefusal(deps, store, provider, payment, outcome);
+      return recordRefusal(deps, parts, payment, outcome);
   }
 };
 
@@ -69,19 +79,21 @@ const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing'
 /** Nothing was charged by this call; an earlier one may have been, so the provider is read before it is given up. */
 const recordRefusal = async (
   deps: AnswerDeps,
-  store: PaymentStore,
-  provider: PaymentProvider,
+  { store, provider, onRefusal }: AnswerParts,
   payment: VisiblePayment,
   refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
 ): Promise<Answer> => {
   const found = await provider.findPayment(knownOf(payment));
-  // What could not be read is not known: the claim keeps its appointment.
+  // An earlier call of this attempt may have charged: what could not be read is not known, the claim stands.
+  if (found.kind === 'unknown' || found.kind === 'not_done') return { payment };
   if (found.kind !== 'done') return { payment, refusal: refusalError(refused) };
   if (UNDER_WAY_OR_SETTLED.includes(found.value.status)) {
     return recordReport(deps, store, payment, found.value);
   }
+  const refusal = refusalError(refused);
+  if (onRefusal) return { payment: (await onRefusal()).payment, refusal };
   const failed = await settle(deps, store, payment, 'failed', { failureCode: 'processing_error' });
-  return { payment: failed, refusal: refusalError(refused) };
+  return { payment: failed, refusal };
 };
 
 /** `processing` is what the claim says already; its facts come with the settlement, but for the id that it is found by. */
@@ -93,13 +105,3 @@ const settle = async (
   facts: Partial<Payment>,
 ): Promise<VisiblePayment> =>
   status === 'processing' ? payment : moveOn({ store, now: deps.now(), payment, status, cause: 'answer', facts });
-
-/** Amount and currency that the provider says, against the record. */
-export const mismatchOf = (
-  payment: Payment,
-  said: { readonly amountCents: number | undefined; readonly currency: string | undefined },
-): string | undefined => {
-  if (said.amountCents !== undefined && said.amountCents !== payment.totalCents) return 'amount differs';
-  if (said.currency !== undefined && said.currency !== payment.currency) return 'currency differs';
-  return undefined;
-};

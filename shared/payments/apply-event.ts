@@ -1,14 +1,15 @@
-import { assertNever } from '../core/errors.ts';
+import { assertNever, DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import { findAlias } from '../table/alias.ts';
-import { mismatchOf } from './answer.ts';
 import { captureApproved } from './capture-approved.ts';
 import { inStatus, knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
-import { isVisible, type Payment, type PaymentStatus, type VisiblePayment, withDraft } from './payment.ts';
+import { isVisible, type Payment, type PaymentStatus, type VisiblePayment } from './payment.ts';
+import { settleDraft } from './settle-draft.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
+import { asTaken, mismatchOf } from './taken.ts';
 import { decideApproval, decideEvent, isFurther } from './transitions.ts';
 
 /** What became of a provider's event about a payment. */
@@ -90,9 +91,10 @@ const applyOnce = async (
   event: ProviderEvent,
   status: PaymentStatus,
 ): Promise<AppliedOnce> => {
-  const current = inForce(payment, event);
-  const mismatch = mismatchOf(current, event.object);
-  if (mismatch) return { kind: 'quarantined', payment, reason: mismatch };
+  const current = asTaken(payment, event.object);
+  if (!current) {
+    return { kind: 'quarantined', payment, reason: mismatchOf(payment, event.object) ?? 'amount differs' };
+  }
   if (event.object.awaitsCapture) return applyApproval(deps, store, payment, event);
   const { attemptRef, failureCode } = event.object;
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
@@ -124,6 +126,7 @@ const applyApproval = async (
   payment: VisiblePayment,
   event: ProviderEvent,
 ): Promise<AppliedOnce> => {
+  if (payment.draft) return settledFirst(deps, store, payment);
   const decision = decideApproval(payment, event.createdAt);
   switch (decision.kind) {
     case 'busy':
@@ -141,13 +144,19 @@ const applyApproval = async (
   }
 };
 
-/** An event that carries a draft's amount proves that the provider has taken the draft. */
-const inForce = (payment: VisiblePayment, event: ProviderEvent): VisiblePayment => {
-  const { draft } = payment;
-  const { amountCents } = event.object;
-  return draft && amountCents === draft.totalCents && amountCents !== payment.totalCents
-    ? withDraft(payment, draft)
-    : payment;
+/**
+ * While an update is unclear, nobody knows which amount the payer approved: it is settled, and the approval is decided
+ * on anew. Where it cannot be settled now, its appointment captures what was approved.
+ */
+const settledFirst = async (deps: ApplyDeps, store: PaymentStore, payment: VisiblePayment): Promise<AppliedOnce> => {
+  const provider = await deps.providers.forPayments(payment.providerId);
+  try {
+    const settled = await settleDraft({ deps, store, provider }, payment);
+    return { kind: 'conflict', found: settled.payment };
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'PAYMENT_IN_PROGRESS') return { kind: 'early' };
+    throw error;
+  }
 };
 
 /** The record is settled and the event says otherwise: what the provider says now counts, and only further on. */
@@ -159,7 +168,7 @@ const readOnce = async (
 ): Promise<AppliedOnce> => {
   const provider = await deps.providers.forPayments(payment.providerId);
   const found = await provider.findPayment(knownOf(payment));
-  if (found.kind === 'unknown') throw new Error('the provider cannot be read now');
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   const report = found.kind === 'done' ? found.value : undefined;
   const anomaly = () =>
     deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });

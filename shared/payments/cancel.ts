@@ -1,14 +1,15 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { unclear } from '../providers/done.ts';
+import { unanswered } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { knownOf, reported } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { moveOn } from './move-on.ts';
 import { type ChangeCause, isOfSubscription, type VisiblePayment } from './payment.ts';
+import { abandonDraft } from './settle-draft.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
-import { mayChange } from './transitions.ts';
+import { isSettled, mayChange } from './transitions.ts';
 import { paymentView } from './view.ts';
 
 /** Cancels an unconfirmed payment; here only once the provider has. */
@@ -25,7 +26,7 @@ export const cancelPayment = async (
       details: { subscription_id: payment.subscriptionId },
     });
   }
-  if (payment.status === 'processing' || payment.draft) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
   if (!mayChange(payment.status, 'canceled', 'cancel')) {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
   }
@@ -37,19 +38,24 @@ export const cancelPayment = async (
   return { data: paymentView(canceled) };
 };
 
-/** Cancels at the provider, then here. Where the provider refuses, what it has instead is stored. */
+/**
+ * Cancels at the provider, then here. Where the provider refuses, what it has instead is stored. An unclear update that
+ * the provider has not taken is dropped first.
+ */
 export const cancelAtProvider = async (
-  deps: Pick<MoneyDeps, 'now'>,
+  deps: Pick<MoneyDeps, 'now' | 'log'>,
   store: PaymentStore,
   provider: PaymentProvider,
-  payment: VisiblePayment,
+  record: VisiblePayment,
   cause: ChangeCause,
 ): Promise<VisiblePayment> => {
+  const payment = await abandonDraft({ deps, store, provider }, record);
+  if (payment !== record && isSettled(payment.status)) return payment;
   const known = knownOf(payment);
   let outcome = await provider.cancelIntent({ ...known, idempotencyKey: `${payment.id}:cancel` });
   if (outcome.kind === 'refused') outcome = await provider.findPayment(known);
   const details = { payment_id: payment.id };
-  if (outcome.kind === 'unknown') throw unclear(outcome.reason, details);
+  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unanswered(outcome, details);
   if (outcome.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
   const report = outcome.value;
   if (report.status === payment.status) return payment;

@@ -1,7 +1,7 @@
+import { iso, MINUTE } from '../core/time.ts';
 import { useNone } from '../payment-methods/use.ts';
-import { recordAnswer } from './answer.ts';
+import { makeAttempt } from './attempt.ts';
 import { claimed } from './changes.ts';
-import { charge } from './charge.ts';
 import type { MoneyDeps } from './deps.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
@@ -25,7 +25,19 @@ export const captureApproved = async (
   const claim = claimed(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
   const committed = await store.commit(payment, claim);
   if (!committed.ok) return { kind: 'conflict', found: committed.found };
-  const charged = await charge(deps, store, provider, claim);
-  const answer = await recordAnswer(deps, store, provider, charged.payment, charged.outcome);
+  const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_AGAIN_MS));
+  const answer = await makeAttempt(deps, store, provider, { claim, before });
   return { kind: 'captured', payment: answer.payment };
 };
+
+/** An approval lasts a few hours: a capture that did not happen is tried again every two minutes. */
+const CAPTURE_AGAIN_MS = 2 * MINUTE;
+
+/** Where the capture does not happen, the payer has done their part all the same: the payment is pending until then. */
+const awaitingCapture = (payment: VisiblePayment, reconcileAt: string): VisiblePayment => ({
+  ...payment,
+  status: 'pending',
+  failureCode: undefined,
+  reconcileAt,
+  reconcileStep: 0,
+});

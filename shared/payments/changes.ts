@@ -8,9 +8,10 @@ import {
   type Payment,
   type PaymentStatus,
   type VisiblePayment,
+  WITHOUT_DRAFT,
   withDraft,
 } from './payment.ts';
-import { reconcileTime } from './transitions.ts';
+import { isSettled, reconcileTime } from './transitions.ts';
 
 /** Pure next versions of a payment. Each returns a whole record; the store commits it under the version it came from. */
 export const isUnclear = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
@@ -23,10 +24,13 @@ export const inStatus = (
   cause: ChangeCause,
   changed: Partial<Payment> = {},
 ): VisiblePayment => {
-  const unclear = isUnclear(status) || payment.draft !== undefined;
+  // A settled payment takes no update any more.
+  const draft = isSettled(status) ? WITHOUT_DRAFT : {};
+  const unclear = isUnclear(status) || (payment.draft !== undefined && !isSettled(status));
   const freshlyUnclear = unclear && payment.reconcileAt === undefined;
   return {
     ...payment,
+    ...draft,
     nextAction: status === 'pending' ? payment.nextAction : undefined,
     reconcileAt: unclear ? (freshlyUnclear ? iso(reconcileTime(now, 0)) : payment.reconcileAt) : undefined,
     reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
@@ -118,3 +122,23 @@ export const claimed = (
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
 });
+
+/**
+ * The claim taken back, where the provider certainly did nothing: the payment is as it was before, and the next claim
+ * has another key.
+ */
+export const claimReleased = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
+  const { methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl } = before;
+  const { status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction } = before;
+  return {
+    ...claim,
+    ...{ methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl },
+    ...{ status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction },
+    reconcileAt: before.reconcileAt,
+    reconcileStep: before.reconcileStep,
+    cause: 'release',
+    version: claim.version + 1,
+    updatedAt: iso(now),
+    released: (claim.released ?? 0) + 1,
+  };
+};

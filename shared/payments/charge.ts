@@ -7,8 +7,8 @@ import { isVisible, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
 
 /** The key of one attempt to charge: the same however often it is sent. */
-const attemptKey = (payment: Pick<VisiblePayment, 'id' | 'attempt'>): string =>
-  `${payment.id}:confirm:${payment.attempt}`;
+const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
+  `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
 /** The claim as it stands by then, and what came of it. */
 export interface Charged {

@@ -1,12 +1,12 @@
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/use.ts';
+import { unavailable } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { TransactionStep } from '../table/table.ts';
-import { recordAnswer } from './answer.ts';
+import { makeAttempt } from './attempt.ts';
 import { cancelAtProvider } from './cancel.ts';
 import { claimed } from './changes.ts';
-import { charge } from './charge.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
@@ -33,7 +33,7 @@ export type Collected =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
   /** The provider would not even have it: nothing is there. */
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** It could not be created yet: nothing was charged. */
+  /** It could not be created yet, or its provider did nothing: nothing was charged. */
   | { readonly kind: 'not yet'; readonly error: DomainError };
 
 /** Makes one attempt at a payment, unless one is under way, has come to an end that is not known yet, or was enough. */
@@ -43,15 +43,17 @@ export const collect = async (deps: CollectDeps, wanted: Wanted): Promise<Collec
   const creating = asCreating(wanted.payment, deps.now());
   const found = (await store.insertOrFind(creating)) ?? creating;
   try {
+    const isFirstTry = found === creating;
     const attempt = isVisible(found)
       ? await claimOne(deps, store, found, wanted)
-      : await createClaimed(deps, store, provider, found, wanted);
-    if (!attempt.claimed) return { kind: 'payment', payment: attempt.payment };
-    const charged = await charge(deps, store, provider, attempt.payment);
-    const answer = await recordAnswer(deps, store, provider, charged.payment, charged.outcome);
+      : await createClaimed(deps, store, provider, { creating: found, wanted, isFirstTry });
+    if (!attempt.before) return { kind: 'payment', payment: attempt.payment };
+    const answer = await makeAttempt(deps, store, provider, { claim: attempt.payment, before: attempt.before });
+    if (answer.notDone) throw unavailable(answer.notDone, { payment_id: found.id });
     return { kind: 'payment', payment: answer.payment };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
+    if (error.code === 'PROVIDER_UNAVAILABLE') return { kind: 'not yet', error };
     const stands = await store.load(found.id);
     if (!stands) return { kind: 'refused', error };
     return isVisible(stands) ? { kind: 'payment', payment: stands } : { kind: 'not yet', error };
@@ -59,8 +61,15 @@ export const collect = async (deps: CollectDeps, wanted: Wanted): Promise<Collec
 };
 
 interface Attempt {
-  readonly claimed: boolean;
   readonly payment: VisiblePayment;
+  /** As it was before the attempt was claimed; undefined where none was. */
+  readonly before?: VisiblePayment;
+}
+
+interface NewAttempt {
+  readonly creating: Payment;
+  readonly wanted: Wanted;
+  readonly isFirstTry: boolean;
 }
 
 /** It comes into sight with its first attempt claimed: one write for both. */
@@ -68,16 +77,23 @@ const createClaimed = async (
   deps: CollectDeps,
   store: PaymentStore,
   provider: PaymentProvider,
-  creating: Payment,
-  { payment: { offSession, returnUrl }, method, onlyIf }: Wanted,
+  { creating, wanted, isFirstTry }: NewAttempt,
 ): Promise<Attempt> => {
+  const {
+    method,
+    onlyIf,
+    payment: { offSession, returnUrl },
+  } = wanted;
+  let before: VisiblePayment | undefined;
   let claim: VisiblePayment | undefined;
   const as = (created: VisiblePayment): VisiblePayment => {
+    before = created;
     claim = { ...claimed(created, { method, offSession, returnUrl }, deps.now()), version: created.version };
     return claim;
   };
-  const payment = await finishCreation(deps, store, provider, creating, { as, onlyIf: [...onlyIf, ...method.onlyIf] });
-  return { claimed: payment === claim, payment };
+  const publication = { as, onlyIf: [...onlyIf, ...method.onlyIf], isFirstTry };
+  const payment = await finishCreation(deps, store, provider, creating, publication);
+  return before && payment === claim ? { payment, before } : { payment };
 };
 
 const asCreating = (wanted: WantedPayment, now: Instant): Payment => ({
@@ -97,12 +113,12 @@ const claimOne = async (
   payment: VisiblePayment,
   { payment: { offSession, returnUrl }, method, attempts, onlyIf }: Wanted,
 ): Promise<Attempt> => {
-  if (claimRefusal(payment) !== undefined || payment.attempt !== attempts) return { claimed: false, payment };
+  if (claimRefusal(payment) !== undefined || payment.attempt !== attempts) return { payment };
   const next = claimed(payment, { method, offSession, returnUrl }, deps.now());
   const committed = await store.commit(payment, next, [...onlyIf, ...method.onlyIf]);
-  if (committed.ok) return { claimed: true, payment: next };
+  if (committed.ok) return { payment: next, before: payment };
   if (!committed.found || !isVisible(committed.found)) throw new DomainError('VERSION_CONFLICT');
-  return { claimed: false, payment: committed.found };
+  return { payment: committed.found };
 };
 
 /** A payment as it stands; undefined while nobody could have been charged for it. */

@@ -4,13 +4,14 @@ import type { ApiRequest } from '../http/request.ts';
 import { errorFields } from '../observability/logger.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld, useSaved, useToken } from '../payment-methods/use.ts';
+import { unavailable } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { recordAnswer } from './answer.ts';
+import { makeAttempt } from './attempt.ts';
 import { type Chosen, claimed } from './changes.ts';
-import { charge } from './charge.ts';
 import type { MoneyDeps } from './deps.ts';
 import { isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
 import { saveMethodOf } from './save-method.ts';
+import { withoutDraft } from './settle-draft.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { claimRefusal } from './transitions.ts';
 import { confirmationView, paymentView } from './view.ts';
@@ -27,22 +28,22 @@ interface ConfirmInput {
 /** Confirms a payment: the attempt is claimed by one conditional write, then the provider is asked, once. */
 export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const payment = request.record;
-  requireOwn(payment);
-  const provider = await deps.providers.forPayments(payment.providerId);
-  const claim = await claimAttempt(deps, store, request, provider);
+  requireOwn(request.record);
+  const provider = await deps.providers.forPayments(request.record.providerId);
+  const payment = await withoutDraft({ deps, store, provider }, request.record);
+  const claim = await claimAttempt(deps, store, { ...request, record: payment }, provider);
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const charged = await charge(deps, store, provider, claim.payment);
-  const { outcome } = charged;
-  const answer = await recordAnswer(deps, store, provider, charged.payment, outcome);
+  const answer = await makeAttempt(deps, store, provider, { ...claim, isAttended: true });
+  if (answer.notDone) throw unavailable(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {
     throw new DomainError('PAYMENT_DECLINED', {
       details: { decline_code: answer.declined, payment: paymentView(answer.payment) },
     });
   }
+  if (answer.payment.status === 'canceled') throw isCanceled();
   await keepMethod(deps, answer.payment);
-  return { data: confirmationView(answer.payment), status: outcome.kind === 'unknown' ? 202 : 200 };
+  return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
 };
 
 /** @throws DomainError INVALID_STATE for what a subscription collects, unless it has been paid already. */
@@ -63,7 +64,9 @@ const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<voi
   }
 };
 
-type Claim = { readonly kind: 'claimed' | 'succeeded'; readonly payment: VisiblePayment };
+type Claim =
+  | { readonly kind: 'claimed'; readonly claim: VisiblePayment; readonly before: VisiblePayment }
+  | { readonly kind: 'succeeded'; readonly payment: VisiblePayment };
 
 /**
  * Claims the attempt, on the condition that this caller may charge the method.
@@ -79,19 +82,21 @@ const claimAttempt = async (
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
     const refusal = claimRefusal(current);
     if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
-    if (refusal === 'canceled') throw new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
+    if (refusal === 'canceled') throw isCanceled();
     if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
     const chosen = choose(provider, request, current);
     if (!provider.can.capturesOnApproval && !chosen.method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     const next = claimed(current, chosen, deps.now());
     const committed = await store.commit(current, next, chosen.method.onlyIf);
-    if (committed.ok) return { kind: 'claimed', payment: next };
+    if (committed.ok) return { kind: 'claimed', claim: next, before: current };
     if (committed.unmet) await requireHeld(deps.table, request.caller, current, chosen.method);
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
     current = committed.found;
   }
   throw new DomainError('VERSION_CONFLICT');
 };
+
+const isCanceled = (): DomainError => new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
 
 /** The method and the return address that the request names, else the payment's own. */
 const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): Chosen => ({

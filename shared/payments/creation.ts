@@ -3,7 +3,7 @@ import { fingerprint } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
-import { unclear } from '../providers/done.ts';
+import { unavailable, unclear } from '../providers/done.ts';
 import type { CreateIntent, PaymentProvider, ProviderPayment } from '../providers/provider.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { created } from './changes.ts';
@@ -20,27 +20,28 @@ export const creationKey = (payment: Payment): string =>
 
 /** How a creation comes into sight: as created, unless the caller has more to say in the same write. */
 export interface Publication {
-  readonly as: (created: VisiblePayment) => VisiblePayment;
-  readonly onlyIf: readonly TransactionStep[];
+  readonly as?: (created: VisiblePayment) => VisiblePayment;
+  readonly onlyIf?: readonly TransactionStep[];
+  /** No earlier call can have reached the provider: a call that did nothing leaves nothing behind. */
+  readonly isFirstTry?: boolean;
 }
-
-const AS_CREATED: Publication = { as: (payment) => payment, onlyIf: [] };
 
 /**
  * Carries a `creating` record to the provider and into sight; run again after a crash, it ends the same.
- * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE (the record is finished in the background), or the
- * provider's refusal (the record is gone).
+ * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE with the payment's id (the record is finished in the
+ * background), PROVIDER_UNAVAILABLE without (the provider did nothing, the record is gone), or the provider's refusal
+ * (the record is gone).
  */
 export const finishCreation = async (
   deps: Pick<MoneyDeps, 'now'>,
   store: PaymentStore,
   provider: PaymentProvider,
   payment: Payment,
-  publication = AS_CREATED,
+  publication: Publication = {},
 ): Promise<VisiblePayment> => {
   const outcome = await provider.createIntent({ ...intentOf(payment), idempotencyKey: creationKey(payment) });
   if (outcome.kind === 'done') return publish(store, payment, outcome.value, { ...publication, now: deps.now() });
-  return refuse(store, payment, outcome);
+  return refuse(store, payment, outcome, publication);
 };
 
 /** What its intent is made of. */
@@ -59,7 +60,7 @@ const publish = async (
   store: PaymentStore,
   payment: Payment,
   report: ProviderPayment,
-  { as, onlyIf, now }: Publication & { readonly now: Instant },
+  { as = (made) => made, onlyIf = [], now }: Publication & { readonly now: Instant },
 ): Promise<VisiblePayment> => {
   if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
     throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
@@ -74,10 +75,16 @@ const refuse = async (
   store: PaymentStore,
   payment: Payment,
   outcome: Exclude<Outcome<ProviderPayment>, { kind: 'done' }>,
+  { isFirstTry = false }: Publication,
 ): Promise<never> => {
   switch (outcome.kind) {
     case 'unknown':
       throw unclear(outcome.reason, { payment_id: payment.id });
+    case 'not_done':
+      // An earlier try may have made it.
+      if (!isFirstTry) throw unavailable(outcome, { payment_id: payment.id });
+      await store.removeCreating(payment.id);
+      throw unavailable(outcome);
     case 'declined':
       await store.removeCreating(payment.id);
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
@@ -95,7 +102,11 @@ export const refusalError = (refusal: {
   readonly parameter?: string | undefined;
 }): DomainError => {
   if (/^(payment_method|card|token)/.test(refusal.parameter ?? '')) {
-    const problem = { path: 'payment_method_id', rule: refusal.reason, message: 'is not known to the provider' };
+    const problem = {
+      path: 'payment_method_id',
+      rule: refusal.reason,
+      message: 'is not a method that the provider takes here: save it as a payment method first',
+    };
     return new DomainError('VALIDATION_ERROR', { details: [problem] });
   }
   if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');

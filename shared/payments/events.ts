@@ -4,6 +4,8 @@ import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
 /** The events of a stored change: derived, never announced, so that however many race, each is one. */
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isVisible(after) || before?.version === after.version) return [];
+  // A claim taken back leads to a state that has been announced before.
+  if (after.cause === 'release') return [];
   const names: CanonicalEvent[] = [];
   const existed = before !== undefined && isVisible(before);
   if (!existed) names.push('payment.created');

@@ -2,11 +2,11 @@ import { DomainError } from '../core/errors.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import { iso } from '../core/time.ts';
 import { putAlias } from '../table/alias.ts';
-import { mismatchOf } from './answer.ts';
 import { inStatus } from './changes.ts';
 import type { CollectDeps, WantedPayment } from './collect.ts';
 import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
+import { mismatchOf } from './taken.ts';
 import { isFurther } from './transitions.ts';
 
 /** What a provider says of an invoice that it collects by itself. */

@@ -1,7 +1,9 @@
 import { DomainError } from '../core/errors.ts';
 import { instant, iso, MINUTE } from '../core/time.ts';
+import { findUnattended } from '../payment-methods/use.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { isWanted } from '../subscriptions/is-wanted.ts';
+import type { Table } from '../table/table.ts';
 import { recordAnswer } from './answer.ts';
 import { cancelAtProvider } from './cancel.ts';
 import { captureApproved } from './capture-approved.ts';
@@ -18,11 +20,11 @@ import {
   wantsMethodSaved,
 } from './payment.ts';
 import { saveMethodOf } from './save-method.ts';
+import { settleDraft } from './settle-draft.ts';
 import { appointmentOf, type PaymentStore, paymentStore } from './store.ts';
 import { type Looked, tellIfStuck } from './stuck.ts';
 import { storeRead } from './sync.ts';
 import { isSettled, RESEND_WITHIN_MS, reconcileTime } from './transitions.ts';
-import { finishUpdate } from './update.ts';
 
 export type AppointmentDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
@@ -60,10 +62,7 @@ const keep = async (deps: AppointmentDeps, store: PaymentStore, payment: Payment
     return isDue(appointmentOf(rest), now) ? keep(deps, store, rest) : 'secret removed';
   }
   if (isDue(payment.reconcileAt, now)) {
-    if (payment.draft) {
-      await finishUpdate(deps, store, await deps.providers.forPayments(payment.providerId), payment);
-      return 'updated';
-    }
+    if (payment.draft) return settle(deps, store, payment);
     if (!isSettled(payment.status)) return reconcile(deps, store, payment);
   }
   if (wantsMethodSaved(payment)) {
@@ -78,6 +77,16 @@ const keep = async (deps: AppointmentDeps, store: PaymentStore, payment: Payment
   if (hasExpired(payment, now)) return expire(deps, store, payment);
   await restore(store, payment);
   return 'nothing due';
+};
+
+/** An update whose end is unclear is settled; then the provider is asked whether the payer has acted meanwhile. */
+const settle = async (deps: AppointmentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const { payment: settled, refusal } = await settleDraft({ deps, store, provider }, payment);
+  const mayHaveActed = isUnclear(settled.status) || (provider.can.capturesOnApproval && !isSettled(settled.status));
+  if (mayHaveActed) return reconcile(deps, store, settled);
+  await restore(store, settled);
+  return refusal ? 'update dropped' : 'updated';
 };
 
 const isDue = (at: string | undefined, now: number): boolean => at !== undefined && instant(at) <= now;
@@ -103,7 +112,9 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
   const provider = await deps.providers.forPayments(payment.providerId);
   const found = await provider.findPayment(knownOf(payment));
   if (found.kind !== 'done') {
-    await scheduleNext(deps, store, payment);
+    // An approval lasts a few hours: a payment that waits for the payer is looked at more often.
+    if (payment.status === 'pending') await store.reschedule(payment, iso(now + RETRY_MS));
+    else await scheduleNext(deps, store, payment);
     return 'provider unclear';
   }
   const stored = await storeRead(deps, store, payment, found.value, 'reconciliation');
@@ -143,16 +154,25 @@ const resendOrFail = async (
 ): Promise<string> => {
   const now = deps.now();
   const isLate = now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS;
-  if (isLate || !(await isWanted(deps.table, payment))) {
+  if (isLate || !(await isWanted(deps.table, payment)) || !(await mayStillCharge(deps.table, payment))) {
     const failed = inStatus(payment, 'failed', now, 'reconciliation', { failureCode: 'processing_error' });
     await store.commit(payment, failed);
     return 'failed';
   }
   const charged = await charge(deps, store, provider, payment);
-  const answer = await recordAnswer(deps, store, provider, charged.payment, charged.outcome);
+  // This call did nothing; the one before may have arrived since, so the claim stands.
+  if (charged.outcome.kind === 'not_done') {
+    await scheduleNext(deps, store, charged.payment);
+    return 'not sent';
+  }
+  const answer = await recordAnswer(deps, { store, provider }, charged.payment, charged.outcome);
   if (answer.payment === charged.payment) await scheduleNext(deps, store, charged.payment);
   return answer.payment.status;
 };
+
+/** The saved method of the attempt is still there, and still lent. */
+const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> =>
+  payment.paymentMethodId === undefined || (await findUnattended(table, payment, payment)) !== undefined;
 
 const scheduleNext = async (
   deps: AppointmentDeps,

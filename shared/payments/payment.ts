@@ -30,6 +30,7 @@ export const CAUSES = [
   'reconciliation',
   'cancel',
   'expiry',
+  'release',
 ] as const;
 export type ChangeCause = (typeof CAUSES)[number];
 
@@ -93,12 +94,18 @@ export const paymentSchema = z.object({
 
   /** An update under way: asked of the provider, not yet answered. */
   draft: draftSchema.optional(),
+  /** Until then one function works on the draft, and no other. */
+  draftBusyUntil: optional,
+  /** The version that the draft was made of: a part of its key at the provider. */
+  draftVersion: z.int().optional(),
 
   /** Counts claims to charge; 0 before the first. */
   attempt: z.int(),
   claimedAt: optional,
   /** The provider's name for the last attempt known before the current claim. */
   priorAttemptRef: optional,
+  /** Counts claims that were taken back: each later claim has a key of its own at the provider. */
+  released: z.int().optional(),
   attemptRef: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
   /** Its payer does not attend the current attempt. */
@@ -161,12 +168,14 @@ export const paymentOf = (item: StoredFields): Payment => {
 /** A payment that exists for its readers. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };
 
+export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draftVersion: undefined } as const;
+
 /** The record with a draft in the place of what it may change. */
 export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
   ...payment,
   ...Object.fromEntries(Object.keys(changeable).map((field) => [field, undefined])),
   ...draft,
-  draft: undefined,
+  ...WITHOUT_DRAFT,
 });
 
 export const isVisible = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';

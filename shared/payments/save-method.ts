@@ -36,7 +36,7 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
   const provider = await deps.providers.forPayments(payment.providerId);
   const idempotencyKey = `${payment.id}:keep`;
   const kept = await provider.keepMethod({ ...knownOf(payment), customerId, idempotencyKey });
-  if (kept.kind === 'unknown') return payment;
+  if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;
   if (kept.kind !== 'done') return giveUp(store, payment);
   const known = await knownMethod(deps, payment, kept.value);
   if (known && !isOf(known, owner)) return giveUp(store, payment);

@@ -1,7 +1,7 @@
-import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { type Instant, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
 import { putAlias } from '../table/alias.ts';
-import type { Clause } from '../table/expression.ts';
+import type { Changes, Clause } from '../table/expression.ts';
 import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import type { Item, Table, TransactionStep, Written } from '../table/table.ts';
 import {
@@ -110,7 +110,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
       { equals: ['version', was.version] },
       { equals: ['status', was.status] },
       { equals: ['attempt', was.attempt] },
-      was.draft ? { has: 'draft' } : { lacks: 'draft' },
+      ...draftGuard(was),
     ];
     if (onlyIf.length > 0) {
       const all = await table.transact([{ put: paymentItem(next, now()), if: guard }, ...onlyIf]);
@@ -125,21 +125,6 @@ export const paymentStore = (table: Table, now: () => Instant) => {
 
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
-
-  /** Claims the one update that may be under way; its appointment finishes it, should nobody else. */
-  const claimDraft = async (payment: VisiblePayment, draft: Draft): Promise<boolean> => {
-    const at = iso(now() + FIRST_LOOK_MS);
-    const claimed = await table.update(
-      paymentKey(payment.id),
-      { set: { draft, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
-      [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
-    );
-    return claimed.ok;
-  };
-
-  /** One update is under way at a time, so whichever draft stands there was refused; an event may have moved the rest on. */
-  const dropDraft = (payment: VisiblePayment): Promise<Written> =>
-    table.update(paymentKey(payment.id), { remove: ['draft'] }, [{ has: 'draft' }]);
 
   /** Nothing that a reader sees: no version. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
@@ -162,11 +147,63 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     commit,
     removeCreating,
     ...appointments(table),
-    claimDraft,
-    dropDraft,
+    ...drafts(table, now),
     giveUpMethod,
     takeOver,
   };
+};
+
+/** What stood there when the record was read: no draft, or a draft in the hands of the same function. */
+const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
+  if (!draft) return [{ lacks: 'draft' }];
+  return [{ has: 'draft' }, busyGuard(draftBusyUntil)];
+};
+
+const busyGuard = (until: string | undefined): Clause =>
+  until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
+
+/** A function that carries a draft to the provider has ended by then. */
+const DRAFT_BUSY_MS = 25 * SECOND;
+
+/** Nothing of a draft is visible before it is in force: no version. */
+const drafts = (table: Table, now: () => Instant) => {
+  const change = async (payment: VisiblePayment, changes: Changes): Promise<VisiblePayment | undefined> => {
+    const written = await table.update(paymentKey(payment.id), changes, draftGuard(payment));
+    const changed = written.ok ? paymentOf(written.item) : undefined;
+    return changed && isVisible(changed) ? changed : undefined;
+  };
+
+  /** Claims the one update that may be under way, and holds it; its appointment finishes it, should nobody else. */
+  const claimDraft = async <P extends VisiblePayment>(
+    payment: P,
+    draft: Draft,
+  ): Promise<(P & { readonly draft: Draft }) | undefined> => {
+    const at = iso(now() + FIRST_LOOK_MS);
+    const held = { draft, draftBusyUntil: iso(now() + DRAFT_BUSY_MS), draftVersion: payment.version };
+    const claimed = await table.update(
+      paymentKey(payment.id),
+      { set: { ...held, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
+      [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
+    );
+    return claimed.ok ? { ...payment, ...held, reconcileAt: at } : undefined;
+  };
+
+  /** Takes up a draft that no function works on: the payment as it stands; undefined where that is no longer so. */
+  const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
+    const { draftBusyUntil: until } = payment;
+    if (until !== undefined && instant(until) > now()) return undefined;
+    return change(payment, { set: { draftBusyUntil: iso(now() + DRAFT_BUSY_MS) } });
+  };
+
+  /** The provider gave no answer: the next function may work on the draft at once. */
+  const releaseDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
+    change(held, { remove: ['draftBusyUntil'] });
+
+  /** The provider has not taken the held draft; an event may have moved the rest on. */
+  const dropDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
+    change(held, { remove: ['draft', 'draftBusyUntil', 'draftVersion'] });
+
+  return { claimDraft, holdDraft, releaseDraft, dropDraft };
 };
 
 /** Appointments move without a version: nothing of them is visible. */

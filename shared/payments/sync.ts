@@ -1,13 +1,13 @@
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { unclear } from '../providers/done.ts';
+import { unanswered } from '../providers/done.ts';
 import type { ProviderPayment } from '../providers/provider.ts';
-import { mismatchOf } from './answer.ts';
-import { inStatus, knownOf, reported } from './changes.ts';
+import { inStatus, knownOf, reported, updated } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { type ChangeCause, isVisible, type VisiblePayment } from './payment.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
+import { asTaken, mismatchOf } from './taken.ts';
 import { decideRead } from './transitions.ts';
 import { paymentView } from './view.ts';
 
@@ -24,7 +24,7 @@ export const syncPayment = async (
   const details = { payment_id: payment.id };
   for (let tries = 0; tries < READ_TRIES; tries += 1) {
     const found = await provider.findPayment(knownOf(payment));
-    if (found.kind === 'unknown') throw unclear(found.reason, details);
+    if (found.kind === 'unknown' || found.kind === 'not_done') throw unanswered(found, details);
     if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
     const stored = await storeRead(deps, store, payment, found.value, 'sync');
     payment = stored.payment;
@@ -40,7 +40,8 @@ export interface Stored {
 }
 
 /**
- * Stores what a provider reports, also backward; a final state undone, or another amount, is an anomaly.
+ * Stores what a provider reports, also backward; a final state undone, or another amount, is an anomaly. An amount that
+ * is the draft's brings the draft into force.
  * @param payment as it stood before the provider was asked
  */
 export const storeRead = async (
@@ -52,21 +53,25 @@ export const storeRead = async (
 ): Promise<Stored> => {
   const alarm = (reason: string) =>
     deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
-  const mismatch = mismatchOf(payment, report);
-  if (mismatch) {
-    alarm(mismatch);
+  const current = asTaken(payment, report);
+  if (!current) {
+    alarm(mismatchOf(payment, report) ?? 'amount differs');
     return { payment, outcome: 'mismatch' };
   }
-  const decision = decideRead(payment, report);
-  if (decision.kind !== 'store') return { payment, outcome: decision.kind };
-  const { anomaly } = decision;
+  const draft = current === payment ? undefined : payment.draft;
+  const decision = decideRead(current, report);
+  if (decision.kind !== 'store' && !draft) return { payment, outcome: decision.kind };
+  const base = draft && isUnconfirmed(report.status) ? updated(payment, draft, deps.now()) : undefined;
+  const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
-  const next = inStatus(payment, decision.status, deps.now(), cause, {
-    ...reported(report),
-    ...(anomaly && { anomaly }),
-  });
+  const status = decision.kind === 'store' ? decision.status : current.status;
+  const facts = { ...reported(report), ...(anomaly && { anomaly }) };
+  const next = base ?? inStatus(current, status, deps.now(), cause, facts);
   const committed = await store.commit(payment, next);
   if (committed.ok) return { payment: next, outcome: 'stored' };
   if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
   return { payment: committed.found, outcome: 'overtaken' };
 };
+
+const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
+  status === 'created' || status === 'requires_payment_method';

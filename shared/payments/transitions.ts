@@ -17,7 +17,7 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   succeeded: 5,
 };
 
-export type Cause = 'claim' | 'approval' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
+export type Cause = 'claim' | 'release' | 'approval' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
 
 /** Every legal change, by its cause; a cause that may do anything is told so. */
 export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record<Cause, readonly PaymentStatus[]>>>>> =
@@ -43,6 +43,7 @@ export const TRANSITIONS: Readonly<Record<PaymentStatus, Readonly<Partial<Record
     },
     processing: {
       answer: ['succeeded', 'failed', 'pending', 'processing'],
+      release: ['requires_payment_method', 'created', 'pending', 'failed'],
       event: ['failed', 'canceled', 'succeeded'],
     },
     failed: { claim: ['processing'], approval: ['processing'], event: ['canceled', 'succeeded'] },

@@ -1,8 +1,7 @@
 import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
-import { fingerprint } from '../core/ids.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { type Instant, instant } from '../core/time.ts';
 import { customerRecord, ownerOfRecord } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { customerPointerKey, ownerCustomerOf } from '../customers/owner-customer.ts';
@@ -11,14 +10,23 @@ import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useSaved, useToken } from '../payment-methods/use.ts';
-import { requireProvider, unclear } from '../providers/done.ts';
-import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import { requireProvider, unavailable, unclear } from '../providers/done.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
 import { updated } from './changes.ts';
-import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
-import { type Draft, isOfSubscription, isVisible, type VisiblePayment, withDraft } from './payment.ts';
+import { type Draft, isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
 import { priceOf } from './references.ts';
 import type { UpdateIntentBody } from './requests.ts';
+import {
+  bringIntoForce,
+  type DraftParts,
+  decideByAmount,
+  type HeldDraft,
+  isNotOpen,
+  sendDraft,
+  settleDraft,
+  updateRefusal,
+} from './settle-draft.ts';
 import { type PaymentStore, paymentStore } from './store.ts';
 import { paymentWithSecret } from './view.ts';
 
@@ -27,20 +35,49 @@ export const updatePayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
 ): Promise<Reply> => {
+  refuseFixedFields(request.record, request.body);
   const store = paymentStore(deps.table, deps.now);
-  const payment = request.record;
-  refuseFixedFields(payment, request.body);
-  requireUpdatable(payment);
-  const provider = await deps.providers.forPayments(payment.providerId);
-  const asked = draftOf(request, payment, provider);
-  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, request.caller, payment, payment);
-  const draft = await withCustomer(deps, request, asked);
-  if (!concernsProvider(payment, draft)) {
-    return { data: paymentWithSecret(await apply(deps, store, payment, draft), deps.now()) };
-  }
-  if (!(await store.claimDraft(payment, draft))) throw new DomainError('VERSION_CONFLICT');
-  const next = await finishUpdate(deps, store, provider, { ...payment, draft });
+  const provider = await deps.providers.forPayments(request.record.providerId);
+  const parts = { deps, store, provider };
+  const { payment, resumed } = await settleEarlier(deps, parts, request);
+  const next = resumed ? payment : await change(deps, parts, { ...request, record: payment });
   return { data: paymentWithSecret(next, deps.now()) };
+};
+
+type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
+
+const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<VisiblePayment> => {
+  const { record: payment, caller } = request;
+  const { store, provider } = parts;
+  const asked = draftOf(request, payment, provider);
+  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, payment);
+  const draft = await withCustomer(deps, request, asked);
+  if (!concernsProvider(payment, draft)) return storeChange(deps, store, payment, draft);
+  const held = await store.claimDraft(payment, draft);
+  if (!held) throw new DomainError('VERSION_CONFLICT');
+  return carryOut(parts, held);
+};
+
+interface Earlier {
+  readonly payment: VisiblePayment;
+  /** This request was the earlier one, and is in force by now. */
+  readonly resumed: boolean;
+}
+
+/**
+ * An earlier update whose end is unclear is settled first. Where this is the same request once more, it is answered as
+ * the first one should have been.
+ */
+const settleEarlier = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<Earlier> => {
+  const payment = request.record;
+  requireUpdatable(payment, deps.now());
+  if (!payment.draft) return { payment, resumed: false };
+  const wanted = await withCustomer(deps, request, draftOf(request, payment, parts.provider));
+  const isSame = canonicalJson(wanted) === canonicalJson(payment.draft);
+  const settled = await settleDraft(parts, payment);
+  if (isSame && settled.refusal) throw settled.refusal;
+  if (!isSame) requireUpdatable(settled.payment, deps.now());
+  return { payment: settled.payment, resumed: isSame };
 };
 
 const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): void => {
@@ -61,8 +98,11 @@ const isGuestOf = (
   { email, name, phone }: NonNullable<UpdateIntentBody['guest_data']>,
 ): boolean => email === guestEmail && name === guestName && (phone ?? guestPhone) === guestPhone;
 
-const requireUpdatable = (payment: VisiblePayment): void => {
-  if (payment.draft) throw new DomainError('VERSION_CONFLICT');
+const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
+  // Another update is being carried to the provider at this moment.
+  if (payment.draftBusyUntil !== undefined && instant(payment.draftBusyUntil) > now) {
+    throw new DomainError('VERSION_CONFLICT');
+  }
   if (isOfSubscription(payment)) {
     throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { subscription_id: payment.subscriptionId } });
   }
@@ -193,72 +233,57 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.providerCustomerId !== payment.providerCustomerId;
 
 /**
- * Carries a draft to the provider and into force; run again after a crash, it ends the same.
- * @throws DomainError PROVIDER_TIMEOUT and its like (the draft stays and is finished in the background), or the refusal.
+ * Carries a draft that was just claimed to the provider, and into force.
+ * @throws DomainError PROVIDER_TIMEOUT and its like (the draft stays: the same request goes on with it, and its appointment
+ * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal.
  */
-export const finishUpdate = async (
-  deps: Pick<MoneyDeps, 'now'>,
-  store: PaymentStore,
-  provider: PaymentProvider,
-  payment: VisiblePayment,
+const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePayment> => {
+  const { store } = parts;
+  const details = { payment_id: held.id };
+  const outcome = await sendDraft(parts.provider, held);
+  switch (outcome.kind) {
+    case 'done':
+      return bringIntoForce(parts, held, outcome.value);
+    case 'unknown':
+      await store.releaseDraft(held);
+      throw unclear(outcome.reason, details);
+    case 'not_done':
+      await store.dropDraft(held);
+      throw unavailable(outcome, details);
+    case 'refused':
+    case 'declined':
+      return refused(parts, held, outcome);
+  }
+};
+
+/** Where the provider's record has moved on (paid there, say), its state is stored before the refusal is told. */
+const refused = async (
+  parts: DraftParts,
+  held: HeldDraft,
+  outcome: Parameters<typeof updateRefusal>[1],
 ): Promise<VisiblePayment> => {
-  const { draft } = payment;
-  if (!draft) return payment;
-  const next = withDraft(payment, draft);
-  const outcome = await provider.updateIntent({
-    idempotencyKey: `${payment.id}:update:${payment.version}:${fingerprint(canonicalJson(draft)).slice(0, 12)}`,
-    intentId: payment.providerIntentId ?? '',
-    amountCents: next.totalCents,
-    currency: next.currency,
-    description: next.description,
-    method: next.methodRef === payment.methodRef ? undefined : (next.methodRef ?? null),
-    customerId: next.providerCustomerId,
-    saveMethod: next.setupFutureUsage === 'off_session',
-    returnUrl: next.returnUrl,
-  });
-  if (outcome.kind !== 'done') return refuse(store, payment, outcome);
-  const methodRef = next.methodRef && (outcome.value.methodId ?? next.methodRef);
-  return apply(deps, store, payment, { ...draft, methodRef }, outcome.value.nextAction);
+  const refusal = updateRefusal(held, outcome);
+  if (!isNotOpen(outcome)) {
+    await parts.store.dropDraft(held);
+    throw refusal;
+  }
+  const settled = await decideByAmount(parts, held, refusal);
+  if (settled.refusal) throw settled.refusal;
+  return settled.payment;
 };
 
-/** What providers say of an intent or order that is confirmed, paid or canceled. */
-const NOT_OPEN: readonly string[] = ['payment_intent_unexpected_state', 'order_not_open'];
-
-const refuse = async (
-  store: PaymentStore,
-  payment: VisiblePayment,
-  outcome: Exclude<Outcome<ProviderPayment>, { kind: 'done' }>,
-): Promise<never> => {
-  if (outcome.kind === 'unknown') throw unclear(outcome.reason, { payment_id: payment.id });
-  await store.dropDraft(payment);
-  if (outcome.kind === 'declined')
-    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-  if (NOT_OPEN.includes(outcome.reason)) throw new DomainError('PAYMENT_NOT_UPDATABLE');
-  throw refusalError(outcome);
-};
-
-const APPLY_TRIES = 5;
-
-/** The draft in force, on whatever version stands by now. */
-const apply = async (
+/** A change that the provider has no part in. */
+const storeChange = async (
   deps: Pick<MoneyDeps, 'now'>,
   store: PaymentStore,
   payment: VisiblePayment,
   draft: Draft,
-  nextAction = payment.nextAction,
 ): Promise<VisiblePayment> => {
-  let current = payment;
-  for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
-    const next = updated(current, draft, deps.now(), nextAction);
-    const committed = await store.commit(current, next);
-    if (committed.ok) return next;
-    if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
-    if (!payment.draft) {
-      requireUpdatable(committed.found);
-      // A draft that nobody claimed was made from what is no longer there.
-      throw new DomainError('VERSION_CONFLICT');
-    }
-    current = committed.found;
-  }
+  const next = updated(payment, draft, deps.now());
+  const committed = await store.commit(payment, next);
+  if (committed.ok) return next;
+  if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
+  requireUpdatable(committed.found, deps.now());
+  // The change was made from what is no longer there.
   throw new DomainError('VERSION_CONFLICT');
 };

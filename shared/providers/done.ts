@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { ProviderSlot } from '../settings.ts';
 
 /** What the provider answered, or the error that its refusal is to a caller. For calls that move no money. */
@@ -13,18 +13,28 @@ export const done = <T>(outcome: Outcome<T>, field: string): T => {
       throw new DomainError('VALIDATION_ERROR', {
         details: [{ path: field, rule: outcome.reason, message: 'was refused by the provider' }],
       });
+    case 'not_done':
     case 'unknown':
-      throw unclear(outcome.reason);
+      throw unanswered(outcome);
   }
 };
 
 const CODES = { timeout: 'PROVIDER_TIMEOUT', unreachable: 'PROVIDER_UNAVAILABLE', error: 'PROVIDER_ERROR' } as const;
 
 /** The error of a call whose outcome nobody knows. */
-export const unclear = (
-  reason: Extract<Outcome<never>, { kind: 'unknown' }>['reason'],
-  details?: Readonly<Record<string, unknown>>,
-): DomainError => new DomainError(CODES[reason], details ? { details } : {});
+export const unclear = (reason: Unknown['reason'], details?: Readonly<Record<string, unknown>>): DomainError =>
+  new DomainError(CODES[reason], details ? { details } : {});
+
+/** The error of a call that certainly did nothing: a later try is free. */
+export const unavailable = ({ retryAfterSeconds }: NotDone, details?: Readonly<Record<string, unknown>>): DomainError =>
+  new DomainError('PROVIDER_UNAVAILABLE', {
+    ...(details && { details }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+
+/** The error of a call that brought no decision of the provider. */
+export const unanswered = (outcome: NotDone | Unknown, details?: Readonly<Record<string, unknown>>): DomainError =>
+  outcome.kind === 'not_done' ? unavailable(outcome, details) : unclear(outcome.reason, details);
 
 /** @throws DomainError PROVIDER_MISMATCH where a record is of another provider. */
 export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {

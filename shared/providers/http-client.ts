@@ -1,11 +1,13 @@
 import type * as z from 'zod/mini';
-import type { Outcome } from '../core/outcome.ts';
+import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { AdapterOptions } from './adapter.ts';
+import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from './failures.ts';
+import { withOneRetry } from './one-retry.ts';
 
 /**
- * A small client for vendors whose SDK weighs too much. One call, one deadline, no retry: a repeat is the caller's to
- * decide, under the same key. A 2xx counts only once its body has been read and parsed; before that, and whenever the
- * vendor itself does not know (408, 425, 429, 5xx), the outcome is unknown.
+ * A small client for vendors whose SDK weighs too much. One call has one deadline, and one retry where the vendor
+ * certainly did nothing; any other repeat is the caller's to decide, under the same key. A 2xx counts only once its body
+ * has been read and parsed; what any other status means, the vendor's table says.
  */
 export interface HttpRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -22,28 +24,34 @@ export type Exchanged<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** The vendor says no; `body` is parsed JSON, undefined where it is none. */
   | { readonly kind: 'answered no'; readonly status: number; readonly body: unknown }
+  | NotDone
   | Unknown;
 
-export type Unknown = Extract<Outcome<never>, { kind: 'unknown' }>;
-export type NotDone = Exclude<Outcome<never>, { kind: 'done' }>;
+export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
 
 /** What a vendor's refusal comes to. */
-export type ReadRefusal = (status: number, body: unknown) => NotDone;
+export type ReadRefusal = (status: number, body: unknown) => Failed;
+
+export interface HttpClientOptions extends Omit<AdapterOptions, 'settings'> {
+  readonly baseUrl: string;
+  readonly statuses: StatusTable;
+}
 
 export type HttpClient = ReturnType<typeof httpClient>;
 
-export const httpClient = (options: Omit<AdapterOptions, 'settings'> & { readonly baseUrl: string }) => {
+export const httpClient = (options: HttpClientOptions) => {
   const { slot, log } = options;
+  const sending = { ...options, fetch: withOneRetry(options.fetch, options) };
 
   /** For those who have something to do about a refusal: renew a token, say. */
   const exchange = async <T>(request: HttpRequest<T>): Promise<Exchanged<T>> => {
     const startedAt = Date.now();
-    const exchanged = await send(options, request);
+    const exchanged = await send(sending, request);
     log.info('provider called', {
       provider: slot,
       outcome: exchanged.kind,
       duration_ms: Date.now() - startedAt,
-      ...(exchanged.kind === 'unknown' && { reason: exchanged.reason }),
+      ...('reason' in exchanged && { reason: exchanged.reason }),
       ...(exchanged.kind === 'answered no' && { status: exchanged.status }),
     });
     return exchanged;
@@ -61,30 +69,37 @@ interface Sending {
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
+  readonly statuses: StatusTable;
 }
 
 const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Exchanged<T>> => {
-  let status: number;
+  let response: Response;
   let text: string;
   try {
-    const response = await options.fetch(
-      `${options.baseUrl.replace(/\/$/, '')}${request.path}`,
-      init(options, request),
-    );
-    status = response.status;
+    response = await options.fetch(`${options.baseUrl.replace(/\/$/, '')}${request.path}`, init(options, request));
     text = await response.text();
   } catch (error) {
-    return { kind: 'unknown', reason: isTimeout(error) ? 'timeout' : 'unreachable' };
+    return isTimeout(error) ? { kind: 'unknown', reason: 'timeout' } : networkFailure(error);
   }
-  if (status >= 500 || UNDECIDED.includes(status)) return ERROR;
+  const { status } = response;
   const body = parsed(text);
-  if (status >= 400) return { kind: 'answered no', status, body };
-  const answer = request.answer.safeParse(body);
-  return answer.success && status >= 200 && status < 300 ? { kind: 'done', value: answer.data } : ERROR;
+  if (response.ok) {
+    const answer = request.answer.safeParse(body);
+    return answer.success ? { kind: 'done', value: answer.data } : ERROR;
+  }
+  switch (meaningOf(options.statuses, status)) {
+    case 'refused':
+      return { kind: 'answered no', status, body };
+    case 'not_done': {
+      const seconds = retryAfterSeconds(response.headers.get('retry-after'), Date.now());
+      return { kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: seconds };
+    }
+    case 'unknown':
+      return ERROR;
+  }
 };
 
 const ERROR: Unknown = { kind: 'unknown', reason: 'error' };
-const UNDECIDED: readonly number[] = [408, 425, 429];
 
 /** A redirect is not followed: a charge goes where the operator said, or nowhere. */
 const init = ({ timeoutMs }: Sending, { method, headers, body }: HttpRequest<unknown>): RequestInit => ({

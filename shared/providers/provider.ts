@@ -66,8 +66,8 @@ export interface ProviderPayment {
 /** Why a confirmation is refused whose intent can never be charged again: it failed for good, or has expired. */
 export const INTENT_SPENT = 'intent_spent';
 
-/** Why a method is not attached: the provider holds it for another customer. */
-export const HELD_BY_ANOTHER = 'held_by_another_customer';
+/** Why a method is not attached: the provider knows it and holds it for another customer, or will not hold it again. */
+export const NOT_ATTACHABLE = 'not_attachable';
 
 export interface CreateIntent extends CallOptions {
   readonly paymentId: string;

@@ -62,7 +62,7 @@ const wholeInvoice = async ({ deps, subscription }: Told, news: InvoiceNews): Pr
   }
   const native = await nativeOf(deps, subscription);
   const found = await native.findInvoice(news.invoiceId);
-  if (found.kind === 'unknown') throw new Error('the provider cannot be read now');
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   return found.kind === 'done' ? found.value : undefined;
 };
 

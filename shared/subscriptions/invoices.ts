@@ -1,7 +1,7 @@
 import { iso, SECOND } from '../core/time.ts';
 import { recordInvoice } from '../payments/invoice.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
-import { unclear } from '../providers/done.ts';
+import { unanswered } from '../providers/done.ts';
 import type { ProviderInvoice } from '../providers/native-subscriptions.ts';
 import { periodPaymentId } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
@@ -27,7 +27,9 @@ export const invoicePayment = async (
   const native = await nativeOf(deps, subscription);
   const label = async (): Promise<void> => {
     const labelled = await native.labelPayment({ intentId, paymentId, idempotencyKey: `${paymentId}:label` });
-    if (labelled.kind === 'unknown') throw unclear(labelled.reason, { payment_id: paymentId });
+    if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
+      throw unanswered(labelled, { payment_id: paymentId });
+    }
   };
   const recorded = await recordInvoice(deps, periodPayment(subscription, paymentId), { ...invoice, intentId }, label);
   if (recorded.kind === 'mismatch') {

@@ -166,6 +166,7 @@ const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<stri
   const [standing] = await madeBefore(await nativeOf(deps, subscription), subscription);
   if (standing) return (await readProvider(deps, store, subscription, standing.subscriptionId)).status;
   const made = await createAtProvider(deps, store, subscription);
+  if (made.error?.code === 'PROVIDER_UNAVAILABLE') throw made.error;
   if (made.error && made.subscription.status === 'creating') await store.removeCreating(made.subscription);
   return made.error?.code ?? made.subscription.status;
 };

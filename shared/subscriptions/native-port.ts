@@ -1,7 +1,7 @@
 import type { BillingInterval } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { unclear } from '../providers/done.ts';
+import { unanswered } from '../providers/done.ts';
 import type { CreateNativeSubscription, NativeSubscriptions } from '../providers/native-subscriptions.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { BillingDeps } from './deps.ts';
@@ -43,7 +43,7 @@ export const nativeOf = async (deps: BillingDeps, { providerId }: Subscription):
 export const answerOf = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
   if (outcome.kind === 'done') return outcome.value;
   const details = { subscription_id: id };
-  if (outcome.kind === 'unknown') throw unclear(outcome.reason, details);
+  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unanswered(outcome, details);
   const code = outcome.kind === 'refused' ? outcome.reason : outcome.code;
   throw new DomainError('PROVIDER_ERROR', { details: { ...details, provider_code: code } });
 };

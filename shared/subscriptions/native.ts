@@ -2,6 +2,7 @@ import { assertNever } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../core/time.ts';
 import { refusalError } from '../payments/creation.ts';
+import { unavailable } from '../providers/done.ts';
 import type { CreateNativeSubscription } from '../providers/native-subscriptions.ts';
 import { adopt } from './adopt.ts';
 import {
@@ -54,6 +55,11 @@ export const createAtProvider = async (
         subscription: await store.change(subscription, (current) => notMade(deps, current, outcome)),
         error: refusalError(outcome),
       };
+    case 'not_done':
+      return {
+        subscription: await store.change(subscription, notBegun),
+        error: unavailable(outcome, { subscription_id: subscription.id }),
+      };
     case 'unknown':
       return {
         subscription: await store.change(subscription, (current) =>
@@ -78,6 +84,12 @@ const notMade = (
   }
   // A creation is forgotten by whoever waits for it.
   return current.status === 'creating' ? current : chargeDropped(current);
+};
+
+/** The provider did nothing: a creation, or one whose earlier call may have arrived, is tried again; a return is not. */
+const notBegun = (current: Subscription): Subscription => {
+  if (!current.charge || current.providerSubscriptionId !== undefined) return current;
+  return current.status === 'creating' || current.status === 'past_due' ? current : chargeDropped(current);
 };
 
 /** Decided when it was claimed: what is sent again is the same. */

@@ -27,7 +27,7 @@ export const readAgain = async (told: Told, named: string | undefined): Promise<
   if (providerSubscriptionId === undefined) return outcome(told, 'ignored', 'says too little');
   const native = await nativeOf(deps, subscription);
   const found = await native.find(providerSubscriptionId);
-  if (found.kind === 'unknown') throw new Error('the provider cannot be read now');
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   if (found.kind !== 'done') return outcome(told, 'ignored', 'not known to the provider');
   return changed(told, await adopt(deps, store, subscription, found.value));
 };

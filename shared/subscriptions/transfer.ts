@@ -64,15 +64,14 @@ export const transferred = async (
     subscriptionId,
     idempotencyKey: `${id}:transfer:${providerGeneration}:${step}`,
   });
-  const made = await madeOnceMore(native, keyed, subscription, {
-    ...transfer,
-    former,
-    isAgain: instant(transfer.lookAt) <= deps.now(),
-  });
-  if (made.kind === 'declined' || made.kind === 'refused') {
+  const isAgain = instant(transfer.lookAt) <= deps.now();
+  const made = await madeOnceMore(native, keyed, subscription, { ...transfer, former, isAgain });
+  // A first try of which the provider did nothing is taken back; after an earlier try it is repeated.
+  const didNothing = made.kind === 'not_done' && !isAgain;
+  if (made.kind === 'declined' || made.kind === 'refused' || didNothing) {
     const released = await native.resume({ ...keyed('release', former), anew: false });
     // A refusal: it is over there, and there is nothing to be released.
-    if (released.kind === 'unknown') answerOf(released, subscription);
+    if (released.kind === 'unknown' || released.kind === 'not_done') answerOf(released, subscription);
     const left = await undone(store, subscription);
     // What was told meanwhile was told too early.
     if (made.kind === 'refused') await readWhereKnown(deps, store, left);
@@ -101,7 +100,7 @@ const madeOnceMore = async (
   { former, isAgain, ...transfer }: Transfer & { readonly former: string; readonly isAgain: boolean },
 ): Promise<Outcome<ProviderSubscription>> => {
   const held = await native.pause(keyed('hold', former));
-  if (held.kind === 'unknown') return held;
+  if (held.kind === 'unknown' || held.kind === 'not_done') return held;
   const isNew = held.kind === 'done' && !isAgain;
   const [made] = isNew ? [] : await madeBefore(native, subscription, transfer.providerCustomerId);
   if (made) return { kind: 'done', value: made };

@@ -159,20 +159,31 @@ describe('the store', () => {
 
   test('lets one update be under way, and no commit past it that does not know of it', async () => {
     const { store } = await stored();
-    expect(await store.claimDraft(payment(), draft())).toBe(true);
-    expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBe(false);
+    expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
+    expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
     const committed = await store.commit(payment(), inStatus(payment(), 'processing', NOON + 1, 'claim'));
     expect(committed.ok).toBe(false);
   });
 
   test('drops a refused update, also where an event has moved the payment on meanwhile', async () => {
     const { store } = await stored();
-    await store.claimDraft(payment(), draft());
-    const asked = payment({ draft: draft() });
-    await store.commit(asked, inStatus(asked, 'succeeded', NOON + 1, 'event'));
-    await store.dropDraft(asked);
-    expect(await store.load(payment().id)).toMatchObject({ status: 'succeeded' });
+    const asked = await store.claimDraft(payment(), draft());
+    if (!asked) throw new Error('the draft was not claimed');
+    expect((await store.commit(asked, inStatus(asked, 'pending', NOON + 1, 'event'))).ok).toBe(true);
+    expect(await store.dropDraft(asked)).toMatchObject({ status: 'pending' });
     expect((await store.load(payment().id))?.draft).toBeUndefined();
+  });
+
+  test('has one function at a time work on an update, until it lets go of it or must have ended', async () => {
+    const { store } = await stored();
+    const asked = await store.claimDraft(payment(), draft());
+    if (!asked) throw new Error('the draft was not claimed');
+    expect(await store.holdDraft(asked)).toBeUndefined();
+    const released = await store.releaseDraft(asked);
+    if (!released) throw new Error('the draft was not released');
+    const held = await store.holdDraft(released);
+    expect(held).toMatchObject({ draft: draft(), draftVersion: asked.version });
+    expect(await store.holdDraft(released)).toBeUndefined();
   });
 
   test('removes a payment that was never finished, and no other', async () => {

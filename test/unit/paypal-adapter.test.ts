@@ -181,7 +181,8 @@ describe('the access token', () => {
       if (!path.includes('oauth2')) return Response.json(order('CREATED'));
       return isDown ? new Response('', { status: 503 }) : sold('t1');
     });
-    expect(await find(provider)).toEqual({ kind: 'unknown', reason: 'error' });
+    // The request itself was never sent.
+    expect(await find(provider)).toEqual({ kind: 'not_done', reason: 'unreachable' });
     isDown = false;
     expect(await find(provider)).toMatchObject({ kind: 'done' });
   });
@@ -229,7 +230,11 @@ describe('a refusal', () => {
     expect(await confirm(answering(status, body))).toEqual({ kind: 'refused', reason, parameter });
   });
 
-  test.each([409, 429, 500, 503])('%d is none: nobody knows', async (status) => {
+  test('429 is none: PayPal did nothing', async () => {
+    expect(await confirm(answering(429, {}))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
+  });
+
+  test.each([409, 500, 503])('%d is none: nobody knows', async (status) => {
     expect(await confirm(answering(status, {}))).toEqual({ kind: 'unknown', reason: 'error' });
   });
 

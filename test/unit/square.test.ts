@@ -128,7 +128,12 @@ describe('what Square answers to a charge', () => {
     ['no JSON', 200, '<html>', UNKNOWN],
     ['nothing', 200, '', UNKNOWN],
     ['a broken gateway', 502, '<html>', UNKNOWN],
-    ['too many requests', 429, refusal('RATE_LIMIT_ERROR', 'RATE_LIMITED'), UNKNOWN],
+    [
+      'too many requests',
+      429,
+      refusal('RATE_LIMIT_ERROR', 'RATE_LIMITED'),
+      { kind: 'not_done', reason: 'rate_limited' },
+    ],
     ['a conflict', 409, refusal('INVALID_REQUEST_ERROR', 'CONFLICT'), UNKNOWN],
     ['an error of its own', 400, refusal('API_ERROR', 'INTERNAL_SERVER_ERROR'), UNKNOWN],
     ['a passing one', 400, refusal('PAYMENT_METHOD_ERROR', 'TEMPORARY_ERROR'), UNKNOWN],

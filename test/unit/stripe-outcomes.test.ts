@@ -71,8 +71,6 @@ describe('what a confirmation comes to', () => {
     ['500', refuses(500, { type: 'api_error' })],
     ['502 without JSON', answers(502, '<html>Bad Gateway</html>')],
     ['503', refuses(503, { type: 'api_error' })],
-    ['429', refuses(429, { type: 'invalid_request_error', code: 'rate_limit' })],
-    ['429 for a lock', refuses(429, { type: 'invalid_request_error', code: 'lock_timeout' })],
     [
       '409 for the same key at the same time',
       refuses(409, { type: 'idempotency_error', code: 'idempotency_key_in_use' }),
@@ -85,6 +83,13 @@ describe('what a confirmation comes to', () => {
     ['418', refuses(418, { type: 'api_error' })],
   ])('is unknown where Stripe answers %s: money may have moved', async (_, answer) => {
     expect(await outcome(answer)).toEqual({ kind: 'unknown', reason: 'error' });
+  });
+
+  test.each([
+    ['for too many requests', { type: 'invalid_request_error', code: 'rate_limit' }],
+    ['for a lock', { type: 'invalid_request_error', code: 'lock_timeout' }],
+  ])('is not done where Stripe answers 429 %s', async (_, error) => {
+    expect(await outcome(refuses(429, error))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
   });
 
   test('is unknown where the connection breaks', async () => {

@@ -1,6 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { AdapterOptions } from '../adapter.ts';
+import { isUnsent, type StatusMeaning } from '../failures.ts';
+import { LEAST_WAIT_MS, leavesTime } from '../one-retry.ts';
 
 /** Runs one call of the SDK and says what it came to: only an answer that certainly did nothing is a refusal. */
 export type Call = (call: () => Promise<unknown>) => Promise<Outcome<unknown>>;
@@ -9,15 +12,24 @@ export const braintreeCalls =
   ({ slot, log, timeoutMs }: Pick<AdapterOptions, 'slot' | 'log' | 'timeoutMs'>): Call =>
   async (call) => {
     const startedAt = Date.now();
-    const outcome = await withinDeadline(attempt(call), timeoutMs);
+    const outcome = await withinDeadline(attemptTwice(call, timeoutMs), timeoutMs);
     log.info('provider called', {
       provider: slot,
       outcome: outcome.kind,
       duration_ms: Date.now() - startedAt,
-      ...(outcome.kind === 'unknown' && { reason: outcome.reason }),
+      ...((outcome.kind === 'unknown' || outcome.kind === 'not_done') && { reason: outcome.reason }),
     });
     return outcome;
   };
+
+/** A call that certainly did nothing is made once more. */
+const attemptTwice = async (call: () => Promise<unknown>, timeoutMs: number): Promise<Outcome<unknown>> => {
+  const startedAt = performance.now();
+  const first = await attempt(call);
+  if (first.kind !== 'not_done' || !leavesTime(LEAST_WAIT_MS, startedAt, timeoutMs)) return first;
+  await delay(LEAST_WAIT_MS);
+  return attempt(call);
+};
 
 /** The SDK's own limit is on silence alone: an answer that trickles in would have no end. */
 const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number): Promise<Outcome<unknown>> => {
@@ -51,12 +63,36 @@ const refusalOf = (errors: unknown): Outcome<never> => {
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 
-const SAYS_NO: readonly string[] = ['notFoundError', 'authenticationError', 'authorizationError', 'invalidKeysError'];
+/** The SDK hands on no status, but an error named after it: 401, 403, 404, 426; 429; any other may have been carried out. */
+const BY_NAME: Readonly<Record<string, StatusMeaning>> = {
+  authenticationError: 'refused',
+  authorizationError: 'refused',
+  notFoundError: 'refused',
+  upgradeRequired: 'refused',
+  invalidKeysError: 'refused',
+  tooManyRequestsError: 'not_done',
+};
 
 const failureOf = (error: unknown): Outcome<never> => {
-  if (!(error instanceof Error)) return { kind: 'unknown', reason: 'error' };
-  if (SAYS_NO.includes(error.name)) return { kind: 'refused', reason: error.name };
-  if (error.message === 'Request timed out') return { kind: 'unknown', reason: 'timeout' };
-  const unreachable = error.message.startsWith('Unexpected request error');
-  return { kind: 'unknown', reason: unreachable ? 'unreachable' : 'error' };
+  if (!(error instanceof Error)) return ERROR;
+  switch (BY_NAME[error.name] ?? 'unknown') {
+    case 'refused':
+      return { kind: 'refused', reason: error.name };
+    case 'not_done':
+      return { kind: 'not_done', reason: 'rate_limited' };
+    case 'unknown':
+      return connectionFailure(error.message);
+  }
+};
+
+const ERROR: Outcome<never> = { kind: 'unknown', reason: 'error' };
+const REQUEST_FAILED = 'Unexpected request error';
+
+/** The SDK hands on the text of a network error. An AggregateError lists the addresses that could not be connected to. */
+const connectionFailure = (message: string): Outcome<never> => {
+  if (message === 'Request timed out') return { kind: 'unknown', reason: 'timeout' };
+  if (!message.startsWith(REQUEST_FAILED)) return ERROR;
+  const words = message.slice(REQUEST_FAILED.length).split(/\W+/);
+  const isNotSent = words.some((word) => isUnsent(word) || word === 'AggregateError');
+  return { kind: isNotSent ? 'not_done' : 'unknown', reason: 'unreachable' };
 };

@@ -56,10 +56,14 @@ export const withAccess = (http: HttpClient, client: Client): Exchange => {
 
   return async (request) => {
     const first = await token();
-    if (first.kind !== 'done') return first;
+    if (first.kind !== 'done') return unasked(first);
     const answer = await send(request, first.value);
     if (answer.kind !== 'answered no' || answer.status !== 401) return answer;
     const second = await token(first.value.text);
-    return second.kind === 'done' ? send(request, second.value) : second;
+    return second.kind === 'done' ? send(request, second.value) : unasked(second);
   };
 };
+
+/** Without a token the request itself is never sent, or was refused unread: nothing was done. */
+const unasked = <T>(token: Exclude<Exchanged<T>, { kind: 'done' }>): Exclude<Exchanged<T>, { kind: 'done' }> =>
+  token.kind === 'unknown' ? { kind: 'not_done', reason: 'unreachable' } : token;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../call-options.ts';
+import { afterChange } from '../failures.ts';
 import {
   type ConfirmIntent,
   type CreateIntent,
@@ -63,7 +64,9 @@ export const paypalOrders = (call: Call) => ({
     if (captured.kind === 'done') return answered(reportedOrder(captured.value, known));
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
     const found = await findOrder(call, input.intentId);
-    if (found.kind !== 'done') return found.kind === 'unknown' ? found : captured;
+    if (found.kind === 'refused' || found.kind === 'declined') return captured;
+    // An order that is captured already may be this attempt's: a read that fails leaves that open.
+    if (found.kind !== 'done') return afterChange(found);
     const report = reportedOrder(found.value, known);
     return report.status === 'failed' ? SPENT : { kind: 'done', value: report };
   },
@@ -178,7 +181,9 @@ const updateOrder = async (
   const approvedByPayer = input.method === null || (input.method === undefined && order.payment_source?.paypal);
   // What is asked of the payer cannot be patched.
   const updated = approvedByPayer ? await askPayer(call, input) : await findOrder(call, order.id);
-  return mapped(updated, (now) => reportedOrder(now, knownOf(input)));
+  // The order has been changed: a failure from here on does not undo that.
+  const outcome = patches.length > 0 ? afterChange(updated) : updated;
+  return mapped(outcome, (now) => reportedOrder(now, knownOf(input)));
 };
 
 const askPayer = (call: Call, input: UpdateIntent): Promise<Outcome<Order>> =>

@@ -1,5 +1,6 @@
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import type { Exchanged, HttpRequest, NotDone } from '../http-client.ts';
+import type { StatusTable } from '../failures.ts';
+import type { Exchanged, Failed, HttpRequest } from '../http-client.ts';
 import { refusalSchema } from './schemas.ts';
 
 /** One call of PayPal's API. */
@@ -22,9 +23,10 @@ export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcom
 /** What PayPal says of an id that it does not know, or no longer. */
 export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
 
-/** 409: somebody else was at the same object or key at that moment; it is looked up and asked again. */
-const readRefusal = (status: number, body: unknown): NotDone => {
-  if (status === 409) return { kind: 'unknown', reason: 'error' };
+/** 409: another call held the same object or key at that moment, and may have been this very one. */
+export const PAYPAL_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
+
+const readRefusal = (status: number, body: unknown): Failed => {
   if (status === 404) return { kind: 'refused', reason: NOT_FOUND };
   const parsed = refusalSchema.safeParse(body);
   const detail = parsed.data?.details?.[0];

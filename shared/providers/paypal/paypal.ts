@@ -5,7 +5,7 @@ import type { Capabilities, PaymentProvider } from '../provider.ts';
 import { withAccess } from './access.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
-import { callsBy } from './outcome.ts';
+import { callsBy, PAYPAL_STATUSES } from './outcome.ts';
 import { paypalVault } from './vault.ts';
 import { webhookVerifier } from './verify.ts';
 
@@ -31,7 +31,8 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   const { settings, slot } = options;
   const { CLIENT_ID: id, CLIENT_SECRET: secret, WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = settings;
   if (id === '' || secret === '') return undefined;
-  const exchange = withAccess(httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE }), { id, secret });
+  const http = httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE, statuses: PAYPAL_STATUSES });
+  const exchange = withAccess(http, { id, secret });
   const call = callsBy(exchange);
   return {
     slot,

@@ -1,6 +1,7 @@
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import type { HttpClient, HttpRequest, NotDone } from '../http-client.ts';
+import type { StatusTable } from '../failures.ts';
+import type { Failed, HttpClient, HttpRequest } from '../http-client.ts';
 import { refusalSchema, type SquareError } from './schemas.ts';
 
 /** The version whose description this adapter was written against. */
@@ -33,10 +34,12 @@ export const squareKey = (...parts: readonly string[]): string => fingerprint(..
 export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
 
-/** 409: somebody else was at the same object or key at that moment; it is looked up and asked again. */
-const readRefusal = (status: number, body: unknown): NotDone => {
+/** 409: another call held the same object or key at that moment, and may have been this very one. */
+export const SQUARE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
+
+const readRefusal = (_: number, body: unknown): Failed => {
   const parsed = refusalSchema.safeParse(body);
-  if (!parsed.success || status === 409) return { kind: 'unknown', reason: 'error' };
+  if (!parsed.success) return { kind: 'unknown', reason: 'error' };
   const { errors, payment } = parsed.data;
   const error = errors.find(({ category }) => category === 'PAYMENT_METHOD_ERROR') ?? errors[0];
   if (!error || UNDECIDED.includes(error.category) || error.code === 'TEMPORARY_ERROR')
@@ -52,7 +55,7 @@ const UNDECIDED: readonly string[] = ['API_ERROR', 'RATE_LIMIT_ERROR'];
 /** Nothing was charged: the source itself is no good, whoever's card it stands for. */
 const SPENT_SOURCES: readonly string[] = ['CARD_TOKEN_EXPIRED', 'CARD_TOKEN_USED', 'SOURCE_EXPIRED', 'SOURCE_USED'];
 
-const refused = ({ code, field }: SquareError): NotDone => ({
+const refused = ({ code, field }: SquareError): Failed => ({
   kind: 'refused',
   reason: code,
   parameter: SPENT_SOURCES.includes(code) ? 'payment_method' : parameterOf(code, field),

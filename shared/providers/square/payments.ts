@@ -183,7 +183,7 @@ export const locate = async (
   const attempts: ProviderPayment[] = [];
   for (const id of ids.slice(-MAX_ATTEMPTS_READ)) {
     const attempt = await orders.findPayment(id);
-    if (attempt.kind === 'unknown') return attempt;
+    if (attempt.kind === 'unknown' || attempt.kind === 'not_done') return attempt;
     if (attempt.kind === 'done') attempts.push(reportedPayment(attempt.value));
   }
   const payment = decisive(attempts);

@@ -5,7 +5,7 @@ import type { Capabilities, PaymentProvider } from '../provider.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
-import { squareCalls } from './outcome.ts';
+import { SQUARE_STATUSES, squareCalls } from './outcome.ts';
 import { squareOrders, squarePayments } from './payments.ts';
 import { verifySquareSignature } from './signature.ts';
 
@@ -29,7 +29,8 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const { settings, slot } = options;
   const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId, SIGNATURE_KEY: key, NOTIFICATION_URL: urls } = settings;
   if (accessToken === '' || locationId === '') return undefined;
-  const call = squareCalls(httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE }), accessToken);
+  const http = httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE, statuses: SQUARE_STATUSES });
+  const call = squareCalls(http, accessToken);
   const account = { call, locationId, accessToken };
   return {
     slot,

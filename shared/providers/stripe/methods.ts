@@ -5,8 +5,8 @@ import { methodFacts } from '../contract-event.ts';
 import {
   type AttachMethod,
   type BillingDetails,
-  HELD_BY_ANOTHER,
   type KeepMethod,
+  NOT_ATTACHABLE,
   type ProviderMethod,
   type RawCard,
 } from '../provider.ts';
@@ -42,10 +42,9 @@ export const stripeMethods = (stripe: Stripe, call: Call) => ({
       return stripe.paymentMethods.attach(method, { customer: customerId }, { idempotencyKey });
     }, reported);
     if (attached.kind !== 'refused' || token.startsWith('tok_')) return attached;
-    // Stripe gives this refusal no code of its own.
-    const standing = await call(() => stripe.paymentMethods.retrieve(token), reported);
-    const holder = standing.kind === 'done' ? standing.value.customerId : undefined;
-    return holder !== undefined && holder !== customerId ? { kind: 'refused', reason: HELD_BY_ANOTHER } : attached;
+    // Stripe gives these refusals no code of their own.
+    const known = await call(() => stripe.paymentMethods.retrieve(token), reported);
+    return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },
 
   findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), reported),

@@ -2,7 +2,14 @@ import Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { ProviderSlot } from '../../settings.ts';
+import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from '../failures.ts';
 import { declineCode, idOf } from './report.ts';
+
+/**
+ * 409: the same idempotency key is in use, by this very request perhaps. 429: too many requests, or the object is locked;
+ * Stripe has done nothing. A 402 is a decline by its error type.
+ */
+export const STRIPE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 /** Runs one call and says what it came to: only an answer that certainly did nothing is a refusal. */
 export type Call = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
@@ -16,7 +23,7 @@ export const stripeCalls =
       provider: context.slot,
       outcome: outcome.kind,
       duration_ms: Date.now() - startedAt,
-      ...(outcome.kind === 'unknown' && { reason: outcome.reason }),
+      ...((outcome.kind === 'unknown' || outcome.kind === 'not_done') && { reason: outcome.reason }),
     });
     return outcome;
   };
@@ -25,14 +32,36 @@ const attempt = async <A, T>(call: () => Promise<A>, read: (answer: A) => T): Pr
   try {
     return { kind: 'done', value: read(await call()) };
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeCardError) return declined(error);
-    if (saysNo(error)) return { kind: 'refused', reason: error.code ?? error.type, parameter: error.param };
-    if (error instanceof Stripe.errors.StripeConnectionError) {
-      return { kind: 'unknown', reason: /timeout|timed out/i.test(error.message) ? 'timeout' : 'unreachable' };
-    }
-    return { kind: 'unknown', reason: 'error' };
+    return failureOf(error);
   }
 };
+
+const failureOf = (error: unknown): Outcome<never> => {
+  if (error instanceof Stripe.errors.StripeCardError) return declined(error);
+  if (error instanceof Stripe.errors.StripeConnectionError) {
+    const isTimeout = /timeout|timed out/i.test(error.message);
+    return isTimeout ? { kind: 'unknown', reason: 'timeout' } : networkFailure(error.detail);
+  }
+  if (!(error instanceof Stripe.errors.StripeError)) return ERROR;
+  switch (meaningOf(STRIPE_STATUSES, error.statusCode ?? 0)) {
+    case 'refused':
+      return saysNo(error)
+        ? { kind: 'refused', reason: error.code ?? error.type, parameter: parameterOf(error) }
+        : ERROR;
+    case 'not_done': {
+      const seconds = retryAfterSeconds(error.headers?.['retry-after'], Date.now());
+      return { kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: seconds };
+    }
+    case 'unknown':
+      return ERROR;
+  }
+};
+
+/** Stripe names no parameter where a payment method is attached to another customer, or was detached before. */
+const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): string | undefined =>
+  param ?? (code === undefined && /payment ?method/i.test(message) ? 'payment_method' : undefined);
+
+const ERROR: Outcome<never> = { kind: 'unknown', reason: 'error' };
 
 const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>, { kind: 'declined' }> => ({
   kind: 'declined',

@@ -55,6 +55,7 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
           { idempotencyKey: `${idempotencyKey}:customer` },
         ),
       );
+      if (told.kind === 'not_done') return told;
       return told.kind === 'done' ? confirm(`${idempotencyKey}:again`) : confirmed;
     },
 

@@ -1,15 +1,16 @@
 import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
 import type { AdapterOptions } from '../adapter.ts';
+import { withOneRetry } from '../one-retry.ts';
 import type { Capabilities, PaymentProvider, WebhookRequest } from '../provider.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
 import { stripeMethods } from './methods.ts';
-import { stripeCalls } from './outcome.ts';
+import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 
-/** Stripe, by its own SDK. SDK retries are off: a repeat is ours to decide, under the same key. */
+/** Stripe, by its own SDK. SDK retries are off: the one retry, of a call that did nothing, is ours, under the same key. */
 const LIVE_BASE = 'https://api.stripe.com';
 const CLOCK_TOLERANCE_SECONDS = 300;
 
@@ -27,8 +28,9 @@ const CAN: Omit<Capabilities, 'subscriptions'> = {
 export const openStripe = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   if (settings.API_KEY === '') return undefined;
+  const retries = { statuses: STRIPE_STATUSES, timeoutMs: options.timeoutMs };
   const stripe = new Stripe(settings.API_KEY, {
-    httpClient: Stripe.createFetchHttpClient(rebased(options.fetch, settings.BASE_URL)),
+    httpClient: Stripe.createFetchHttpClient(withOneRetry(rebased(options.fetch, settings.BASE_URL), retries)),
     maxNetworkRetries: 0,
     timeout: options.timeoutMs,
     telemetry: false,

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../call-options.ts';
+import { afterChange } from '../failures.ts';
 import type {
   CreateNativeSubscription,
   NativeSubscriptions,
@@ -81,11 +82,11 @@ const openBilling = (stripe: Stripe, call: Call) => {
     if (answered.kind !== 'done') return answered;
     const { isOld, subscription } = answered.value;
     // A key that was used before answers as it did then.
-    if (isOld) return afterwards(await find(subscription.subscriptionId));
+    if (isOld) return afterChange(await find(subscription.subscriptionId));
     const newest = subscription.latestInvoice;
     if (!newest || newest.status === 'succeeded') return { kind: 'done', value: subscription };
     const invoice = await findInvoice(newest.invoiceId);
-    if (invoice.kind !== 'done') return afterwards(invoice);
+    if (invoice.kind !== 'done') return afterChange(invoice);
     return { kind: 'done', value: { ...subscription, latestInvoice: invoice.value } };
   };
 
@@ -97,10 +98,6 @@ const openBilling = (stripe: Stripe, call: Call) => {
 
   return { stripe, call, read, find, findInvoice, update };
 };
-
-/** A read that fails after a change was made: the change stands, so it is no refusal. */
-const afterwards = <T>(read: Outcome<T>): Outcome<T> =>
-  read.kind === 'done' || read.kind === 'unknown' ? read : { kind: 'unknown', reason: 'error' };
 
 /** Stripe makes a price in passing, but no product. */
 const create = async ({ stripe, call, read }: Billing, input: CreateNativeSubscription): Promise<Found> => {
@@ -166,9 +163,9 @@ const changeMethod = async (
       ),
     ({ id }) => id,
   );
-  if (tried.kind === 'unknown') return tried;
+  if (tried.kind === 'unknown' || tried.kind === 'not_done') return afterChange(tried);
   // Declined, or paid meanwhile: the method is changed either way, and the invoice says what became of it.
-  return afterwards(await find(subscriptionId));
+  return afterChange(await find(subscriptionId));
 };
 
 const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>
@@ -192,7 +189,8 @@ const resume = async ({ stripe, read, update }: Billing, input: OfSubscription):
   const resumed = await update(input, { pause_collection: '' });
   if (resumed.kind !== 'done' || resumed.value.status !== 'paused') return resumed;
   const options = { idempotencyKey: `${input.idempotencyKey}:resume` };
-  return read(() => stripe.subscriptions.resume(input.subscriptionId, WITH_INVOICE, options));
+  const answered = await read(() => stripe.subscriptions.resume(input.subscriptionId, WITH_INVOICE, options));
+  return answered.kind === 'not_done' ? afterChange(answered) : answered;
 };
 
 /** What was owed before it was paused is not asked for any more. */
@@ -228,5 +226,5 @@ const collect = async (
     ({ id }) => id,
   );
   // A refusal: it is open no more.
-  return told.kind === 'unknown' ? told : changed;
+  return told.kind === 'unknown' || told.kind === 'not_done' ? afterChange(told) : changed;
 };

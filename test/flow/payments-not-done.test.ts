@@ -1,0 +1,180 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { DECLINED, intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  createIntent,
+  eventsOf,
+  HOUR,
+  itemsOf,
+  MINUTE,
+  read,
+  signIn,
+  storedPayment,
+  timesCharged,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+
+/** Calls of which the provider certainly did nothing (429): a later try is free, and nothing is left of them. */
+const service = withHost({ frozen: true });
+afterEach(async () => {
+  await service.clearFaults();
+  await service.webhookMode('normal');
+});
+
+const PROVIDERS = [
+  { slot: 'provider_a', method: VISA, create: '/v1/payment_intents', confirm: '/confirm' },
+  { slot: 'provider_b', method: 'SIM-OK', create: '/v2/checkout/orders', confirm: '/capture' },
+  { slot: 'provider_c', method: 'cnon:card-nonce-ok', create: '/v2/orders', confirm: '/v2/payments' },
+] as const;
+type Provider = (typeof PROVIDERS)[number];
+
+const bodyFor = ({ slot, method }: Provider) => paidIntentBody({ provider_id: slot, payment_method_id: method });
+const create = (provider: Provider, user: User) => createIntent(service, user, bodyFor(provider));
+
+/** Longer than the one retry. */
+const limit = ({ slot }: Provider, path: string, method?: string) =>
+  service.fault({ provider: slot, path, action: 'rate_limit', ...(method && { method }) });
+
+const UNAVAILABLE = { status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } };
+
+/** Stripe alone says when it wants to be asked again. */
+const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
+  expect(answer).toMatchObject(UNAVAILABLE);
+  expect(answer.headers.get('retry-after')).toBe(slot === 'provider_a' ? '1' : null);
+};
+
+const isConfirm = ({ path }: ParsedJson): boolean => /confirm$|capture$|v2\/payments$/.test(path);
+
+describe.each(PROVIDERS)('at $slot, a call that was not done', (provider) => {
+  test('leaves nothing of a create: not listed, not finished later, and the same key starts anew', async () => {
+    const user = await signIn(service);
+    const options = { ...user.options, idempotencyKey: `basket ${provider.slot}` };
+    const before = (await itemsOf(service, 'PAY#')).length;
+    await limit(provider, provider.create);
+    expectUnavailable(await service.post('/payments/intents', bodyFor(provider), options), provider);
+    expect(await itemsOf(service, 'PAY#')).toHaveLength(before);
+    await service.clearFaults();
+    await service.clearProviderRequests();
+    await service.advance(10 * MINUTE);
+    expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [], meta: { total: 0 } });
+    expect(await service.providerRequests()).toEqual([]);
+    const anew = await service.post('/payments/intents', bodyFor(provider), options);
+    expect(anew).toMatchObject({ status: 201, body: { status: 'created' } });
+    expect(anew.headers.get('idempotent-replayed')).toBeNull();
+    expect((await atProvider(service, anew.body.id)).intents).toHaveLength(1);
+  });
+
+  test('takes the claim of a confirmation back: the payment is as before, and the next one charges once', async () => {
+    const user = await signIn(service);
+    const { id } = await create(provider, user);
+    await service.settle();
+    const before = await read(service, id, user.options);
+    await limit(provider, provider.confirm);
+    for (let tries = 0; tries < 2; tries += 1) {
+      expectUnavailable(await confirm(service, id, user.options), provider);
+    }
+    expect(await read(service, id, user.options)).toEqual({ ...before, updated_at: expect.any(String) });
+    await service.clearFaults();
+    await service.clearProviderRequests();
+    await service.advance(HOUR);
+    expect((await service.providerRequests()).filter(isConfirm)).toEqual([]);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'created' });
+    expect(await timesCharged(service, id)).toBe(0);
+    expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    expect(await timesCharged(service, id)).toBe(1);
+    expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+
+  test('drops an update, which is free to come again', async () => {
+    const user = await signIn(service);
+    const { id } = await create(provider, user);
+    const update = (total: number) => service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);
+    await limit(provider, '');
+    expectUnavailable(await update(5_000), provider);
+    expect(await read(service, id, user.options)).toMatchObject({ total_cents: 2_500 });
+    await service.clearFaults();
+    await service.advance(10 * MINUTE);
+    expect(await read(service, id, user.options)).toMatchObject({ total_cents: 2_500 });
+    expect(await update(7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
+    expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    expect((await atProvider(service, id)).charges).toMatchObject([{ amount: 7_000, status: 'succeeded' }]);
+  });
+
+  test('leaves a payment that was to be canceled, or read, as it is', async () => {
+    const user = await signIn(service);
+    const payment = await create(provider, user);
+    const before = await read(service, payment.id, user.options);
+    await limit(provider, '');
+    const cancel = () => service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
+    expectUnavailable(await cancel(), provider);
+    const sync = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expectUnavailable(sync, provider);
+    expect(await read(service, payment.id, user.options)).toEqual(before);
+    await service.clearFaults();
+    expect(await cancel()).toMatchObject({ status: 200, body: { status: 'canceled' } });
+  });
+});
+
+test('one call that was not done is made once more by itself, where the provider names no longer wait', async () => {
+  const user = await signIn(service);
+  const { id } = await createIntent(service, user, { provider_id: 'provider_b', payment_method_id: 'SIM-OK' });
+  await service.clearProviderRequests();
+  await service.fault({ provider: 'provider_b', path: '/capture', action: 'rate_limit', times: 1 });
+  expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  const captures = (await service.providerRequests()).filter(isConfirm);
+  expect(captures.map(({ status }: ParsedJson) => status)).toEqual([429, 201]);
+  expect(new Set(captures.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
+});
+
+test('a failed payment whose next attempt did not happen is failed as before, and no second failure is told', async () => {
+  const user = await signIn(service);
+  const { id } = await createIntent(service, user, { payment_method_id: DECLINED });
+  await confirm(service, id, user.options);
+  const before = await read(service, id, user.options);
+  await service.fault({ path: '/confirm', action: 'rate_limit' });
+  const again = await confirm(service, id, user.options, { payment_method_id: VISA });
+  expect(again).toMatchObject(UNAVAILABLE);
+  expect(await read(service, id, user.options)).toEqual({ ...before, updated_at: expect.any(String) });
+  await service.clearFaults();
+  const last = await confirm(service, id, user.options, { payment_method_id: 'pm_card_mastercard' });
+  expect(last).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  await service.settle();
+  expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+  expect(await timesCharged(service, id)).toBe(1);
+});
+
+test('an attempt whose end is unclear stays claimed, although sending it again does nothing', async () => {
+  await service.webhookMode('drop');
+  const user = await signIn(service);
+  const payment = await createIntent(service, user, { payment_method_id: VISA });
+  await service.fault({ path: '/confirm', action: 'reset', times: 1 });
+  await service.fault({ path: '/confirm', action: 'rate_limit' });
+  expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 202 });
+  await service.advance(2 * MINUTE);
+  expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
+  await service.clearFaults();
+  await service.advance(5 * MINUTE);
+  expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+  expect(await timesCharged(service, payment.id)).toBe(1);
+});
+
+test('a capture after the payer’s approval that did not happen is made as soon as it can be', async () => {
+  const user = await signIn(service);
+  const body = intentBody({ provider_id: 'provider_b', return_url: 'https://shop.example/back' });
+  const { id } = await createIntent(service, user, body);
+  await service.fault({ provider: 'provider_b', path: '/capture', action: 'rate_limit' });
+  await service.authenticate(id);
+  await service.settle();
+  expect(await read(service, id, user.options)).toMatchObject({ status: 'pending' });
+  await service.advance(HOUR);
+  expect(await read(service, id, user.options)).toMatchObject({ status: 'pending' });
+  await service.clearFaults();
+  await service.advance(5 * MINUTE);
+  expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
+  expect(await timesCharged(service, id)).toBe(1);
+  expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+  expect((await storedPayment(service, id)).anomaly).toBeUndefined();
+});

@@ -1,0 +1,198 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
+import {
+  atProvider,
+  confirm,
+  confirmInBrowser,
+  createIntent,
+  eventsOf,
+  HOUR,
+  MINUTE,
+  read,
+  signIn,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+/** Updates whose answer was lost: what the provider took stands, and nothing is charged that the record does not show. */
+const service = withHost({ frozen: true });
+afterEach(async () => {
+  await service.clearFaults();
+  await service.webhookMode('normal');
+});
+
+/** The provider, its test method, and the call that changes an amount there. */
+const PROVIDERS = [
+  { slot: 'provider_a', method: VISA, call: { method: 'POST', path: '/v1/payment_intents/' } },
+  { slot: 'provider_b', method: 'SIM-OK', call: { method: 'PATCH', path: '/v2/checkout/orders/' } },
+  { slot: 'provider_c', method: 'cnon:card-nonce-ok', call: { method: 'PUT', path: '/v2/orders/' } },
+] as const;
+/** Whether the provider has taken an update that strikes so. */
+const LOST = [
+  ['timeout_after', true],
+  ['reset', false],
+  ['error_500', false],
+] as const;
+const CASES = PROVIDERS.flatMap((provider) => LOST.map(([action, taken]) => ({ ...provider, action, taken })));
+
+const update = (id: string, user: User, total: number) =>
+  service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);
+const cancel = (id: string, user: User) => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
+
+/** A payment of 2,500 whose update to 5,000 got no answer. */
+const withLostUpdate = async ({ slot, method, call, action }: (typeof CASES)[number], user: User) => {
+  await service.webhookMode('drop');
+  const payment = await createIntent(service, user, paidIntentBody({ provider_id: slot, payment_method_id: method }));
+  await service.fault({ provider: slot, ...call, action, times: 1 });
+  const lost = await update(payment.id, user, 5_000);
+  expect(lost.status).toBeGreaterThanOrEqual(502);
+  expect(await read(service, payment.id, user.options)).toMatchObject({ total_cents: 2_500 });
+  return payment;
+};
+
+const expectCharged = async (id: string, user: User, amount: number): Promise<void> => {
+  expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded', total_cents: amount });
+  expect((await atProvider(service, id)).charges).toMatchObject([{ amount, status: 'succeeded' }]);
+};
+
+describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost) => {
+  test('is gone on with by the same request, which answers as the first should have', async () => {
+    const user = await signIn(service);
+    const { id } = await withLostUpdate(lost, user);
+    expect(await update(id, user, 5_000)).toMatchObject({ status: 200, body: { total_cents: 5_000 } });
+    expect(await confirm(service, id, user.options)).toMatchObject({ status: 200 });
+    await expectCharged(id, user, 5_000);
+  });
+
+  test('is finished before another update, and before a confirmation, which charges what the record shows', async () => {
+    const user = await signIn(service);
+    const [first, second] = [await withLostUpdate(lost, user), await withLostUpdate(lost, user)];
+    expect(await update(first.id, user, 7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
+    expect(await confirm(service, first.id, user.options)).toMatchObject({ status: 200 });
+    await expectCharged(first.id, user, 7_000);
+    expect(await confirm(service, second.id, user.options)).toMatchObject({ status: 200 });
+    await expectCharged(second.id, user, 5_000);
+  });
+
+  test('is asked about and let go by a cancellation', async () => {
+    const user = await signIn(service);
+    const { id } = await withLostUpdate(lost, user);
+    expect(await cancel(id, user)).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    const amount = lost.taken ? 5_000 : 2_500;
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', total_cents: amount });
+    await service.advance(HOUR);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', total_cents: amount });
+    expect((await atProvider(service, id)).intents).toMatchObject([{ amount }]);
+  });
+});
+
+test('while the provider cannot be reached, everybody is told to come again', async () => {
+  const user = await signIn(service);
+  const [lost] = CASES;
+  if (!lost) throw new Error('no case');
+  const { id } = await withLostUpdate(lost, user);
+  await service.fault({ provider: 'provider_a', action: 'rate_limit' });
+  for (const again of [
+    update(id, user, 5_000),
+    update(id, user, 1),
+    confirm(service, id, user.options),
+    cancel(id, user),
+  ]) {
+    const answer = await again;
+    expect([answer.status, answer.body.code]).toEqual([409, 'PAYMENT_IN_PROGRESS']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    await service.settle();
+  }
+  await service.clearFaults();
+  expect(await confirm(service, id, user.options)).toMatchObject({ status: 200 });
+  await expectCharged(id, user, 5_000);
+});
+
+const PAYPAL = { provider_id: 'provider_b', total_cents: 1_000, return_url: 'https://shop.example/back' };
+
+/** An order of 1,000 for the payer to approve, whose update to 5,000 was taken and not answered, or never arrived. */
+const lostAtPayPal = async (user: User, action: string): Promise<ParsedJson> => {
+  const payment = await createIntent(service, user, intentBody(PAYPAL));
+  await service.fault({ provider: 'provider_b', method: 'PATCH', action, times: 1 });
+  expect((await update(payment.id, user, 5_000)).status).toBeGreaterThanOrEqual(502);
+  expect(await read(service, payment.id, user.options)).toMatchObject({ total_cents: 1_000 });
+  return payment;
+};
+
+describe.each([
+  ['timeout_after', 5_000],
+  ['reset', 1_000],
+] as const)('an order that its payer approves after an update was lost (%s)', (action, approved) => {
+  test('is captured for the amount that was approved, which the record then shows', async () => {
+    const user = await signIn(service);
+    const { id } = await lostAtPayPal(user, action);
+    await service.authenticate(id);
+    await service.settle();
+    await service.advance(5 * MINUTE);
+    await expectCharged(id, user, approved);
+    expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+
+  test('is captured so, too, where nobody tells of the approval', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const [looked, confirmed, synced] = [
+      await lostAtPayPal(user, action),
+      await lostAtPayPal(user, action),
+      await lostAtPayPal(user, action),
+    ];
+    for (const { id } of [looked, confirmed, synced]) await service.authenticate(id);
+    expect(await confirm(service, confirmed.id, user.options)).toMatchObject({ status: 200 });
+    await expectCharged(confirmed.id, user, approved);
+    await service.post(`/payments/sync/${synced.provider_payment_id}`, {}, user.options);
+    expect(await read(service, synced.id, user.options)).toMatchObject({ status: 'pending', total_cents: approved });
+    await service.advance(10 * MINUTE);
+    for (const { id } of [looked, synced]) await expectCharged(id, user, approved);
+  });
+});
+
+describe('what the payer has paid at the provider meanwhile', () => {
+  test('is found by an update, a confirmation and a cancellation, and told as the state that it is', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const paid = async () => {
+      const payment = await createIntent(service, user);
+      await confirmInBrowser(service, payment, VISA);
+      return payment;
+    };
+    const [updated, confirmed, canceled] = [await paid(), await paid(), await paid()];
+    expect(await update(updated.id, user, 5_000)).toMatchObject({
+      status: 409,
+      body: { code: 'PAYMENT_NOT_UPDATABLE' },
+    });
+    const again = await confirm(service, confirmed.id, user.options, { payment_method_id: VISA });
+    expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect(await cancel(canceled.id, user)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    for (const { id } of [updated, confirmed, canceled]) await expectCharged(id, user, 2_500);
+  });
+
+  test('is the amount before a lost update that never arrived', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await service.fault({ provider: 'provider_a', path: payment.provider_payment_id, action: 'reset', times: 1 });
+    expect((await update(payment.id, user, 5_000)).status).toBe(503);
+    await confirmInBrowser(service, payment, VISA);
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    await expectCharged(payment.id, user, 2_500);
+  });
+
+  test('a payment that was canceled there is told as canceled', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: VISA });
+    await service.request('POST', `/_local/providers/stripe/v1/payment_intents/${payment.provider_payment_id}/cancel`, {
+      headers: { authorization: 'Bearer sk_test_local_provider_a' },
+    });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({
+      status: 409,
+      body: { code: 'INVALID_STATE' },
+    });
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
+  });
+});

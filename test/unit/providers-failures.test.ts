@@ -1,0 +1,264 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import type { AdapterOptions } from '../../shared/providers/adapter.ts';
+import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
+import { retryAfterSeconds } from '../../shared/providers/failures.ts';
+import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { openSquare } from '../../shared/providers/square/square.ts';
+import { openStripe } from '../../shared/providers/stripe/stripe.ts';
+import { parseSettings } from '../../shared/settings.ts';
+import { freePort } from '../builders/free-port.ts';
+import { logLines } from '../builders/log-lines.ts';
+
+/** What each status and each network error means for money, at every adapter; and the one retry of what was not done. */
+type Kind = Outcome<never>['kind'];
+
+const { slots } = parseSettings({
+  PROVIDER_A: 'stripe',
+  PROVIDER_A_API_KEY: 'sk_test_x',
+  PROVIDER_B: 'paypal',
+  PROVIDER_B_CLIENT_ID: 'id',
+  PROVIDER_B_CLIENT_SECRET: 'secret',
+  PROVIDER_C: 'square',
+  PROVIDER_C_ACCESS_TOKEN: 'token',
+  PROVIDER_C_LOCATION_ID: 'L1',
+});
+const SUBJECTS = {
+  Stripe: { slot: 'provider_a', open: openStripe },
+  PayPal: { slot: 'provider_b', open: openPayPal },
+  Square: { slot: 'provider_c', open: openSquare },
+} as const;
+type Name = keyof typeof SUBJECTS;
+const NAMES: readonly Name[] = ['Stripe', 'PayPal', 'Square'];
+
+const REFUSALS: Readonly<Record<Name, object>> = {
+  Stripe: { error: { type: 'invalid_request_error', message: 'no' } },
+  PayPal: { name: 'NO' },
+  Square: { errors: [{ category: 'INVALID_REQUEST_ERROR', code: 'NO' }] },
+};
+
+/** An adapter whose calls (but PayPal's for its token) go to `send`. */
+const opened = (name: Name, send: () => Promise<Response>, timeoutMs = 40) => {
+  const { slot, open } = SUBJECTS[name];
+  const keys: (string | null)[] = [];
+  const options: AdapterOptions = {
+    slot,
+    settings: slots[slot],
+    timeoutMs,
+    log: logLines().log,
+    fetch: (input, init) => {
+      if (String(input).includes('/oauth2/'))
+        return Promise.resolve(Response.json({ access_token: 't', expires_in: 9_000 }));
+      const headers = new Headers(init?.headers);
+      const { idempotency_key: inBody = null } = name === 'Square' ? JSON.parse(String(init?.body)) : {};
+      keys.push(headers.get('idempotency-key') ?? headers.get('paypal-request-id') ?? inBody);
+      return send();
+    },
+  };
+  const provider = open(options);
+  if (!provider) throw new Error(`${name} stays closed`);
+  return { provider, keys };
+};
+
+const confirm = (provider: PaymentProvider) =>
+  provider.confirmIntent({
+    idempotencyKey: 'pay_1:confirm:1',
+    intentId: 'I1',
+    paymentId: 'pay_1',
+    amountCents: 2_500,
+    currency: 'USD',
+    method: 'm',
+    customerId: undefined,
+    returnUrl: undefined,
+  });
+
+const answering =
+  (name: Name, status: number, headers: Record<string, string> = {}) =>
+  async () =>
+    Response.json(REFUSALS[name], { status, headers });
+
+const networkError = (code: string) => async (): Promise<Response> => {
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+};
+
+const STATUSES: readonly (readonly [status: number, kind: Kind])[] = [
+  [301, 'unknown'],
+  [400, 'refused'],
+  [401, 'refused'],
+  [403, 'refused'],
+  [404, 'refused'],
+  [408, 'unknown'],
+  [409, 'unknown'],
+  [425, 'unknown'],
+  [429, 'not_done'],
+  [500, 'unknown'],
+  [502, 'unknown'],
+  [503, 'unknown'],
+  [504, 'unknown'],
+];
+const NETWORK: readonly (readonly [code: string, kind: Kind])[] = [
+  ['ECONNREFUSED', 'not_done'],
+  ['ENOTFOUND', 'not_done'],
+  ['EAI_AGAIN', 'not_done'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'not_done'],
+  ['ECONNRESET', 'unknown'],
+  ['EPIPE', 'unknown'],
+  ['UND_ERR_SOCKET', 'unknown'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'unknown'],
+  ['ETIMEDOUT', 'unknown'],
+];
+
+describe.each(NAMES)('%s', (name) => {
+  test.each(STATUSES)('answering %i: %s', async (status, kind) => {
+    expect(await confirm(opened(name, answering(name, status)).provider)).toMatchObject({ kind });
+  });
+
+  test.each(NETWORK)('failing with %s: %s', async (code, kind) => {
+    expect(await confirm(opened(name, networkError(code)).provider)).toEqual({ kind, reason: 'unreachable' });
+  });
+
+  test('names the wait that it wants', async () => {
+    const { provider } = opened(name, answering(name, 429, { 'retry-after': '7' }));
+    expect(await confirm(provider)).toEqual({ kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: 7 });
+  });
+
+  test.each([
+    ['too many requests', answering(name, 429)],
+    ['a refused connection', networkError('ECONNREFUSED')],
+  ])('is asked once more after %s, under the same key, and no third time', async (_, send) => {
+    const { provider, keys } = opened(name, send, 2_000);
+    expect(await confirm(provider)).toMatchObject({ kind: 'not_done' });
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).not.toBeNull();
+    expect(keys[1]).toBe(keys[0]);
+  });
+
+  test.each([
+    ['500', answering(name, 500)],
+    ['409', answering(name, 409)],
+    ['400', answering(name, 400)],
+    ['a reset', networkError('ECONNRESET')],
+    ['a wait longer than 2 s', answering(name, 429, { 'retry-after': '3' })],
+    ['a wait of more than half the deadline', answering(name, 429, { 'retry-after': '2' })],
+  ])('is not asked again after %s', async (_, send) => {
+    const { provider, keys } = opened(name, send, 2_000);
+    await confirm(provider);
+    expect(keys).toHaveLength(1);
+  });
+});
+
+test('Stripe is not asked again where it says that a retry is no use', async () => {
+  const { provider, keys } = opened('Stripe', answering('Stripe', 429, { 'stripe-should-retry': 'false' }), 2_000);
+  expect(await confirm(provider)).toMatchObject({ kind: 'not_done' });
+  expect(keys).toHaveLength(1);
+});
+
+test('an answer that comes at the second try counts', async () => {
+  let calls = 0;
+  const { provider } = opened(
+    'Square',
+    async () => {
+      calls += 1;
+      return calls === 1
+        ? Response.json({}, { status: 429 })
+        : Response.json({
+            payment: {
+              id: 'P1',
+              order_id: 'I1',
+              status: 'COMPLETED',
+              amount_money: { amount: 2_500, currency: 'USD' },
+            },
+          });
+    },
+    2_000,
+  );
+  expect(await confirm(provider)).toMatchObject({ kind: 'done', value: { status: 'succeeded' } });
+});
+
+describe('Braintree', () => {
+  const braintreeAt = (baseUrl: string, timeoutMs = 150): PaymentProvider => {
+    const { slots: own } = parseSettings({
+      PROVIDER_D: 'braintree',
+      PROVIDER_D_MERCHANT_ID: 'm',
+      PROVIDER_D_PUBLIC_KEY: 'p',
+      PROVIDER_D_PRIVATE_KEY: 'k',
+      PROVIDER_D_BASE_URL: baseUrl,
+    });
+    const provider = openBraintree({
+      slot: 'provider_d',
+      settings: own.provider_d,
+      timeoutMs,
+      log: logLines().log,
+      fetch,
+    });
+    if (!provider) throw new Error('Braintree stays closed');
+    return provider;
+  };
+  const create = (provider: PaymentProvider) =>
+    provider.createCustomer({
+      idempotencyKey: 'k',
+      ourCustomerId: 'c',
+      email: 'a@b.example',
+      name: undefined,
+      phone: undefined,
+    });
+
+  const serving = async (listener: RequestListener): Promise<string> => {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}`;
+  };
+
+  test.each<readonly [number, Kind]>([
+    [401, 'refused'],
+    [403, 'refused'],
+    [404, 'refused'],
+    [408, 'unknown'],
+    [426, 'refused'],
+    [429, 'not_done'],
+    [500, 'unknown'],
+    [503, 'unknown'],
+    [504, 'unknown'],
+    [418, 'unknown'],
+  ])('answering %i: %s', async (status, kind) => {
+    const url = await serving((_, response) => response.writeHead(status).end());
+    expect(await create(braintreeAt(url))).toMatchObject({ kind });
+  });
+
+  test('refusing the connection: not_done; resetting it: unknown', async () => {
+    const refused = await create(braintreeAt(`http://127.0.0.1:${await freePort()}`));
+    expect(refused).toEqual({ kind: 'not_done', reason: 'unreachable' });
+    const url = await serving((request) => request.socket.destroy());
+    expect(await create(braintreeAt(url))).toEqual({ kind: 'unknown', reason: 'unreachable' });
+  });
+
+  test('is asked once more after too many requests, and no third time', async () => {
+    let calls = 0;
+    const url = await serving((_, response) => {
+      calls += 1;
+      response.writeHead(429).end();
+    });
+    expect(await create(braintreeAt(url, 2_000))).toMatchObject({ kind: 'not_done' });
+    expect(calls).toBe(2);
+  });
+});
+
+test.each([
+  ['0', 0],
+  ['120', 120],
+  ['Thu, 01 Jan 2026 00:00:30 GMT', 30],
+  ['Thu, 01 Jan 2025 00:00:00 GMT', 0],
+  ['soon', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('Retry-After: %s is %s s', (header, seconds) => {
+  expect(retryAfterSeconds(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(seconds);
+});
