@@ -12,6 +12,7 @@ import { canonicalJson } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { unclear } from '../providers/done.ts';
 import type { PaymentProvider, ProviderPayment } from '../providers/provider.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
 import { updated } from './changes.ts';
 import { refusalError } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -30,7 +31,9 @@ export const updatePayment = async (
   const payment = request.record;
   refuseFixedFields(payment, request.body);
   requireUpdatable(payment);
-  const draft = await withCustomer(deps, request, draftOf(request, payment));
+  const wanted = draftOf(request, payment);
+  await requireAmount(deps, payment, wanted);
+  const draft = await withCustomer(deps, request, wanted);
   if (!concernsProvider(payment, draft)) {
     return { data: paymentWithSecret(await apply(deps, store, payment, draft), deps.now()) };
   }
@@ -38,6 +41,12 @@ export const updatePayment = async (
   if (!(await store.claimDraft(payment, draft))) throw new DomainError('VERSION_CONFLICT');
   const next = await finishUpdate(deps, store, provider, { ...payment, draft });
   return { data: paymentWithSecret(next, deps.now()) };
+};
+
+/** Only what the update changes is asked about. */
+const requireAmount = async (deps: MoneyDeps, payment: VisiblePayment, wanted: Draft): Promise<void> => {
+  if (wanted.totalCents === payment.totalCents && wanted.currency === payment.currency) return;
+  await requireAcceptedAmount(await deps.providers.forPayments(payment.providerId), wanted);
 };
 
 const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): void => {

@@ -37,6 +37,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
     can: CAN,
     acceptsWebhooks: false,
     ...braintreeCustomers(customers, braintreeCalls(options)),
+    checkAmount: async () => ({ kind: 'currency' }),
     createIntent: notOffered,
     updateIntent: notOffered,
     confirmIntent: notOffered,

@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
 import type { AdapterOptions } from '../adapter.ts';
 import type { Capabilities, PaymentProvider, WebhookRequest } from '../provider.ts';
+import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
 import { stripeMethods } from './methods.ts';
@@ -39,6 +40,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     slot,
     can: { ...CAN, subscriptions: bills },
     acceptsWebhooks: settings.WEBHOOK_SECRET !== '',
+    checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
     ...stripePayments(stripe, call),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
