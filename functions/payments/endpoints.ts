@@ -33,6 +33,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'RESOURCE_NOT_FOUND',
   'PROVIDER_ERROR',
   'PROVIDER_TIMEOUT',
+  'PROVIDER_UNAVAILABLE',
   'RATE_LIMITED',
 ];
 
@@ -86,7 +87,16 @@ export const updateIntent = endpoint({
   response: paymentViewSchema,
   status: 200,
   form: 'bare',
-  errors: ['VALIDATION_ERROR', 'PRICING_MISMATCH', 'RESOURCE_NOT_FOUND', 'PAYMENT_NOT_UPDATABLE', 'VERSION_CONFLICT'],
+  errors: [
+    'VALIDATION_ERROR',
+    'PRICING_MISMATCH',
+    'AMOUNT_TOO_SMALL',
+    'UNSUPPORTED_CURRENCY',
+    'RESOURCE_NOT_FOUND',
+    'PAYMENT_NOT_UPDATABLE',
+    'VERSION_CONFLICT',
+    'PROVIDER_UNAVAILABLE',
+  ],
   uses: ['table:read', 'table:write', 'secrets:providers'],
   timeoutSeconds: 20,
   memoryMb: 256,
