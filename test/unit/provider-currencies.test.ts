@@ -6,15 +6,15 @@ import { SQUARE_CURRENCIES, squareAmounts } from '../../shared/providers/square/
 import { STRIPE_CURRENCIES, stripeAmounts } from '../../shared/providers/stripe/currencies.ts';
 
 /**
- * What each provider counts in and takes at least, a third time, by hand: "what 1 of the currency is" to ISO 4217 and to
- * the provider. A currency that is not listed as special is 100 to both.
+ * An independent copy of each provider's documented list: how many minor units one unit of a currency has, by ISO 4217 and
+ * at the provider. A currency that is not special has 100 in both.
  */
 const STRIPE =
   'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW';
 const PAYPAL = 'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS JPY MXN MYR NOK NZD PHP PLN SEK SGD THB TWD USD';
 const SQUARE = 'AUD CAD EUR GBP JPY USD';
 
-/** [currency, what one of it is by ISO 4217] */
+/** Minor units in one unit. */
 const ISO_SPECIAL = {
   ...{ BIF: 1, CLP: 1, DJF: 1, GNF: 1, ISK: 1, JPY: 1, KMF: 1, KRW: 1, PYG: 1, RWF: 1, UGX: 1, VND: 1, VUV: 1 },
   ...{ XAF: 1, XOF: 1, XPF: 1, BHD: 1_000, JOD: 1_000, KWD: 1_000, OMR: 1_000, TND: 1_000 },

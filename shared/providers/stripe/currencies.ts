@@ -4,8 +4,8 @@ import { amountsBy, currencyTable } from '../currencies.ts';
 /**
  * Stripe's presentment currencies (docs.stripe.com/currencies). ISK and UGX have no decimals in ISO 4217, but Stripe takes
  * them in hundredths; MGA has two, but Stripe takes whole ariary. Currencies of three decimals must end in 0. Stripe's STD
- * is no longer an ISO code. Minimum charges are those of accounts that settle in the same currency; of others Stripe
- * converts them, and they are not known here.
+ * is no longer an ISO code. Stripe documents minimum charges by settlement currency; a charge in another currency must reach
+ * the converted minimum, which only Stripe knows.
  */
 export const STRIPE_CURRENCIES = currencyTable(
   {
