@@ -314,8 +314,8 @@ describe('an update', () => {
 
 describe('an amount', () => {
   test.each([
-    ['HUF', 250_050, { path: 'total_cents', rule: 'whole_units_only' }],
-    ['TWD', 101, { path: 'total_cents', rule: 'whole_units_only' }],
+    ['HUF', 250_050, { path: 'total_cents', rule: 'multiple_of' }],
+    ['TWD', 101, { path: 'total_cents', rule: 'multiple_of' }],
   ])('of %s that PayPal cannot take is the caller’s to mend', async (currency, total_cents, problem) => {
     const user = await signIn(service);
     const body = intentBody({ ...PAYPAL, currency, total_cents });
