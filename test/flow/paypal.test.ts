@@ -7,6 +7,7 @@ import {
   DAY,
   eventsOf,
   HOUR,
+  IMPATIENT,
   itemsOf,
   logEntriesOf,
   MINUTE,
@@ -19,7 +20,7 @@ import {
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
 
 /** What is PayPal's own in the way of a payment: approvals, late ids, orders that are spent, its verification. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
   await service.clearFaults();
