@@ -64,6 +64,14 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
+      name: 'simulator-judges-for-itself',
+      comment:
+        "the simulator's rules of currencies and amounts share nothing with the adapters', so that a mistake shows",
+      severity: 'error',
+      from: { path: '^infra/local/simulator/' },
+      to: { path: '^shared/', pathNot: '^shared/settings\\.ts$' },
+    },
+    {
       name: 'deployment-without-local',
       comment:
         'what is deployed knows nothing of the local host, and the other way round; payctl works on both, docs tell of both',

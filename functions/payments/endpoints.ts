@@ -33,6 +33,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'RESOURCE_NOT_FOUND',
   'PROVIDER_ERROR',
   'PROVIDER_TIMEOUT',
+  'PROVIDER_UNAVAILABLE',
   'RATE_LIMITED',
 ];
 
@@ -91,10 +92,13 @@ export const updateIntent = endpoint({
     'VALIDATION_ERROR',
     'PRICING_MISMATCH',
     'PAYMENT_METHOD_REQUIRED',
+    'AMOUNT_TOO_SMALL',
+    'UNSUPPORTED_CURRENCY',
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
     'PAYMENT_NOT_UPDATABLE',
     'VERSION_CONFLICT',
+    'PROVIDER_UNAVAILABLE',
   ],
   uses: ['table:read', 'table:write', 'secrets:providers'],
   timeoutSeconds: 20,

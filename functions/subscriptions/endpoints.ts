@@ -89,6 +89,7 @@ export const create = endpoint({
   errors: [
     'VALIDATION_ERROR',
     'PRICING_MISMATCH',
+    'AMOUNT_TOO_SMALL',
     'UNSUPPORTED_CURRENCY',
     'UNSUPPORTED_PROVIDER',
     'PROVIDER_MISMATCH',
@@ -97,6 +98,7 @@ export const create = endpoint({
     'RESOURCE_NOT_FOUND',
     'INSUFFICIENT_PERMISSIONS',
     'PROVIDER_TIMEOUT',
+    'PROVIDER_UNAVAILABLE',
     'RATE_LIMITED',
   ],
   idempotent: 'create',

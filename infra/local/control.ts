@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { emailSchema } from '../../shared/http/fields.ts';
 import { type Answer, type Ask, AskError, bodyOf, json, problem } from './answer.ts';
 import { type HostClock, NotQuietError } from './clock.ts';
 import type { Failure, Failures } from './failures.ts';
@@ -33,7 +34,7 @@ const MILLISECONDS = 1_000;
 
 const sessionSchema = z.object({
   user_id: z.string().min(1).max(64).optional(),
-  email: z.email().max(254),
+  email: emailSchema,
   name: z.string().max(200).optional(),
   last_name: z.string().max(200).optional(),
   picture: z.string().max(2_048).optional(),

@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { dueShards } from '../../shared/table/keys.ts';
 import { TABLE } from '../../shared/table/schema.ts';
+import type { Engine } from './engine.ts';
 import { REGION } from './environment.ts';
 import { StartError } from './start-error.ts';
 
@@ -22,11 +23,19 @@ export interface Database {
 
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
 
+const DUE_INDEX = 'due';
 const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
-/** @throws StartError where the engine cannot be reached, or holds a table of another shape. */
-export const openDatabase = async (endpoint: string, tableName: string): Promise<Database> => {
+/**
+ * @param engine the host's own, which reads the appointments from its file: moving the clock reads them all the time
+ * @throws StartError where the engine cannot be reached, or holds a table of another shape.
+ */
+export const openDatabase = async (
+  endpoint: string,
+  tableName: string,
+  engine: Pick<Engine, 'firstSortKeys'> | undefined,
+): Promise<Database> => {
   const client = new DynamoDBClient({ endpoint, region: REGION, credentials: localCredentials, maxAttempts: 2 });
   const table = await tableOf(client, tableName).catch((error: unknown) => {
     client.destroy();
@@ -36,7 +45,9 @@ export const openDatabase = async (endpoint: string, tableName: string): Promise
   return {
     streamArn: table.LatestStreamArn ?? '',
     earliestAppointment: async () => {
-      const perShard = await Promise.all(dueShards.map((shard) => earliestOf(client, tableName, shard)));
+      const perShard = engine
+        ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, dueShards)
+        : await Promise.all(dueShards.map((shard) => earliestOf(client, tableName, shard)));
       const known = perShard.filter((due) => due !== undefined).sort();
       return known[0] === undefined ? undefined : Date.parse(known[0]);
     },
@@ -107,7 +118,7 @@ const earliestOf = async (client: DynamoDBClient, tableName: string, shard: stri
   const { Items } = await client.send(
     new QueryCommand({
       TableName: tableName,
-      IndexName: 'due',
+      IndexName: DUE_INDEX,
       KeyConditionExpression: '#due = :shard',
       ExpressionAttributeNames: { '#due': 'due' },
       ExpressionAttributeValues: { ':shard': { S: shard } },

@@ -90,7 +90,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
   });
   const settings = parseSettings(env);
-  const database = await openDatabase(endpoint, settings.TABLE_NAME);
+  const database = await openDatabase(endpoint, settings.TABLE_NAME, engine);
   onClose(database.close);
   engine?.indexStreamRecords();
   const { baseUrl } = listener;

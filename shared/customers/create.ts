@@ -53,15 +53,18 @@ type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
 export const customerAlias = ({ id, providerId, providerCustomerId }: Customer): TransactionStep =>
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
-/** Makes the customer at the provider; the record itself is still to be stored. */
-export const atProvider = async (provider: PaymentProvider, draft: CustomerDraft): Promise<Customer> => {
+/**
+ * Makes the customer at the provider; the record itself is still to be stored.
+ * @param attempt another one sends another key
+ */
+export const atProvider = async (provider: PaymentProvider, draft: CustomerDraft, attempt = 0): Promise<Customer> => {
   const { email, name, phone, id } = draft;
   const outcome = await provider.createCustomer({
     ourCustomerId: id,
     email,
     name,
     phone,
-    idempotencyKey: `${id}:create:${fingerprint(canonicalJson({ email, name, phone })).slice(0, 12)}`,
+    idempotencyKey: `${id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
   });
   const { customerId } = done(outcome, 'provider_id');
   return { ...draft, providerCustomerId: customerId };

@@ -12,20 +12,16 @@ export type OwnerCustomer = z.infer<typeof pointerSchema>;
 export const customerPointerKey = (owner: Owner, providerId: string): Key =>
   ownerCustomerKey(ownerKeyOf(owner), providerId);
 
-export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined => item && pointerSchema.parse(item);
+/** @returns undefined while the customer is still being made. */
+export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined =>
+  item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
 
 /** The first customer of an owner at a provider is the one meant, until it is deleted. */
 export const pointAtCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
   await table.put(pointerItem(owner, customer), [{ absent: true }]);
 };
 
-/** The same, as a step of the write that stores the customer. */
-export const pointerStep = (owner: Owner, customer: Customer): TransactionStep => ({
-  put: pointerItem(owner, customer),
-  if: [{ absent: true }],
-});
-
-const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, providerId }: Customer): Item => ({
+export const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, providerId }: Customer): Item => ({
   ...customerPointerKey(owner, providerId),
   customerId,
   providerCustomerId,

@@ -52,7 +52,25 @@ export const flag = z
   .enum(['true', 'false', '1', '0', ''])
   .transform((value) => value === 'true' || value === '1' || value === '');
 
-export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
+/**
+ * An e-mail address of any script (RFC 6531), lower-cased, so that one payer has one spelling. Quoted local parts and
+ * address literals are refused, and so is what could end a header or a list of addresses.
+ */
+const MAILBOX = String.raw`[^\s@.<>()[\]\\,;:"\p{C}]+`;
+const DOMAIN = String.raw`[^\s@.<>()[\]\\,;:"'\p{C}]+`;
+const EMAIL = new RegExp(String.raw`^${MAILBOX}(?:\.${MAILBOX})*@${DOMAIN}(?:\.${DOMAIN})+$`, 'u');
+
+export const emailSchema = z
+  .string()
+  .trim()
+  .normalize()
+  .toLowerCase()
+  .max(254)
+  .refine((email) => EMAIL.test(email), {
+    message: 'must be an e-mail address',
+    params: { rule: 'invalid_format' },
+  })
+  .meta({ format: 'idn-email' });
 
 export const guestDataSchema = z.object({
   email: emailSchema,

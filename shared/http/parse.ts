@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type * as z from 'zod';
 import { DomainError, invalid, type Problem } from '../core/errors.ts';
+import { IS_REQUIRED, wordsFor } from './problem-words.ts';
 
 /** What is asked: every problem of path, query and body is named at once. */
 export const MAX_BODY_BYTES = 256 * 1024;
@@ -74,7 +75,7 @@ export const checkAll = (schemas: Schemas, asked: Asked): Asked => {
   const problems: Problem[] = [];
   const check = (schema: z.ZodType | null, value: unknown): unknown => {
     if (schema === null) return undefined;
-    const parsed = schema.safeParse(value);
+    const parsed = schema.safeParse(value, { error: wordsFor });
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) problems.push(...problemsOf(issue));
     return undefined;
@@ -88,6 +89,11 @@ export const checkAll = (schemas: Schemas, asked: Asked): Asked => {
   return checked;
 };
 
+const ruleOf = (issue: z.core.$ZodIssue): string => {
+  if (issue.code === 'custom' && typeof issue.params?.['rule'] === 'string') return issue.params['rule'];
+  return issue.message === IS_REQUIRED ? 'required' : issue.code;
+};
+
 const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
@@ -97,7 +103,5 @@ const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {
       message: issue.message,
     }));
   }
-  const rule =
-    issue.code === 'custom' && typeof issue.params?.['rule'] === 'string' ? issue.params['rule'] : issue.code;
-  return [{ path, rule, message: issue.message }];
+  return [{ path, rule: ruleOf(issue), message: issue.message }];
 };

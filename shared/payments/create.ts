@@ -17,6 +17,7 @@ import { requireProvider } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
 import type { Owner } from '../table/keys.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
@@ -42,7 +43,9 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.forPayments(slot);
-  const draft = await withCustomer(deps, request, draftOf(deps, request, provider));
+  const wanted = draftOf(deps, request, provider);
+  await requireAcceptedAmount(provider, wanted, () => isRepeat(deps, request));
+  const draft = await withCustomer(deps, request, wanted);
   const store = paymentStore(deps.table, deps.now);
   const claim = await claimCreation(deps, store, request, draft);
   if (claim.replayed) return created(deps, caller, claim.payment, true);
@@ -99,17 +102,29 @@ const customerOf = ({ named, alongside }: CreateRequest, slot: ProviderSlot): Pa
 /** Saving the method needs a customer at the provider; one is made where there is none. */
 const withCustomer = async (
   deps: MoneyDeps,
-  { caller, owner, requestId, idempotency }: CreateRequest,
+  request: CreateRequest,
   draft: Omit<Payment, 'id'>,
 ): Promise<Omit<Payment, 'id'>> => {
+  const { caller, owner, requestId, idempotency } = request;
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
   // A repeat makes none: its payment has the customer of then, which may have been deleted since.
-  const earlier =
-    idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
-  if (earlier && instant(earlier.createdAt) + KEY_LIFETIME_MS > deps.now()) return draft;
+  const earlier = await earlierOf(deps, request);
+  if (earlier && isInForce(deps, earlier)) return draft;
   const forId = earlier?.id ?? idempotency?.scope ?? requestId;
   const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
   return { ...draft, ...customer };
+};
+
+/** The payment that this Idempotency-Key made first. */
+const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
+  idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
+
+/** Its key still answers with it. */
+const isInForce = ({ now }: MoneyDeps, { createdAt }: Payment): boolean => instant(createdAt) + KEY_LIFETIME_MS > now();
+
+const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
+  const earlier = await earlierOf(deps, request);
+  return earlier !== undefined && isInForce(deps, earlier);
 };
 
 const chooseMethod = (

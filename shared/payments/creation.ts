@@ -110,15 +110,17 @@ export const refusalError = (refusal: {
     return new DomainError('VALIDATION_ERROR', { details: [problem] });
   }
   if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');
+  if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL', { message: TOO_SMALL });
   const field = CALLERS_FIELDS.get(refusal.parameter ?? '');
   if (field) {
     return new DomainError('VALIDATION_ERROR', {
       details: [{ path: field, rule: refusal.reason, message: 'was refused by the provider' }],
     });
   }
-  if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL');
   return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
 };
+
+const TOO_SMALL = 'The total is less than the provider charges';
 
 /** What a caller sent and can mend, by what providers call it. */
 const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(

@@ -12,6 +12,7 @@ import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useSaved, useToken } from '../payment-methods/use.ts';
 import { requireProvider, unavailable, unclear } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
 import { updated } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
 import { type Draft, isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
@@ -50,12 +51,19 @@ const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest
   const { record: payment, caller } = request;
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
+  await requireAmount(provider, payment, asked);
   if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, payment);
   const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) return storeChange(deps, store, payment, draft);
   const held = await store.claimDraft(payment, draft);
   if (!held) throw new DomainError('VERSION_CONFLICT');
   return carryOut(parts, held);
+};
+
+/** Only what the update changes is asked about. */
+const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment, wanted: Draft): Promise<void> => {
+  if (wanted.totalCents === payment.totalCents && wanted.currency === payment.currency) return;
+  await requireAcceptedAmount(provider, wanted);
 };
 
 interface Earlier {

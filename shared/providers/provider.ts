@@ -1,6 +1,7 @@
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderSlot } from '../settings.ts';
 import type { CallOptions } from './call-options.ts';
+import type { Amount, AmountRefusal } from './currencies.ts';
 import type { InvoiceNews, NativeSubscriptions, SubscriptionNews } from './native-subscriptions.ts';
 
 /**
@@ -248,6 +249,8 @@ export interface PaymentProvider {
    * tell; Stripe itself refuses a method that is attached to another customer.
    */
   isStoredMethod(id: string): boolean;
+  /** Asked before anything is written or sent; undefined where the provider can charge this. Needs no call, but at Square. */
+  checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;
   confirmIntent(input: ConfirmIntent): Promise<Outcome<ProviderPayment>>;

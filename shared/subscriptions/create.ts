@@ -2,6 +2,7 @@ import type { Caller } from '../access/caller.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid } from '../core/errors.ts';
+import { derivedId } from '../core/ids.ts';
 import { DAY, instant, iso, SECOND } from '../core/time.ts';
 import { customerRecord } from '../customers/customer.ts';
 import { guestTokenFields } from '../http/guest-token-fields.ts';
@@ -11,6 +12,7 @@ import { createOnce } from '../idempotency/create-once.ts';
 import { inProgress } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../payment-methods/use.ts';
+import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import { requireProvider } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { requireSameOwner, whatIsLeft } from './belongings.ts';
@@ -45,6 +47,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const method = chooseMethod(request, provider);
   const draft = draftOf(deps, request, { provider, method });
   const store = subscriptionStore(deps.table);
+  await requireAcceptedAmount(provider, draft, () => isRepeat(store, request));
   const { record, replayed } = await createOnce(deps, {
     // One conditional write decides: what is built before it asks nobody anything.
     store: { insertOrFind: store.insertOrFind, find: async () => undefined },
@@ -58,6 +61,10 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
     : await finished(deps, replayed ? await takenOver(deps, store, record) : record, method);
   return answer(deps, request.caller, await withoutTheGone(deps, made), replayed);
 };
+
+/** The subscription that the Idempotency-Key made is there: the request is answered with it. */
+const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest): Promise<boolean> =>
+  idempotency !== undefined && (await store.load(derivedId('subscription', idempotency.scope))) !== undefined;
 
 /** Whoever deletes looks for live subscriptions after it has deleted, and this looks for what was deleted once it lives. */
 const withoutTheGone = async (

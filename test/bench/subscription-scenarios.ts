@@ -6,7 +6,7 @@ import type { SubscriptionRow } from './subscription-budgets.ts';
 
 /** Subscriptions at a provider that bills none by itself, so that the service's own billing is what is counted. */
 const PROVIDER = { provider_id: 'provider_c' };
-const PLAN = { total_cents: 2_900, currency: 'EUR', billing_interval: 'monthly', concept: 'Plan M, monthly' };
+const PLAN = { total_cents: 2_900, currency: 'USD', billing_interval: 'monthly', concept: 'Plan M, monthly' };
 
 interface Payer extends Person {
   readonly names: Fields;
@@ -32,7 +32,7 @@ const productOf = async (service: Service): Promise<string> => {
   await service.store(referenceKey('products', id), {
     ...{ id, version: 1, name: 'Gold', is_active: true, interval_multiplier: 1, trial_days: 0, provider_refs: {} },
     ...{ subtotal_cents: 2_900, tax_cents: 0, discount_cents: 0, total_cents: 2_900 },
-    ...{ currency: 'EUR', billing_interval: 'monthly', metadata: { membership_type_id: 'gold' }, ...TIMES },
+    ...{ currency: 'USD', billing_interval: 'monthly', metadata: { membership_type_id: 'gold' }, ...TIMES },
   });
   return id;
 };

@@ -124,7 +124,7 @@ describe('a method that loses the connection', () => {
     async (method) => {
       const charge = () =>
         rig.stripe.paymentIntents.create(
-          { amount: 1, currency: 'usd', confirm: true, payment_method: method },
+          { amount: 50, currency: 'usd', confirm: true, payment_method: method },
           { idempotencyKey: 'k1' },
         );
       expect(await errorOf(charge())).toMatchObject({ type: 'StripeConnectionError' });

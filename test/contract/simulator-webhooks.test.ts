@@ -166,7 +166,7 @@ describe('a webhook mode', () => {
       const other = createRig();
       await other.control('POST', '/webhooks', { mode: 'reorder', seed });
       await other.stripe.paymentIntents.create({
-        amount: 5,
+        amount: 500,
         currency: 'usd',
         confirm: true,
         payment_method: 'pm_card_visa',

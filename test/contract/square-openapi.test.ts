@@ -62,6 +62,7 @@ describe.skipIf(folder === undefined)(
 
     const everyOperation = async (): Promise<void> => {
       const { provider } = rig;
+      expect(await provider.checkAmount(AMOUNT)).toBeUndefined();
       const person = { email: 'ana@example.com', name: 'Ana Silva', phone: '+351 210 000 000' };
       const ourCustomerId = 'cust_000000000000000000000001';
       const { customerId } = await done(provider.createCustomer({ ...person, ourCustomerId, idempotencyKey: 'c' }));

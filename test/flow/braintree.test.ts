@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
-import { signIn } from './flow.ts';
+import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 /** Braintree keeps customers, and nothing else. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 
 const atBraintree = async (id: string): Promise<ParsedJson> =>
   (await service.ledger()).customers.find((customer: ParsedJson) => customer.id === id);

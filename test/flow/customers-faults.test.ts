@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
-import { signIn } from './flow.ts';
+import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { createCustomer, customerAtProvider } from './payers.ts';
 
 /** What a provider that fails leaves behind. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 
 const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);
 

@@ -8,7 +8,7 @@ import { type Host, type HostOptions, startHost } from '../../infra/local/host.t
  * as anybody would. Time is moved, never slept through.
  */
 export interface TestHostOptions {
-  /** Rate limits and outbound webhooks are off and functions log nothing unless this says otherwise. */
+  /** Rate limits and outbound webhooks are off, providers have 15 s, and functions log nothing unless this says otherwise. */
   readonly env?: Env;
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
@@ -90,6 +90,14 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
+/** The provider's deadline is one that no test meets by chance, however busy the machine. */
+const QUIET: Env = {
+  RATE_LIMITS: 'off',
+  LOG_LEVEL: 'silent',
+  EXTERNAL_WEBHOOKS_ENABLED: 'false',
+  PROVIDER_TIMEOUT_MS: '15000',
+};
+
 const startQuietly = async ({
   env = {},
   frozen = false,
@@ -102,7 +110,7 @@ const startQuietly = async ({
   const host = await startHost({
     dataDir,
     port,
-    env: { RATE_LIMITS: 'off', LOG_LEVEL: 'silent', EXTERNAL_WEBHOOKS_ENABLED: 'false', ...env },
+    env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
     ...(startEngine && { startEngine }),
     ...(log && { log }),

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
-import { DAY, HOUR, itemsOf, SECOND, signIn } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, itemsOf, SECOND, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
 /** A create under an Idempotency-Key, and what a provider that fails leaves behind. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {
   await service.clearFaults();

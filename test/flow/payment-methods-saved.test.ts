@@ -8,6 +8,7 @@ import {
   DAY,
   eventsOf,
   HOUR,
+  IMPATIENT,
   itemsOf,
   MINUTE,
   read,
@@ -19,7 +20,7 @@ import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, methodAtProvider, saveMethod } from './payers.ts';
 
 /** `setup_future_usage: off_session`: the method of a payment that succeeded is kept for its payer, once. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {
   await service.clearFaults();

@@ -5,7 +5,7 @@ import { confirm, createIntent, DAY, itemsOf, MINUTE, PATIENT, read, signIn, tim
 import type { ParsedJson, RequestOptions, TestAnswer } from './host.ts';
 import { createAddress, createCustomer, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
-import { type Way, waysToStop } from './ways.ts';
+import { type Way, waysToLose, waysToStop } from './ways.ts';
 
 /** A function may end anywhere; asking again, or the payment's appointment, finishes what it began. */
 const stoppable = withStops(PATIENT);
@@ -232,7 +232,7 @@ describe('a payment that is to save its method', () => {
     await begin();
     const due = await watch(() => service.advance(2 * MINUTE));
     const cases: Case<ParsedJson>[] = [];
-    for (const way of waysToStop(due)) {
+    for (const way of waysToLose(due)) {
       const begun = await begin();
       await losing(way, () => service.advance(2 * MINUTE));
       cases.push({ way, ...begun });

@@ -291,10 +291,10 @@ describe('one payment', () => {
     });
     const created = await service.post(
       '/payments/intents?envelope=true',
-      { total_cents: 1, currency: 'USD' },
+      { total_cents: 100, currency: 'USD' },
       user.options,
     );
-    expect(created).toMatchObject({ status: 201, body: { success: true, data: { total_cents: 1 } } });
+    expect(created).toMatchObject({ status: 201, body: { success: true, data: { total_cents: 100 } } });
   });
 
   test('passes scope guards that match, and is not found by any that does not', async () => {

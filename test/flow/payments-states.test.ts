@@ -148,8 +148,8 @@ describe('prices', () => {
     [{ amount_cents: 1_100 }, [1_100, 0, 0, 1_100]],
     [{ amount_cents: 1_100, tax_cents: 100 }, [1_000, 100, 0, 1_100]],
     [{ amount_cents: 1_100, total_cents: 1_100, subtotal_cents: 1_100 }, [1_100, 0, 0, 1_100]],
-    [{ subtotal_cents: 1_000, discount_cents: 999 }, [1_000, 0, 999, 1]],
-    [{ subtotal_cents: 0, tax_cents: 5 }, [0, 5, 0, 5]],
+    [{ subtotal_cents: 1_000, discount_cents: 950 }, [1_000, 0, 950, 50]],
+    [{ subtotal_cents: 0, tax_cents: 50 }, [0, 50, 0, 50]],
     [{ total_cents: 99_999_999 }, [99_999_999, 0, 0, 99_999_999]],
   ])('of a create with %j are completed', async (given, [subtotal, tax, discount, total]) => {
     const user = await signIn(service);
@@ -310,12 +310,12 @@ describe('an update', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const before = await read(service, payment.id, user.options);
-    expect(await update(payment.id, user, { payment_method_id: 'pm_unknown', total_cents: 1 })).toMatchObject({
+    expect(await update(payment.id, user, { payment_method_id: 'pm_unknown', total_cents: 100 })).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] },
     });
     expect(await read(service, payment.id, user.options)).toEqual(before);
-    expect(await update(payment.id, user, { total_cents: 1 })).toMatchObject({ status: 200 });
+    expect(await update(payment.id, user, { total_cents: 100 })).toMatchObject({ status: 200 });
   });
 
   test('may not change provider, organization or guest, and names all three', async () => {

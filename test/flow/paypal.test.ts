@@ -7,6 +7,7 @@ import {
   DAY,
   eventsOf,
   HOUR,
+  IMPATIENT,
   itemsOf,
   logEntriesOf,
   MINUTE,
@@ -19,7 +20,7 @@ import {
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
 
 /** What is PayPal's own in the way of a payment: approvals, late ids, orders that are spent, its verification. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
   await service.clearFaults();
@@ -314,8 +315,8 @@ describe('an update', () => {
 
 describe('an amount', () => {
   test.each([
-    ['HUF', 250_050, { path: 'total_cents', rule: 'whole_units_only' }],
-    ['TWD', 101, { path: 'total_cents', rule: 'whole_units_only' }],
+    ['HUF', 250_050, { path: 'total_cents', rule: 'multiple_of' }],
+    ['TWD', 101, { path: 'total_cents', rule: 'multiple_of' }],
   ])('of %s that PayPal cannot take is the caller’s to mend', async (currency, total_cents, problem) => {
     const user = await signIn(service);
     const body = intentBody({ ...PAYPAL, currency, total_cents });

@@ -1,10 +1,21 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
-import { atProvider, confirm, DAY, eventsOf, HOUR, MINUTE, signIn, storedPayment, timesCharged } from './flow.ts';
+import {
+  atProvider,
+  confirm,
+  DAY,
+  eventsOf,
+  HOUR,
+  IMPATIENT,
+  MINUTE,
+  signIn,
+  storedPayment,
+  timesCharged,
+} from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 
 /** The same life of a payment at each provider, for a user and for a guest; the provider's ledger and the records agree. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
   await service.clearFaults();

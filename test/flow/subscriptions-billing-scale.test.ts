@@ -8,11 +8,11 @@ const scale = inject('scale');
 const MONTHS_END = '2127-01-31T10:11:12.345Z';
 
 /** Whoever sweeps, however many at once: each period is charged once, none in a trial, none after the end. */
-const A_TENTH: BillingPlan = {
+const someMonths = (daily: number): BillingPlan => ({
   anchors: [MONTHS_END],
   days: 100,
   groups: [
-    { interval: 'daily', multiplier: 1, count: 19 },
+    { interval: 'daily', multiplier: 1, count: daily },
     { interval: 'daily', multiplier: 5, count: 2 },
     { interval: 'daily', multiplier: 1, count: 1, trialDays: 20 },
     { interval: 'daily', multiplier: 2, count: 1, cancelAfter: { days: 20.3, atPeriodEnd: true } },
@@ -23,7 +23,7 @@ const A_TENTH: BillingPlan = {
     { interval: 'quarterly', multiplier: 1, count: 1 },
     { interval: 'yearly', multiplier: 1, count: 1 },
   ],
-};
+});
 
 const MULTIPLIERS = [1, 2, 3, 4, 5, 6, 7, 10, 12];
 const each = (interval: Group['interval'], count: number): Group[] =>
@@ -47,7 +47,8 @@ const TEN_YEARS: BillingPlan = {
 };
 
 it('charges every period of some months once', async () => {
-  expect(await billByTheClock(A_TENTH)).toBeGreaterThan(2_000);
+  const daily = scale > 1 ? 19 : 3;
+  expect(await billByTheClock(someMonths(daily))).toBeGreaterThan(100 * daily);
 });
 
 if (scale > 1) {

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR } from './flow.ts';
+import { DAY, HOUR, IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
 /** A provider that bills by itself, and answers that do not come: nobody is charged for what nobody has. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
   await service.clearFaults();

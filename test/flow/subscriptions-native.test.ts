@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, MINUTE } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import {
   anotherMethod,
@@ -50,7 +50,7 @@ const expectAgreement = async (service: TestHost, who: Subscriber, id: string): 
 };
 
 describe('a subscription that its provider bills', () => {
-  const service = withHost({ frozen: true });
+  const service = withHost({ frozen: true, env: IMPATIENT });
 
   it('is charged there alone, mirrored here, period by period', async () => {
     const who = await subscriber(service);
@@ -290,7 +290,7 @@ describe('a subscription that its provider bills', () => {
 });
 
 describe('whatever becomes of its events', () => {
-  const service = withHost({ frozen: true });
+  const service = withHost({ frozen: true, env: IMPATIENT });
 
   it.each(['duplicate', 'reorder', 'delay', 'drop'] as const)('(%s) it ends as the provider has it', async (mode) => {
     await service.webhookMode(mode, 7);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, itemsOf, MINUTE } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, itemsOf, MINUTE } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company } from './payers.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './subscribers.ts';
 
 /** Whoever comes back, or never was: what is asked for while a charge is under way, and what is left of a former payer. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();
 });

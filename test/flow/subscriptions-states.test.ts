@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, MINUTE } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
@@ -20,7 +20,7 @@ const CANCEL_NOW = { cancel_at_period_end: false };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
 describe('a trial', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('charges nothing until it ends, gives notice three days before, and then runs from its end', async () => {
     const who = await subscriber(service);
@@ -89,7 +89,7 @@ describe('a trial', () => {
 });
 
 describe('a price of nothing', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('is active without a charge, period after period', async () => {
     const who = await subscriber(service);
@@ -104,7 +104,7 @@ describe('a price of nothing', () => {
 });
 
 describe('a first charge', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('that is declined leaves no subscription, and answers the same again under its key', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
@@ -196,7 +196,7 @@ describe('a first charge', () => {
 });
 
 describe('a cancelation', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('at the end of the period lets it run until then, and charges nothing after', async () => {
     const who = await subscriber(service);
@@ -271,7 +271,7 @@ describe('a cancelation', () => {
 });
 
 describe('a reactivation', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('within the period charges nothing', async () => {
     const who = await subscriber(service);
@@ -327,7 +327,7 @@ describe('a reactivation', () => {
 });
 
 describe('a pause', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('charges nothing, and runs on in the period that is paid for', async () => {
     const who = await subscriber(service);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
@@ -21,7 +21,7 @@ import { type Way, waysToStop } from './ways.ts';
 
 /** Billing may end anywhere. Every call that it makes is tried, before and after it is carried out. */
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 240_000 * inject('scale') });
 
 beforeAll(async () => {
   // Nobody tells: what is found out is found out by the appointments.
@@ -54,7 +54,7 @@ const runStopped = async (
   const observed = await make();
   await beforeDue(observed);
   const ways = waysToStop(await watch(() => service.advance(WINDOW)));
-  expect(ways.length).toBeGreaterThan(10);
+  expect(ways.length).toBeGreaterThan(5);
   await end(observed);
   const cases: Case[] = [];
   for (const way of ways) {
@@ -191,7 +191,7 @@ describe('a creation that is stopped', () => {
     const { service, watch, stopped } = stoppable();
     const observer = await subscriber(service);
     const ways = waysToStop(await watch(() => create(observer)));
-    expect(ways.length).toBeGreaterThan(10);
+    expect(ways.length).toBeGreaterThan(5);
     const cases: { who: Subscriber; way: Way }[] = [];
     for (const way of ways) {
       const who = await subscriber(service);

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, signIn } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { command, patch, payer, readSubscription, type Subscriber, storyOf, subscribe } from './subscribers.ts';
 
 /** An organization's subscription that the provider bills, and a member who pays for it from now on. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
   await service.clearFaults();
@@ -224,5 +224,5 @@ describe('a method of another customer', () => {
       current_period_end: made.current_period_end,
     });
     expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
-  });
+  }, 240_000);
 });

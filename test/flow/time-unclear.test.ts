@@ -10,6 +10,7 @@ import {
   DAY,
   eventsOf,
   HOUR,
+  IMPATIENT,
   MINUTE,
   read,
   signIn,
@@ -20,7 +21,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 
 /** What the provider does with a call that gets no clear answer, and how the service finds out by its own clock. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 
 const WEEK = 7 * DAY;
 

@@ -1,7 +1,7 @@
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
 import { faultRule } from './faults.ts';
-import { ledgerView } from './ledger-view.ts';
+import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { webhookMode } from './outbox.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
@@ -19,7 +19,11 @@ const ROUTES: readonly Route[] = [
   [
     'GET',
     /^\/ledger$/,
-    ({ units }, { url }) => json(200, ledgerView(units.documents, url.searchParams.get('payment_id') ?? undefined)),
+    (parts, { url }) =>
+      json(
+        200,
+        ledgerView(parts.units.documents, minorUnitsBy(parts), url.searchParams.get('payment_id') ?? undefined),
+      ),
   ],
   ['GET', /^\/requests$/, ({ journal }) => json(200, journal.list())],
   [
@@ -53,6 +57,14 @@ const ROUTES: readonly Route[] = [
     },
   ],
 ];
+
+/** By the table of the slot's vendor; a slot that is bound to none any more keeps its amounts. */
+const minorUnitsBy =
+  ({ options, vendors }: ControlParts): MinorUnits =>
+  ({ provider, amount, currency }) => {
+    const vendor = vendors.find(({ adapter }) => adapter === options.slots[provider].adapter);
+    return vendor?.minorUnits(amount, currency) ?? amount;
+  };
 
 export const answerControl = async (parts: ControlParts, request: Request): Promise<Response> => {
   const url = new URL(request.url);

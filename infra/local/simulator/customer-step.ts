@@ -27,7 +27,8 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
 /** Where a browser is sent by `next_action`: the bank's question, with both answers. */
 export const customerPage = (parts: ControlParts, id: string): Response => {
   const waiting = findWaiting(parts, id);
-  const what = 'amount' in waiting ? `${waiting.amount} ${waiting.currency} (minor units)` : 'storing this card';
+  const what =
+    'amount' in waiting ? `${waiting.amount} ${waiting.currency} (as the provider counts)` : 'storing this card';
   const button = (outcome: string, label: string): string =>
     `<button name="outcome" value="${outcome}">${label}</button>`;
   const html = `<!doctype html><title>Approval (simulated)</title><h1>Your bank or wallet asks</h1><p>Do you approve ${what}?</p>

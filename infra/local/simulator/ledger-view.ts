@@ -1,25 +1,36 @@
+import type { ProviderSlot } from '../../../shared/settings.ts';
 import { type Charge, type Documents, referenceOf } from './ledger/documents.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** What the providers hold to be true. `payment_id` is our own id, null where the provider was not told one. */
-export const ledgerView = (documents: Documents, paymentId?: string) => ({
+/** An amount of a provider in ISO 4217 minor units, by the simulator's own table. */
+export type MinorUnits = (document: {
+  readonly provider: ProviderSlot;
+  readonly amount: number;
+  readonly currency: string;
+}) => number;
+
+/**
+ * What the providers hold to be true, amounts in ISO 4217 minor units. `payment_id` is our own id, null where the provider
+ * was not told one.
+ */
+export const ledgerView = (documents: Documents, minorUnits: MinorUnits, paymentId?: string) => ({
   charges: chargesOf(documents, paymentId).map((charge) => ({
     provider: charge.provider,
     id: charge.id,
     payment_id: paymentId ?? referenceOf(charge) ?? labelOf(documents, charge),
     payment_intent: charge.paymentId,
-    amount: charge.amount,
+    amount: minorUnits(charge),
     currency: charge.currency,
     status: charge.status,
-    amount_refunded: charge.amountRefunded,
+    amount_refunded: minorUnits({ ...charge, amount: charge.amountRefunded }),
     created_at: iso(charge.createdAt),
   })),
   payment_intents: documents.payments.all(paymentId).map((payment) => ({
     provider: payment.provider,
     id: payment.id,
     payment_id: referenceOf(payment),
-    amount: payment.amount,
+    amount: minorUnits(payment),
     currency: payment.currency,
     status: payment.status,
     customer: payment.customerId,
@@ -51,7 +62,7 @@ export const ledgerView = (documents: Documents, paymentId?: string) => ({
     status: subscription.status,
     customer: subscription.customerId,
     payment_method: subscription.methodId,
-    amount: subscription.amount,
+    amount: minorUnits(subscription),
     currency: subscription.currency,
     current_period_start: iso(subscription.periodStart),
     current_period_end: iso(subscription.periodEnd),
@@ -63,7 +74,7 @@ export const ledgerView = (documents: Documents, paymentId?: string) => ({
     id: invoice.id,
     subscription: invoice.subscriptionId,
     payment_intent: invoice.paymentId,
-    amount: invoice.amount,
+    amount: minorUnits(invoice),
     currency: invoice.currency,
     status: invoice.status,
     attempts: invoice.attempts,

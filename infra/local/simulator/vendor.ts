@@ -122,6 +122,8 @@ export interface Vendor {
   execute(call: Call, caller: Caller, unit: Unit): Answer;
   /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication is taken. */
   takeCustomerStep?(unit: Unit, waiting: Payment | Setup, step: CustomerStep): StepTaken;
+  /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
+  minorUnits(amount: number, currency: string): number;
   /** `tag` tells one ledger's ids from another's. */
   formatId(kind: IdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;

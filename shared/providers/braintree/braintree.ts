@@ -38,6 +38,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
     acceptsWebhooks: false,
     ...braintreeCustomers(customers, braintreeCalls(options)),
     isStoredMethod: () => true,
+    checkAmount: async () => ({ kind: 'currency' }),
     createIntent: notOffered,
     updateIntent: notOffered,
     confirmIntent: notOffered,

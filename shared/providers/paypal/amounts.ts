@@ -1,4 +1,5 @@
 import { currencyDigits } from '../../core/money.ts';
+import { type Amount, amountsBy, currencyTable } from '../currencies.ts';
 
 /** PayPal writes amounts as decimals of the major unit. */
 export interface Money {
@@ -6,29 +7,27 @@ export interface Money {
   readonly value: string;
 }
 
-/** PayPal takes no decimals of these, whatever ISO 4217 says. */
-const WHOLE_UNITS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
+/** developer.paypal.com/api/rest/reference/currency-codes; of HUF, JPY and TWD PayPal takes whole units only. */
+export const PAYPAL_CURRENCIES = currencyTable({
+  0: 'HUF JPY TWD',
+  2: 'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD ILS MXN MYR NOK NZD PHP PLN SEK SGD THB USD',
+});
 
-/** @returns undefined where PayPal has no way to say it: 12.34 of a currency that it takes whole units of. */
-export const moneyOf = (cents: number, currency: string): Money | undefined => {
-  const digits = currencyDigits(currency);
-  const [units, decimals] = split(cents, digits);
-  if (!WHOLE_UNITS.has(currency)) {
-    return { currency_code: currency, value: decimals === '' ? units : `${units}.${decimals}` };
-  }
-  return Number(decimals) === 0 ? { currency_code: currency, value: units } : undefined;
+export const paypalAmounts = amountsBy(PAYPAL_CURRENCIES);
+
+/** @returns undefined where PayPal cannot express it: another currency, or 12.34 HUF. */
+export const moneyOf = (amount: Amount): Money | undefined => {
+  const units = paypalAmounts.toProvider(amount);
+  const digits = PAYPAL_CURRENCIES.get(amount.currency)?.digits;
+  if (units === undefined || digits === undefined) return undefined;
+  const text = String(units).padStart(digits + 1, '0');
+  const [whole, decimals] = [text.slice(0, text.length - digits), text.slice(text.length - digits)];
+  return { currency_code: amount.currency, value: decimals === '' ? whole : `${whole}.${decimals}` };
 };
 
-const split = (cents: number, digits: number): readonly [units: string, decimals: string] => {
-  const text = String(cents).padStart(digits + 1, '0');
-  return [text.slice(0, text.length - digits), text.slice(text.length - digits)];
-};
-
-/** Minor units; undefined where it is no amount of that currency. */
-export const centsOf = ({ currency_code: currency, value }: Money): number | undefined => {
-  const [, units = '', decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(value) ?? [];
-  if (units === '' || !/^[A-Z]{3}$/.test(currency)) return undefined;
-  const digits = currencyDigits(currency);
-  if (/[1-9]/.test(decimals.slice(digits))) return undefined;
-  return Number(units + decimals.slice(0, digits).padEnd(digits, '0'));
-};
+/**
+ * ISO 4217 minor units of what PayPal says, read exactly. A value that is no whole number of them stays a fraction, so
+ * that it equals no record; undefined where the currency is none.
+ */
+export const centsOf = ({ currency_code: currency, value }: Money): number | undefined =>
+  /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;

@@ -10,7 +10,7 @@ import {
   type ProviderPayment,
   type UpdateIntent,
 } from '../provider.ts';
-import { type Money, moneyOf } from './amounts.ts';
+import { type Money, moneyOf, paypalAmounts } from './amounts.ts';
 import { type Call, mapped, NOT_FOUND } from './outcome.ts';
 import { expiredOrder, reportedOrder } from './report.ts';
 import { type Order, orderSchema } from './schemas.ts';
@@ -21,8 +21,8 @@ import { type Order, orderSchema } from './schemas.ts';
  */
 export const paypalOrders = (call: Call) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
-    const amount = moneyOf(input.amountCents, input.currency);
-    if (!amount) return NOT_EXPRESSIBLE;
+    const amount = moneyOf(input);
+    if (!amount) return paypalAmounts.refused(input);
     const created = await call({
       method: 'POST',
       path: ORDERS,
@@ -47,8 +47,8 @@ export const paypalOrders = (call: Call) => ({
   },
 
   updateIntent: async (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
-    const amount = moneyOf(input.amountCents, input.currency);
-    if (!amount) return NOT_EXPRESSIBLE;
+    const amount = moneyOf(input);
+    if (!amount) return paypalAmounts.refused(input);
     const found = await findOrder(call, input.intentId);
     // Its successor is made of what the record says.
     if (isGone(found)) return { kind: 'done', value: expiredOrder(knownOf(input)) };
@@ -105,7 +105,6 @@ const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;
-const NOT_EXPRESSIBLE = { kind: 'refused', reason: 'whole_units_only', parameter: 'amount' } as const;
 
 /** May still be changed: nobody has approved it. */
 const OPEN: readonly string[] = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED'];

@@ -3,6 +3,7 @@ import { httpClient } from '../http-client.ts';
 import { notOffered } from '../not-offered.ts';
 import type { Capabilities, PaymentProvider } from '../provider.ts';
 import { withAccess } from './access.ts';
+import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
 import { callsBy, PAYPAL_STATUSES } from './outcome.ts';
@@ -38,6 +39,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     slot,
     can: CAN,
     acceptsWebhooks: webhookId !== '',
+    checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
     ...paypalOrders(call),
     ...paypalVault(call),
     isStoredMethod: (id) => !ONE_TIME.test(id),

@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 
 /** What the adapter reads of PayPal's answers and events; everything else is let pass. */
-const moneySchema = z.looseObject({ currency_code: z.string(), value: z.string() });
+const moneySchema = z.looseObject({
+  currency_code: z.string(),
+  value: z.string().check(z.regex(/^-?(?:\d+|\d*\.\d+)$/)),
+});
 
 export const captureSchema = z.looseObject({
   id: z.string(),

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent, ReportedStatus } from '../provider.ts';
 import { cardFacts } from './cards.ts';
+import { reportedMoney } from './currencies.ts';
 import { customerFacts } from './customers.ts';
 import { failureOf, paymentStatus } from './report.ts';
 import { cardSchema, customerSchema, paymentSchema } from './schemas.ts';
@@ -71,8 +72,7 @@ const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
       ...BLANK,
       id: payment.id,
       intentId: payment.order_id,
-      amountCents: payment.amount_money?.amount,
-      currency: payment.amount_money?.currency,
+      ...(payment.amount_money && reportedMoney(payment.amount_money)),
       attemptRef: payment.id,
       failureCode: status === 'failed' ? failureOf(payment) : undefined,
       ourPaymentId: payment.reference_id ?? undefined,

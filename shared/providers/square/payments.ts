@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../call-options.ts';
 import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../provider.ts';
+import { type Money, moneyOf, squareAmounts } from './currencies.ts';
 import { type Call, mapped, squareKey } from './outcome.ts';
 import { decisive, reportedOrder, reportedPayment } from './report.ts';
 import { orderSchema, paymentSchema, type SquareOrder, type SquarePayment } from './schemas.ts';
@@ -20,7 +21,7 @@ export interface SquareAccount {
   readonly accessToken: string;
 }
 
-type OrderDetails = Pick<CreateIntent, 'amountCents' | 'currency' | 'description' | 'customerId'>;
+type OrderDetails = Pick<CreateIntent, 'description' | 'customerId'>;
 
 export const squarePayments = (account: SquareAccount) => {
   const { call, locationId } = account;
@@ -28,12 +29,14 @@ export const squarePayments = (account: SquareAccount) => {
 
   return {
     createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
+      const money = moneyOf(input);
+      if (!money) return squareAmounts.refused(input);
       const created = await call({
         method: 'POST',
         path: '/v2/orders',
         body: {
           idempotency_key: squareKey(input.idempotencyKey),
-          order: { location_id: locationId, reference_id: input.paymentId, ...contentsOf(input) },
+          order: { location_id: locationId, reference_id: input.paymentId, ...contentsOf(input, money) },
         },
         answer: orderAnswer,
       });
@@ -50,13 +53,15 @@ export const squarePayments = (account: SquareAccount) => {
       if (method === undefined) {
         return { kind: 'refused', reason: 'MISSING_REQUIRED_PARAMETER', parameter: 'payment_method' };
       }
+      const money = moneyOf(input);
+      if (!money) return squareAmounts.refused(input);
       const charged = await call({
         method: 'POST',
         path: '/v2/payments',
         body: {
           idempotency_key: squareKey(input.idempotencyKey),
           source_id: method,
-          amount_money: { amount: input.amountCents, currency: input.currency },
+          amount_money: money,
           order_id: input.intentId,
           location_id: locationId,
           reference_id: input.paymentId,
@@ -124,13 +129,13 @@ const LINE = 'payment';
 const MAX_NAME_LENGTH = 512;
 
 /** One line that bears the whole amount: prices, taxes and discounts are the service's. */
-const contentsOf = ({ amountCents, currency, description, customerId }: OrderDetails) => ({
+const contentsOf = ({ description, customerId }: OrderDetails, money: Money) => ({
   line_items: [
     {
       uid: LINE,
       name: lineName(description),
       quantity: '1',
-      base_price_money: { amount: amountCents, currency },
+      base_price_money: money,
     },
   ],
   ...(customerId && { customer_id: customerId }),
@@ -152,11 +157,13 @@ const CAME_TO_NOTHING: readonly string[] = ['FAILED', 'VOIDED'];
 
 /** Sent again where only the answer was lost, it changes nothing more. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
+  const money = moneyOf(input);
+  if (!money) return squareAmounts.refused(input);
   const found = await orders.find(input.intentId);
   if (found.kind !== 'done') return found;
   const order = found.value;
   if (!isOpen(order)) return NOT_OPEN;
-  return mapped(await orders.put(order, contentsOf(input), input), (updated) =>
+  return mapped(await orders.put(order, contentsOf(input, money), input), (updated) =>
     reportedOrder(updated, { method: input.method }),
   );
 };

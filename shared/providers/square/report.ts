@@ -1,4 +1,5 @@
 import type { KnownPayment, ProviderPayment, ReportedStatus } from '../provider.ts';
+import { reportedMoney } from './currencies.ts';
 import { declineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
@@ -10,8 +11,7 @@ export const reportedOrder = (order: SquareOrder, known: Known): ProviderPayment
   intentId: order.id,
   paymentId: order.id,
   status: orderStatus(order, known),
-  amountCents: order.total_money.amount,
-  currency: order.total_money.currency,
+  ...reportedMoney(order.total_money),
   attemptRef: undefined,
   failureCode: undefined,
   clientSecret: undefined,
@@ -33,8 +33,7 @@ export const reportedPayment = (payment: SquarePayment): ProviderPayment => {
     intentId: payment.order_id,
     paymentId: payment.id,
     status,
-    amountCents: payment.amount_money.amount,
-    currency: payment.amount_money.currency,
+    ...reportedMoney(payment.amount_money),
     attemptRef: payment.id,
     failureCode: status === 'failed' ? failureOf(payment) : undefined,
     clientSecret: undefined,

@@ -3,6 +3,7 @@ import { httpClient } from '../http-client.ts';
 import { notOffered } from '../not-offered.ts';
 import type { Capabilities, PaymentProvider } from '../provider.ts';
 import { ON_FILE, squareCards } from './cards.ts';
+import { squareLocation } from './currencies.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
 import { SQUARE_STATUSES, squareCalls } from './outcome.ts';
@@ -36,6 +37,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     slot,
     can: CAN,
     acceptsWebhooks: key !== '' && urls.length > 0,
+    ...squareLocation(call, locationId),
     ...squarePayments(account),
     ...squareCustomers(call),
     ...squareCards(call, squareOrders(account)),

@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
 import { readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../provider.ts';
+import { stripeAmounts } from './currencies.ts';
 import { declineCode, idOf } from './report.ts';
 
 /** Both vocabularies: Stripe's own event, and the interface's payload, whose shape is a part of Stripe's. */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 
-/** What only Stripe's own objects say. */
+/** What only Stripe's own events and objects say. */
 const ownFields = z.looseObject({
+  object: z.optional(z.unknown()),
   data: z.looseObject({
     object: z.looseObject({
       latest_charge: reference,
@@ -40,9 +42,27 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
     ...event,
     type: STRIPE_NAMES.get(event.rawType) ?? event.type,
     object: {
-      ...event.object,
+      ...(own.data.object === STRIPES_OWN ? inCents(event.object) : event.object),
       attemptRef: idOf(charge),
       failureCode: error ? declineCode(error) : undefined,
     },
   };
 };
+
+/** Stripe's own envelope says what it is; the interface's payload does not, and its amounts are ours already. */
+const STRIPES_OWN = 'event';
+
+type EventObject = ProviderEvent['object'];
+
+/** Amounts of Stripe's own objects, in ISO 4217 minor units. */
+const inCents = (object: EventObject): EventObject => ({
+  ...object,
+  amountCents: centsOf(object),
+  ...(object.invoice && { invoice: { ...object.invoice, amountCents: centsOf(object.invoice) } }),
+});
+
+const centsOf = ({
+  amountCents: units,
+  currency,
+}: Pick<EventObject, 'amountCents' | 'currency'>): number | undefined =>
+  units === undefined || currency === undefined ? units : stripeAmounts.toCents(units, currency);

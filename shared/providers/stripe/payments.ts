@@ -1,15 +1,19 @@
 import type Stripe from 'stripe';
 import type { ConfirmIntent, CreateIntent, KnownPayment, UpdateIntent } from '../provider.ts';
+import { stripeAmounts } from './currencies.ts';
 import type { Call } from './outcome.ts';
 import { reportedPayment } from './report.ts';
 
 export const stripePayments = (stripe: Stripe, callFor: Call) => {
   const call = (send: () => Promise<Stripe.PaymentIntent>) => callFor(send, reportedPayment);
   return {
-    createIntent: (input: CreateIntent) =>
-      call(() =>
+    createIntent: async (input: CreateIntent) => {
+      const amount = stripeAmounts.toProvider(input);
+      if (amount === undefined) return stripeAmounts.refused(input);
+      return call(() =>
         stripe.paymentIntents.create(
           {
+            amount,
             ...common(input),
             metadata: { payment_id: input.paymentId },
             automatic_payment_methods: {
@@ -19,16 +23,20 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
           },
           { idempotencyKey: input.idempotencyKey },
         ),
-      ),
+      );
+    },
 
-    updateIntent: (input: UpdateIntent) =>
-      call(() =>
+    updateIntent: async (input: UpdateIntent) => {
+      const amount = stripeAmounts.toProvider(input);
+      if (amount === undefined) return stripeAmounts.refused(input);
+      return call(() =>
         stripe.paymentIntents.update(
           input.intentId,
-          { ...CLEARED, ...(input.method === null && { payment_method: '' }), ...common(input) },
+          { ...CLEARED, ...(input.method === null && { payment_method: '' }), amount, ...common(input) },
           { idempotencyKey: input.idempotencyKey },
         ),
-      ),
+      );
+    },
 
     /** A saved method pays for its own customer only: an intent that was made without is told, and asked again. */
     confirmIntent: async (input: ConfirmIntent) => {
@@ -73,7 +81,6 @@ const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_u
 const CLEARED = { description: '', setup_future_usage: '' } as const;
 
 const common = (input: CreateIntent | UpdateIntent) => ({
-  amount: input.amountCents,
   currency: input.currency.toLowerCase(),
   ...(input.description && { description: input.description }),
   ...methodOf(input.method),

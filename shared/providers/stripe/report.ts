@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
 import type { NextAction, ProviderPayment, ReportedStatus } from '../provider.ts';
+import { reportedAmount } from './currencies.ts';
 
 /** A PaymentIntent in the service's words. */
 export const reportedPayment = (intent: Stripe.PaymentIntent): ProviderPayment => ({
   intentId: intent.id,
   paymentId: intent.id,
   status: statusOf(intent),
-  amountCents: intent.amount,
-  currency: intent.currency.toUpperCase(),
+  ...reportedAmount(intent),
   attemptRef: idOf(intent.latest_charge),
   failureCode: intent.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
   clientSecret: intent.client_secret ?? undefined,

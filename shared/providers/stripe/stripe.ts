@@ -3,6 +3,7 @@ import { epochSeconds } from '../../core/time.ts';
 import type { AdapterOptions } from '../adapter.ts';
 import { withOneRetry } from '../one-retry.ts';
 import type { Capabilities, PaymentProvider, WebhookRequest } from '../provider.ts';
+import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
 import { stripeMethods } from './methods.ts';
@@ -41,6 +42,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     slot,
     can: { ...CAN, subscriptions: bills },
     acceptsWebhooks: settings.WEBHOOK_SECRET !== '',
+    checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
     ...stripePayments(stripe, call),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),

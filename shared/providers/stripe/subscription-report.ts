@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import type { ProviderInvoice, ProviderSubscription } from '../native-subscriptions.ts';
 import { invoiceNews, subscriptionNews } from '../subscription-news.ts';
+import { reportedAmount } from './currencies.ts';
 import { declineCode } from './report.ts';
 
 /** Stripe's subscriptions and invoices, as an answer has them: whole. */
@@ -33,8 +34,7 @@ export const reportedInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     intentId,
     subscriptionId: told(news.subscriptionId),
     status: collecting(invoice, intent) ?? told(news.status),
-    amountCents: told(news.amountCents),
-    currency: told(news.currency),
+    ...reportedAmount({ amount: told(news.amountCents), currency: told(news.currency) }),
     periodStart: told(news.periodStart),
     periodEnd: told(news.periodEnd),
     attempts: told(news.attempts),

@@ -8,6 +8,7 @@ import type {
   ProviderInvoice,
   ProviderSubscription,
 } from '../native-subscriptions.ts';
+import { stripeAmounts } from './currencies.ts';
 import type { Call } from './outcome.ts';
 import { reportedInvoice, reportedSubscription } from './subscription-report.ts';
 
@@ -102,6 +103,8 @@ const openBilling = (stripe: Stripe, call: Call) => {
 /** Stripe makes a price in passing, but no product. */
 const create = async ({ stripe, call, read }: Billing, input: CreateNativeSubscription): Promise<Found> => {
   const { idempotencyKey } = input;
+  const amount = stripeAmounts.toProvider(input);
+  if (amount === undefined) return stripeAmounts.refused(input);
   const product = await call(
     () =>
       stripe.products.create(
@@ -111,12 +114,15 @@ const create = async ({ stripe, call, read }: Billing, input: CreateNativeSubscr
     ({ id }) => id,
   );
   if (product.kind !== 'done') return product;
-  const wanted = { ...subscriptionOf(input, product.value), ...WITH_INVOICE };
+  const wanted = { ...subscriptionOf(input, { product: product.value, amount }), ...WITH_INVOICE };
   return read(() => stripe.subscriptions.create(wanted, { idempotencyKey }));
 };
 
 /** A first charge that fails leaves nothing; a trial that ends without a method asks nobody for money. */
-const subscriptionOf = (input: CreateNativeSubscription, product: string): Stripe.SubscriptionCreateParams => {
+const subscriptionOf = (
+  input: CreateNativeSubscription,
+  { product, amount }: { readonly product: string; readonly amount: number },
+): Stripe.SubscriptionCreateParams => {
   const description = nameOf(input);
   return {
     customer: input.customerId,
@@ -126,7 +132,7 @@ const subscriptionOf = (input: CreateNativeSubscription, product: string): Strip
         price_data: {
           currency: input.currency.toLowerCase(),
           product,
-          unit_amount: input.amountCents,
+          unit_amount: amount,
           recurring: { interval: input.unit, interval_count: input.count },
         },
       },

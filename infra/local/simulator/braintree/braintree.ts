@@ -15,6 +15,7 @@ export const braintree: Vendor = {
     return found ? { slot: found[0], kind: 'adapter' } : emptyAnswer(401);
   },
   execute: (call, _caller, unit): Answer => customerRoute(call, unit),
+  minorUnits: (amount) => amount,
   formatId: (kind, n, tag) => `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`,
   headersOf: (_call, requestId) => ({ 'content-type': 'application/xml; charset=utf-8', 'x-request-id': requestId }),
   serverError: () => emptyAnswer(500),

@@ -16,7 +16,8 @@ import { common } from './common.ts';
 
 /**
  * The ledger: what the providers hold to be true, in no vendor's words. `wire` keeps fields that only one vendor's
- * protocol knows. Times are epoch ms, currencies upper-case ISO codes, amounts minor units.
+ * protocol knows. Times are epoch ms, currencies upper-case ISO codes, amounts as the vendor
+ * counts them.
  */
 const postal = z.record(z.string(), z.string().nullable()).nullable();
 

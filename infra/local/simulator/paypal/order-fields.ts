@@ -1,14 +1,8 @@
 import * as z from 'zod';
-import { currencyDigits } from '../../../../shared/core/money.ts';
-import { refused } from './errors.ts';
+import { readMoney } from './currencies.ts';
 import { customerId, vaultId } from './request.ts';
-import { wireDigits } from './views.ts';
 
 /** What an order may be made of, as far as the simulator knows it; other fields are let pass. */
-const CURRENCIES: ReadonlySet<string> = new Set(
-  'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '),
-);
-
 const money = z.looseObject({
   currency_code: z.string().length(3),
   value: z
@@ -74,12 +68,4 @@ export const confirmRequest = z.looseObject({ payment_source: paymentSource });
 export const captureRequest = z.looseObject({ payment_source: paymentSource.optional() });
 
 /** @throws Refused 422 as PayPal does for what it cannot charge. */
-export const minorUnits = (sent: unknown): { readonly amount: number; readonly currency: string } => {
-  const { currency_code: currency, value } = money.parse(sent);
-  if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', '/purchase_units/0/amount/currency_code');
-  const decimals = value.split('.')[1] ?? '';
-  if (decimals.length > wireDigits(currency)) throw refused('DECIMAL_PRECISION', '/purchase_units/0/amount/value');
-  const amount = Math.round(Number(value) * 10 ** currencyDigits(currency));
-  if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', '/purchase_units/0/amount/value');
-  return { amount, currency };
-};
+export const priceOf = (sent: unknown) => readMoney(money.parse(sent));

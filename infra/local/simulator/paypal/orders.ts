@@ -7,10 +7,10 @@ import { noSuch, refused } from './errors.ts';
 import {
   captureRequest,
   confirmRequest,
-  minorUnits,
   orderRequest,
   type PaymentSource,
   patchRequest,
+  priceOf,
 } from './order-fields.ts';
 import { answer, noContent, type PayPalRequest, type PayPalRoute, readBody, wantsRepresentation } from './request.ts';
 import { capturesOf, captureView, minimalOrderView, type OrderWire, orderView, statusOf, wireOf } from './views.ts';
@@ -44,7 +44,7 @@ const create = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const sent = readBody(call, orderRequest);
   const [purchase] = sent.purchase_units;
-  const { amount, currency } = minorUnits(purchase?.amount);
+  const { amount, currency } = priceOf(purchase?.amount);
   const order = newOrder(unit, sent, { amount, currency });
   unit.announce({ kind: 'payment.created', payment: order });
   // A saved method named here is charged here.
@@ -117,7 +117,7 @@ const patched = (unit: Unit, order: Payment, { op, path, value }: z.output<typeo
     case `${unitPath}/amount`: {
       if (op === 'remove') throw refused('NOT_PATCHABLE', path);
       if (statusOf(unit, order) === 'APPROVED') throw refused('AMOUNT_CHANGE_NOT_ALLOWED', path);
-      return { ...order, ...minorUnits(value) };
+      return { ...order, ...priceOf(value) };
     }
     case `${unitPath}/description`:
       return { ...order, description: op === 'remove' ? null : String(value) };

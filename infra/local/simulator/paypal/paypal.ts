@@ -3,6 +3,7 @@ import type { IdKind, Unit } from '../ledger/unit.ts';
 import type { Answer, Call, Caller, Vendor } from '../vendor.ts';
 import { accessRoutes, identify, refusedToken } from './access.ts';
 import { takeApproval } from './approval.ts';
+import { minorUnits } from './currencies.ts';
 import { errorAnswer } from './errors.ts';
 import { orderRoutes } from './orders.ts';
 import type { PayPalRoute } from './request.ts';
@@ -23,6 +24,7 @@ export const paypal: Vendor = {
   identify,
   execute: (call, caller, unit) => execute(call, caller, unit),
   takeCustomerStep: takeApproval,
+  minorUnits,
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (_call, requestId) => ({ 'paypal-debug-id': requestId }),
   serverError: () => errorAnswer(500),

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { currencyDigits } from '../../../../shared/core/money.ts';
 import type { DeclineReason } from '../ledger/behaviours.ts';
 import type { Charge, Method, Payment } from '../ledger/documents.ts';
 import type { Unit } from '../ledger/unit.ts';
+import { moneyView } from './currencies.ts';
 import type { Link } from './errors.ts';
 import { isCard } from './tokens.ts';
 
@@ -23,15 +23,6 @@ export const orderWire = z.object({
 });
 export type OrderWire = z.infer<typeof orderWire>;
 export const wireOf = (document: { readonly wire: unknown }): OrderWire => orderWire.parse(document.wire);
-
-/** PayPal takes no decimals of these, whatever ISO 4217 says. */
-const WHOLE_UNITS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
-export const wireDigits = (currency: string): number => (WHOLE_UNITS.has(currency) ? 0 : currencyDigits(currency));
-
-const moneyView = (amount: number, currency: string): PayPalObject => {
-  const digits = currencyDigits(currency);
-  return { currency_code: currency, value: (amount / 10 ** digits).toFixed(wireDigits(currency)) };
-};
 
 /** PayPal's times have no fraction of a second. */
 const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;

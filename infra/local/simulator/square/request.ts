@@ -53,12 +53,16 @@ const codeOf = (issue: z.core.$ZodIssue | undefined): string => {
   }
 };
 
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+/** The one location of the simulated seller takes this currency, counted in its smallest unit. */
+export const LOCATION_CURRENCY = 'USD';
 
-/** A real location takes its own country's currency only; this one takes all. */
+/** Only the location's currency, and 1 or more of its smallest unit. */
 export const money = z.strictObject({
   amount: z.int().min(1),
-  currency: z.string().refine((code) => CURRENCIES.has(code), 'is not a currency'),
+  currency: z.string().refine((code) => code === LOCATION_CURRENCY, {
+    error: ({ input }) =>
+      `This merchant can only process payments in ${LOCATION_CURRENCY}, but amount was provided in ${input}`,
+  }),
 });
 
 export const key = z.string().min(1).max(45);

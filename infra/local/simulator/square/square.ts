@@ -5,13 +5,20 @@ import type { Answer, Call, Vendor } from '../vendor.ts';
 import { cardRoutes } from './cards.ts';
 import { customerRoutes } from './customers.ts';
 import { errorAnswer } from './errors.ts';
+import { locationRoutes } from './locations.ts';
 import { orderRoutes } from './orders.ts';
 import { paymentRoutes } from './payments.ts';
 import type { SquareRequest, SquareRoute } from './request.ts';
 import { squareWebhooks } from './webhooks.ts';
 
 /** Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
-const ROUTES: readonly SquareRoute[] = [...orderRoutes, ...paymentRoutes, ...cardRoutes, ...customerRoutes];
+const ROUTES: readonly SquareRoute[] = [
+  ...locationRoutes,
+  ...orderRoutes,
+  ...paymentRoutes,
+  ...cardRoutes,
+  ...customerRoutes,
+];
 
 const API_VERSION = '2025-08-20';
 /** How long is not published. */
@@ -33,6 +40,7 @@ export const square: Vendor = {
     const reply = found.route.run({ call, unit, id: found.id } satisfies SquareRequest);
     return 'answer' in reply ? reply.answer : { status: 200, body: JSON.stringify(reply.object), began: true };
   },
+  minorUnits: (amount) => amount,
   formatId: (kind, n, tag) => `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`,
   headersOf: (call, requestId) => ({
     'square-version': call.headers.get('square-version') ?? API_VERSION,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Price, Product, Subscription } from '../ledger/billing-documents.ts';
 import type { Unit } from '../ledger/unit.ts';
+import { checkCurrency } from './currencies.ts';
 import { invalidRequest, noSuch } from './errors.ts';
-import { checkCurrency } from './intent-fields.ts';
 import { anything, choice, expand, flag, mergeMetadata, metadata, readParameters, text, whole } from './parameters.ts';
 import { getRoute, type StripeRequest, type StripeRoute } from './request.ts';
 import { lower, type StripeObject, seconds } from './views.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Charge, LedgerEvent, Refund } from '../ledger/documents.ts';
 import { chargeView, refundView } from './charge-views.ts';
+import { checkAmount } from './currencies.ts';
 import { invalidRequest, noSuch } from './errors.ts';
-import { checkAmount } from './intent-fields.ts';
 import { anything, choice, expand, mergeMetadata, metadata, page, readParameters, text, whole } from './parameters.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from './request.ts';
 import type { StripeObject } from './views.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Payment } from '../ledger/documents.ts';
-import { invalidRequest } from './errors.ts';
 import { methodData } from './method-data.ts';
 import { anything, choice, clearable, expand, flag, metadata, text, whole } from './parameters.ts';
 
@@ -96,32 +95,6 @@ export const captureFields = z.strictObject({
   statement_descriptor_suffix: text(22).optional(),
   expand: expand.optional(),
 });
-
-const MAX_AMOUNT = 99_999_999;
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
-
-/** Stripe's own least amount (50 cents) is left out: it depends on exchange rates. */
-export const checkAmount = (amount: number, param = 'amount'): number => {
-  if (amount < 1) {
-    throw invalidRequest({
-      code: 'parameter_invalid_integer',
-      message: 'This value must be greater than or equal to 1.',
-      param,
-    });
-  }
-  if (amount > MAX_AMOUNT) {
-    throw invalidRequest({ code: 'amount_too_large', message: 'Amount must be no more than $999,999.99', param });
-  }
-  return amount;
-};
-
-export const checkCurrency = (currency: string): string => {
-  const code = currency.toUpperCase();
-  if (!CURRENCIES.has(code)) {
-    throw invalidRequest({ message: `Invalid currency: ${currency.toLowerCase()}.`, param: 'currency' });
-  }
-  return code;
-};
 
 const WIRE = [
   'capture_method',

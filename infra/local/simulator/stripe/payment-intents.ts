@@ -3,13 +3,12 @@ import type { Method, Payment } from '../ledger/documents.ts';
 import { type Attempted, attemptPayment, cancel, capture } from '../ledger/payments.ts';
 import type { Unit } from '../ledger/unit.ts';
 import type { Refused } from '../vendor.ts';
+import { checkAmount, checkCharge, checkCurrency } from './currencies.ts';
 import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from './errors.ts';
 import {
   type ConfirmFields,
   cancelFields,
   captureFields,
-  checkAmount,
-  checkCurrency,
   confirmFields,
   createFields,
   type UpdateFields,
@@ -44,8 +43,8 @@ const create = (request: StripeRequest): Reply => {
   const sent = readParameters(call, createFields);
   if (sent.confirm !== true) refuseWithoutConfirm(sent);
   const customerId = sent.customer === undefined ? null : findCustomer(unit, sent.customer, 'customer').id;
-  const amount = checkAmount(sent.amount);
   const currency = checkCurrency(sent.currency);
+  const amount = checkCharge(sent.amount, currency);
   const method = methodOf(unit, sent);
   if (method) checkUsable(method, customerId);
   const payment = unit.documents.payments.put({
@@ -151,8 +150,7 @@ const update = (request: StripeRequest): Reply => {
   if (late !== undefined && !UPDATABLE.includes(payment.status)) throw notUpdatable(unit, payment, late);
   const changed: Payment = {
     ...payment,
-    amount: sent.amount === undefined ? payment.amount : checkAmount(sent.amount),
-    currency: sent.currency === undefined ? payment.currency : checkCurrency(sent.currency),
+    ...priceOf(payment, sent),
     description: sent.description === undefined ? payment.description : sent.description,
     customerId: sent.customer === undefined ? payment.customerId : findCustomer(unit, sent.customer, 'customer').id,
     captures: capturesOf(payment, sent.capture_method),
@@ -162,6 +160,11 @@ const update = (request: StripeRequest): Reply => {
   };
   const stored = unit.documents.payments.put(late === undefined ? changed : withMethod(unit, changed, sent));
   return { object: paymentView(stored, unit) };
+};
+
+const priceOf = (payment: Payment, sent: UpdateFields): Pick<Payment, 'amount' | 'currency'> => {
+  const currency = sent.currency === undefined ? payment.currency : checkCurrency(sent.currency);
+  return { amount: checkCharge(sent.amount ?? payment.amount, currency), currency };
 };
 
 const usageOf = (payment: Payment, sent: '' | Payment['saveMethod'] | undefined): Payment['saveMethod'] => {

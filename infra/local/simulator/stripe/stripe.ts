@@ -5,6 +5,7 @@ import type { SlotOptions } from '../options.ts';
 import type { Answer, Call, Caller, Vendor } from '../vendor.ts';
 import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
+import { minorUnits } from './currencies.ts';
 import { customerRoutes } from './customers.ts';
 import { errorAnswer, unauthorized } from './errors.ts';
 import { expanded } from './expand.ts';
@@ -38,6 +39,7 @@ export const stripe: Vendor = {
   looksLive: (apiKey) => /^(sk|rk|pk)_live_/.test(apiKey),
   identify: (call, slots) => identify(call, slots),
   execute: (call, caller, unit) => execute(call, caller, unit),
+  minorUnits,
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (call, requestId) => {
     const key = call.headers.get('idempotency-key');

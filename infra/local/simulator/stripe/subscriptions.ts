@@ -11,6 +11,7 @@ import {
 import type { Unit } from '../ledger/unit.ts';
 import { Refused } from '../vendor.ts';
 import { addPrice, priceData } from './catalog.ts';
+import { checkCharge } from './currencies.ts';
 import { declineFields, errorAnswer, invalidRequest, noSuch } from './errors.ts';
 import { checkUsable, findCustomer, findMethod } from './method-data.ts';
 import {
@@ -93,6 +94,8 @@ const create = ({ call, unit }: StripeRequest): Subscription => {
   const sent = readParameters(call, createFields);
   const customerId = findCustomer(unit, sent.customer, 'customer').id;
   const price = priceFor(unit, sent);
+  // Nothing is charged for a price of nothing; any other obeys the rules of charges.
+  if (price.amount > 0) checkCharge(price.amount, price.currency);
   const wanted: NewSubscription = {
     id: unit.newId('subscription'),
     provider: unit.slot,

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini';
+import type { Outcome } from '../../core/outcome.ts';
+import { type Amount, type AmountRefusal, amountsBy, currencyTable } from '../currencies.ts';
+import { type Call, mapped } from './outcome.ts';
+
+/**
+ * Square counts in the smallest unit of a currency, as ISO 4217 does, and takes 1 and more of it
+ * (developer.squareup.com/docs/payment-minimums).
+ */
+export const SQUARE_CURRENCIES = currencyTable({ 0: 'JPY', 2: 'AUD CAD EUR GBP USD' });
+
+export const squareAmounts = amountsBy(SQUARE_CURRENCIES);
+
+export interface Money {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+const locationAnswer = z.looseObject({ location: z.looseObject({ currency: z.string().check(z.minLength(1)) }) });
+
+/** A location takes its own currency only; Square is asked for it once. */
+export const squareLocation = (call: Call, locationId: string) => {
+  let known: Promise<Outcome<string>> | undefined;
+
+  const currency = async (): Promise<Outcome<string>> => {
+    known ??= readCurrency(call, locationId);
+    const asked = known;
+    const outcome = await asked;
+    // A failed read is repeated by the next payment.
+    if (outcome.kind !== 'done' && known === asked) known = undefined;
+    return outcome;
+  };
+
+  const checkAmount = async (amount: Amount): Promise<AmountRefusal | undefined> => {
+    const refusal = squareAmounts.refusalOf(amount);
+    if (refusal) return refusal;
+    const taken = await currency();
+    if (taken.kind !== 'done') return { kind: 'not known', outcome: taken };
+    return taken.value === amount.currency ? undefined : { kind: 'currency', only: taken.value };
+  };
+
+  return { checkAmount };
+};
+
+const readCurrency = async (call: Call, locationId: string): Promise<Outcome<string>> =>
+  mapped(
+    await call({ method: 'GET', path: `/v2/locations/${encodeURIComponent(locationId)}`, answer: locationAnswer }),
+    ({ location }) => location.currency,
+  );
+
+/** An amount as Square writes it; undefined where Square cannot express it. */
+export const moneyOf = (amount: Amount): Money | undefined => {
+  const units = squareAmounts.toProvider(amount);
+  return units === undefined ? undefined : { amount: units, currency: amount.currency };
+};
+
+/** Amount and currency of Square's money in the service's terms. */
+export const reportedMoney = ({ amount, currency }: Money) => ({
+  amountCents: squareAmounts.toCents(amount, currency),
+  currency,
+});

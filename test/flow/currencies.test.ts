@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
+import { productBody } from '../builders/reference.ts';
+import { atProvider, confirm, createIntent, DAY, itemsOf, logEntriesOf, read, signIn, type User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { payctlOf } from './payctl.ts';
+import { paymentsOf, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import { unchanged } from './unchanged.ts';
+
+/**
+ * Amounts here are ISO 4217 minor units. What the provider counts is the simulator's to say, by a table of its own: the
+ * ledger shows it in ISO minor units again.
+ */
+const service = withHost({ frozen: true });
+
+const create = (user: User, fields: object) =>
+  service.post('/payments/intents', intentBody({ ...fields }), user.options);
+
+/** As Stripe itself shows it. */
+const atStripe = async (intentId: string, update?: Record<string, string>): Promise<ParsedJson> => {
+  const answer = await service.request(
+    update ? 'POST' : 'GET',
+    `/_local/providers/stripe/v1/payment_intents/${intentId}`,
+    {
+      headers: {
+        authorization: `Bearer ${LOCAL_SECRETS.PROVIDER_A_API_KEY}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      ...(update && { body: new URLSearchParams(update).toString() }),
+    },
+  );
+  expect(answer).toMatchObject({ status: 200 });
+  return answer.body;
+};
+
+const REFUSALS = {
+  currency: (message: string) => ({
+    status: 400,
+    body: { code: 'UNSUPPORTED_CURRENCY', details: [{ path: 'currency', rule: 'provider', message }] },
+  }),
+  multiple: (message: string) => ({
+    status: 400,
+    body: { code: 'VALIDATION_ERROR', details: [{ path: 'total_cents', rule: 'multiple_of', message }] },
+  }),
+  small: (minimum_cents: number, currency: string) => ({
+    status: 400,
+    body: { code: 'AMOUNT_TOO_SMALL', details: { minimum_cents, currency } },
+  }),
+};
+
+const PAYING = { provider_a: VISA, provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
+
+describe('an amount is charged as what it is', () => {
+  test.each([
+    ['provider_a', 'ISK', 5_000],
+    ['provider_a', 'UGX', 5_000],
+    ['provider_a', 'MGA', 500_000],
+    ['provider_a', 'KWD', 5_120],
+    ['provider_a', 'JPY', 500],
+    ['provider_a', 'HUF', 250_050],
+    ['provider_b', 'HUF', 250_000],
+    ['provider_b', 'TWD', 8_000],
+    ['provider_b', 'JPY', 900],
+    ['provider_c', 'USD', 1],
+  ] as const)('at %s: %s %d', async (provider_id, currency, total_cents) => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, {
+      ...{ provider_id, currency, total_cents },
+      payment_method_id: PAYING[provider_id],
+    });
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    await service.settle();
+    const { charges, intents } = await atProvider(service, payment.id);
+    expect(charges).toMatchObject([{ amount: total_cents, currency, status: 'succeeded' }]);
+    expect(intents).toMatchObject([{ amount: total_cents, currency }]);
+    const entries = await logEntriesOf(service, payment.id);
+    expect(entries.length).toBeGreaterThan(0);
+    expect(entries.filter(({ response }) => response.outcome === 'quarantined')).toEqual([]);
+    const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(synced).toMatchObject({ status: 200, body: { status: 'succeeded', total_cents, currency } });
+  });
+
+  test.each([
+    ['ISK', 5_000, 500_000],
+    ['UGX', 5_000, 500_000],
+    ['MGA', 500_000, 5_000],
+  ])('%s %d is %d to Stripe', async (currency, total_cents, amount) => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { currency, total_cents });
+    const shown = await atStripe(payment.provider_payment_id);
+    expect(shown).toMatchObject({ amount, currency: currency.toLowerCase() });
+  });
+
+  test("is compared in Stripe's units where Stripe's own event says it, in ours where the interface's does", async () => {
+    const user = await signIn(service);
+    const [wrong, native, contract] = [
+      await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
+      await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
+      await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
+    ];
+    const say = (vocabulary: 'native' | 'contract', payment: ParsedJson, amount: number) =>
+      service.sendEvent({
+        provider: 'provider_a',
+        type: 'payment_intent.succeeded',
+        vocabulary,
+        object: {
+          id: payment.provider_payment_id,
+          object: 'payment_intent',
+          ...{ amount, currency: 'isk', status: 'succeeded', customer: null },
+        },
+      });
+    await say('native', wrong, 5_000);
+    await say('native', native, 500_000);
+    await say('contract', contract, 5_000);
+    await service.settle();
+    expect(await read(service, wrong.id, user.options)).toMatchObject({ status: 'requires_payment_method' });
+    expect(await logEntriesOf(service, wrong.id)).toContainEqual(
+      expect.objectContaining({ response: expect.objectContaining({ reason: 'amount differs' }) }),
+    );
+    expect(await read(service, native.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await read(service, contract.id, user.options)).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('an amount that the provider cannot charge', () => {
+  test.each([
+    ['provider_a', 'IQD', 5_000, REFUSALS.currency('provider_a does not take IQD')],
+    ['provider_a', 'KWD', 5_124, REFUSALS.multiple('must be a multiple of 10 in KWD at provider_a')],
+    ['provider_a', 'MGA', 5_050, REFUSALS.multiple('must be a multiple of 100 in MGA at provider_a')],
+    ['provider_a', 'USD', 49, REFUSALS.small(50, 'USD')],
+    ['provider_a', 'GBP', 29, REFUSALS.small(30, 'GBP')],
+    ['provider_a', 'JPY', 49, REFUSALS.small(50, 'JPY')],
+    ['provider_a', 'HUF', 17_499, REFUSALS.small(17_500, 'HUF')],
+    ['provider_b', 'KWD', 5_000, REFUSALS.currency('provider_b does not take KWD')],
+    ['provider_b', 'HUF', 250_050, REFUSALS.multiple('must be a multiple of 100 in HUF at provider_b')],
+    ['provider_b', 'TWD', 101, REFUSALS.multiple('must be a multiple of 100 in TWD at provider_b')],
+    ['provider_c', 'EUR', 5_000, REFUSALS.currency('provider_c takes USD only')],
+    ['provider_c', 'KES', 5_000, REFUSALS.currency('provider_c does not take KES')],
+  ])('at %s, %s %d, is refused before anything is written or sent', async (provider_id, currency, total, refusal) => {
+    const user = await signIn(service);
+    await unchanged(service, async () => {
+      const fields = { provider_id, currency, total_cents: total };
+      expect(await create(user, { ...fields, setup_future_usage: 'off_session' })).toMatchObject(refusal);
+      expect(await service.post('/payments/intents', guestIntentBody(fields))).toMatchObject(refusal);
+    });
+  });
+
+  test.each([
+    ['provider_a', { total_cents: 49 }, REFUSALS.small(50, 'USD')],
+    ['provider_a', { currency: 'IQD' }, REFUSALS.currency('provider_a does not take IQD')],
+    [
+      'provider_a',
+      { currency: 'KWD', total_cents: 5_124 },
+      REFUSALS.multiple('must be a multiple of 10 in KWD at provider_a'),
+    ],
+    [
+      'provider_b',
+      { currency: 'HUF', total_cents: 5_001 },
+      REFUSALS.multiple('must be a multiple of 100 in HUF at provider_b'),
+    ],
+    ['provider_c', { currency: 'EUR' }, REFUSALS.currency('provider_c takes USD only')],
+  ])('at %s, named by an update as %o, changes nothing', async (provider_id, fields, refusal) => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { provider_id });
+    await unchanged(service, async () => {
+      const saving = { ...fields, setup_future_usage: 'off_session' };
+      expect(await service.put(`/payments/intents/${payment.id}`, saving, user.options)).toMatchObject(refusal);
+    });
+    expect(await read(service, payment.id, user.options)).toMatchObject({ total_cents: 2_500, currency: 'USD' });
+    const again = await service.put(`/payments/intents/${payment.id}`, { total_cents: 3_000 }, user.options);
+    expect(again).toMatchObject({ status: 200, body: { total_cents: 3_000 } });
+    expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount: 3_000, currency: 'USD' }]);
+  });
+
+  test('is refused as the price of a product, too', async () => {
+    const user = await signIn(service);
+    await putProduct('penny', { total_cents: 20, currency: 'USD' });
+    await putProduct('euros', { total_cents: 900, currency: 'EUR' });
+    await unchanged(service, async () => {
+      const bought = { product_id: 'penny', provider_id: 'provider_a' };
+      expect(await service.post('/payments/intents', bought, user.options)).toMatchObject(REFUSALS.small(50, 'USD'));
+      const abroad = { product_id: 'euros', provider_id: 'provider_c' };
+      expect(await service.post('/payments/intents', abroad, user.options)).toMatchObject(
+        REFUSALS.currency('provider_c takes USD only'),
+      );
+    });
+  });
+});
+
+const putProduct = async (id: string, price: Readonly<Record<string, unknown>>): Promise<void> => {
+  const admin = await signIn(service, { is_admin: true });
+  const put = await service.put(`/admin/products/${id}`, productBody(price), admin.options);
+  expect(put).toMatchObject({ status: 200 });
+};
+
+describe('a subscription', () => {
+  test('in ISK is billed by Stripe for what it costs, at once and at its renewal', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { currency: 'ISK', subtotal_cents: 5_000, total_cents: 5_000 });
+    await service.advance(32 * DAY);
+    await service.settle();
+    const payments = await paymentsOf(service, who, made.id);
+    expect(payments).toMatchObject([
+      { status: 'succeeded', total_cents: 5_000, currency: 'ISK' },
+      { status: 'succeeded', total_cents: 5_000, currency: 'ISK' },
+    ]);
+    const { subscriptions, invoices } = await service.ledger();
+    const [there] = subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === made.id);
+    expect(there).toMatchObject({ amount: 5_000, currency: 'ISK' });
+    const collected = invoices.filter(({ subscription }: ParsedJson) => subscription === there.id);
+    expect(collected.map(({ amount }: ParsedJson) => amount)).toEqual([5_000, 5_000]);
+  });
+
+  test.each([
+    [{ total_cents: 49 }, REFUSALS.small(50, 'USD')],
+    [{ currency: 'IQD', total_cents: 5_000 }, REFUSALS.currency('provider_a does not take IQD')],
+    [{ currency: 'MGA', total_cents: 5_050 }, REFUSALS.multiple('must be a multiple of 100 in MGA at provider_a')],
+    [{ trial_days: 30, total_cents: 49 }, REFUSALS.small(50, 'USD')],
+  ])('of %o is refused, and nothing is made', async (fields, refusal) => {
+    const who = await subscriber(service);
+    await unchanged(service, async () => {
+      const sent = { ...fields, subtotal_cents: fields.total_cents };
+      expect(await trySubscribe(service, who, sent)).toMatchObject(refusal);
+      expect((await itemsOf(service, 'SUB#')).filter(({ customerId }) => customerId === who.names.customer_id)).toEqual(
+        [],
+      );
+    });
+  });
+
+  test('of nothing needs no charge, and so no minimum', async () => {
+    const who = await subscriber(service);
+    expect(await subscribe(service, who, { subtotal_cents: 0, total_cents: 0 })).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('drift', () => {
+  const payctl = payctlOf(service);
+
+  test('notices an amount that is a hundredth of what it should be', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
+    const fine = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
+    // As a service would that took ISK for a currency of whole units.
+    await atStripe(payment.provider_payment_id, { amount: '5000' });
+    const { exitCode, json } = await payctl(['drift']);
+    expect(exitCode).toBe(1);
+    const about = (id: string) => json.findings.filter(({ payment_id }: ParsedJson) => payment_id === id);
+    expect(about(payment.id)).toMatchObject([{ kind: 'amount differs', here: '5000', there: '50' }]);
+    expect(about(fine.id)).toEqual([]);
+    expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount: 50, currency: 'ISK' }]);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { guestIntentBody } from '../builders/intent.ts';
+import { customerBody } from '../builders/payer.ts';
+import { signIn } from './flow.ts';
+import { withHost } from './host.ts';
+
+/** Addresses of any script are taken wherever an e-mail is. */
+const service = withHost({ frozen: true });
+
+test('a guest pays with an address of another script, and lists by it', async () => {
+  const created = await service.post('/payments/intents', {
+    ...guestIntentBody(),
+    guest_data: { email: '用户@例子.公司', name: '用户' },
+  });
+  expect(created).toMatchObject({ status: 201, body: { guest_email: '用户@例子.公司' } });
+});
+
+test('a customer and a member have one, in lower case', async () => {
+  const owner = await signIn(service, { email: 'jörg@müller.example' });
+  const customer = await service.post('/customers', customerBody({ email: 'JÖRG@Müller.Example' }), owner.options);
+  expect(customer).toMatchObject({ status: 201, body: { email: 'jörg@müller.example' } });
+  const { body } = await service.post('/organizations', { name: 'Müller' }, owner.options);
+  await signIn(service, { email: '用户@例子.公司' });
+  const added = await service.post(
+    `/organizations/${body.data.id}/members`,
+    { email: '用户@例子.公司', role: 'member' },
+    owner.options,
+  );
+  expect(added).toMatchObject({ status: 201 });
+});

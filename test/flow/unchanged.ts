@@ -1,0 +1,15 @@
+import { expect } from 'vitest';
+import { itemsOf } from './flow.ts';
+import type { ParsedJson, TestHost } from './host.ts';
+
+/** Does the task, and expects that no payment was stored and nothing but reads was sent to a provider. */
+export const unchanged = async (host: TestHost, task: () => Promise<void>): Promise<void> => {
+  await host.settle();
+  await host.clearProviderRequests();
+  const stored = await itemsOf(host, 'PAY#');
+  await task();
+  await host.settle();
+  expect(await itemsOf(host, 'PAY#')).toEqual(stored);
+  const sent = (await host.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET');
+  expect(sent).toEqual([]);
+};
