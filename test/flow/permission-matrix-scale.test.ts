@@ -29,7 +29,7 @@ import { buildWorld } from './use/world.ts';
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 const IS_WHOLE = inject('scale') > 1;
 const LEAST_USES = 1_000;
-const AT_ONCE = 16;
+const AT_ONCE = 8;
 const SETUP_MS = 600_000;
 
 let prepared: readonly Prepared[] = [];

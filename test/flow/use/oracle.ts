@@ -84,7 +84,8 @@ const ofOwn = ({ action, payer }: Cell): Expected => {
 };
 
 const ofOrganization = ({ action, caller, holder }: Cell, mayUse: boolean, pays: boolean): Expected => {
-  if (isGuest(caller)) return refused(NOT_FOUND, NO_MEMBER);
+  // A guest without a token may be told first that the customer is not theirs.
+  if (isGuest(caller)) return action === 'subscribe' ? refused(NO_MEMBER, NOT_FOUND) : refused(NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
   // The interface: a change of method takes the caller's own only, for an organization's subscription too.
   if (action === 'change method') return refused(INVALID);
