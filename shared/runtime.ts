@@ -189,6 +189,9 @@ export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), 
 /** The base URL that the API document names. */
 export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 
+/** The prefix of every route, as API Gateway leaves it in the path. */
+export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH }));
+
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
 export const sweepDeps = perHost(() => ({ table: table(), queues: queues(), log: log(), now }));

@@ -85,6 +85,7 @@ export const serviceSettings = z.object({
   PUBLIC_BASE_URL: link.describe(
     "the service's root as callers see it, with its prefix; empty when deployed: follows from the custom domain or the API",
   ),
+  BASE_PATH: prefix.describe('prefix of every route, such as /pay: of the local host, and deployed under the custom domain alone'),
   ALLOWED_ORIGINS: list.describe('origins that browsers may call from'),
   IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
   IDENTITY_JWKS_URI: link.describe('keys of bearer tokens that are JWTs; empty: none is taken'),
