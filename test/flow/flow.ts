@@ -14,7 +14,7 @@ export const HOUR = 3_600;
 export const DAY = 86_400;
 
 /** Waits that stand in for a real provider's; heavy tests must not meet them. */
-export const PATIENT = { PROVIDER_TIMEOUT_MS: '20000' } as const;
+export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
 
 /** A signed-in user, and how its requests are sent. */
 export interface User {

@@ -7,7 +7,7 @@ import { ERRORS } from '../../shared/core/errors.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { hostedBy } from '../../shared/runtime.ts';
-import type { Environment } from '../../shared/settings.ts';
+import { type Environment, parseSettings } from '../../shared/settings.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
@@ -242,6 +242,28 @@ describe('the triggers', () => {
       .filter((right) => right.startsWith('queue:send:'))
       .map((right) => right.slice('queue:send:'.length));
     expect(sendsTo.filter((queue) => !queues.includes(queue))).toEqual([]);
+  });
+});
+
+describe('the deadline of a call to a provider', () => {
+  const LONGEST_MS = 15_000;
+  const LEFT_SECONDS = 5;
+  const callers: readonly { readonly id: string; readonly uses: readonly Right[]; readonly timeoutSeconds: number }[] =
+    [...endpoints, ...triggers].filter(({ uses }: { readonly uses: readonly Right[] }) =>
+      uses.includes('secrets:providers'),
+    );
+
+  test('may be 15 s and no longer', () => {
+    expect(parseSettings({ PROVIDER_TIMEOUT_MS: String(LONGEST_MS) })).toMatchObject({
+      PROVIDER_TIMEOUT_MS: LONGEST_MS,
+    });
+    expect(() => parseSettings({ PROVIDER_TIMEOUT_MS: String(LONGEST_MS + 1) })).toThrow(
+      /^PROVIDER_TIMEOUT_MS: [^\n]+$/,
+    );
+  });
+
+  test.each(callers)('leaves 5 s to $id', ({ timeoutSeconds }) => {
+    expect(timeoutSeconds).toBeGreaterThanOrEqual(LONGEST_MS / 1_000 + LEFT_SECONDS);
   });
 });
 
