@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -263,12 +264,18 @@ describe('the gateway', () => {
 describe('a page of the web', () => {
   const service = withHost({ catalogue: fakeCatalogue() });
   const port = (): string => new URL(service.host().baseUrl).port;
-  /** @returns the status. */
-  const ask = async (line: string, headers: Readonly<Record<string, string>>, body = ''): Promise<number> => {
-    const lines = Object.entries({ connection: 'close', 'content-length': String(body.length), ...headers });
-    const head = [`${line} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\r\n');
-    const answer = await rawRequest(service.host().baseUrl, `${head}\r\n\r\n${body}`);
-    return Number(answer.split(' ')[1]);
+  /** With headers that `fetch` sets by itself. @returns the status. */
+  const ask = (line: string, headers: Readonly<Record<string, string>>, body = ''): Promise<number> => {
+    const [method = '', path = ''] = line.split(' ');
+    return new Promise((resolve, reject) => {
+      const options = { method, headers: { ...headers, 'content-length': body.length }, agent: false };
+      const sent = httpRequest(`${service.host().baseUrl}${path}`, options, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
   };
   const own = (): { host: string } => ({ host: `127.0.0.1:${port()}` });
   const NEW_SESSION = '{"email":"mallory@example.com","is_admin":true}';
@@ -280,7 +287,7 @@ describe('a page of the web', () => {
         expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).toBe(403);
       }
       for (const name of ['127.0.0.1', 'localhost', '[::1]', 'LOCALHOST']) {
-        expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).not.toBe(403);
+        expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).toBeLessThan(300);
       }
     },
   );
