@@ -155,10 +155,14 @@ const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiR
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
   const { method, path } = exchange.spec;
   return {
-    scope: scopeOf(principalOf(exchange.caller), `${method} ${path}`, params, checkKey(key)),
+    scope: scopeOf(principalOf(exchange.caller), `${method} ${path}`, params, checkKey(key, !hasCredential(exchange))),
     requestHash: fingerprint(canonicalJson(withoutCardData(json))).slice(0, 40),
   };
 };
+
+/** guest_data is no credential; a provider's signature is one. */
+const hasCredential = ({ spec, caller }: Exchange): boolean =>
+  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
 
 /** Not even a hash of card data is kept: there are few enough cards to try them all. */
 const withoutCardData = (json: unknown): unknown =>
