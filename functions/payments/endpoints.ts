@@ -97,6 +97,7 @@ export const updateIntent = endpoint({
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
     'PAYMENT_NOT_UPDATABLE',
+    'PAYMENT_IN_PROGRESS',
     'VERSION_CONFLICT',
     'PROVIDER_UNAVAILABLE',
   ],
