@@ -30,7 +30,9 @@ export const may = (
 ): Verdict => {
   if (rule === 'open') return granted(false);
   if (caller.kind === 'anonymous') return refused(notFound(resource));
+  if (rule === 'project' && action !== 'read') return mayNameProject(caller, record, standing);
   if (caller.kind === 'guest') {
+    // A guest's own list may be filtered by any project.
     if (rule === 'project') return granted(false);
     const isTheirs = caller.byToken && record.guestId === caller.guestId && record.guestEmail === caller.email;
     return isTheirs ? granted(true) : refused(notFound(resource));
@@ -44,6 +46,16 @@ export const may = (
   }
   const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
   return error ? refused(error) : granted(holds(standing, action === 'read' ? 'canManagePayments' : action));
+};
+
+/** Edit permission on a project, which its id in a body needs: its owner, or canManagePayments in its organization. */
+const mayNameProject = (caller: Caller, { userId, organizationId }: Owned, standing: Standing | undefined): Verdict => {
+  const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
+  if (caller.kind !== 'session') return denied;
+  if (userId !== undefined && userId === caller.userId) return granted(true);
+  if (organizationId === undefined) return denied;
+  if (standing?.organizationId !== organizationId) return { kind: 'ask', organizationId };
+  return holds(standing, 'canManagePayments') ? granted(true) : denied;
 };
 
 const holds = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {

@@ -179,11 +179,22 @@ describe('a project', () => {
     expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing('member') })).toBe(
       'INSUFFICIENT_PERMISSIONS',
     );
-    expect(verdict(me, 'canManagePayments', theirs, inOrg)).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing(undefined) })).toBe(
+      'INSUFFICIENT_PERMISSIONS',
+    );
+    expect(verdict(me, 'canManagePayments', ofOrg, inOrg)).toBe('ask org_1');
+    for (const record of [theirs, {}]) {
+      expect(verdict(me, 'canManagePayments', record, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    }
   });
 
-  test('may be named by a guest, who may not change it', () => {
-    expect(verdict(guest({ byToken: false }), 'canManagePayments', ofOrg, inOrg)).toBe('read');
+  test('may be named by no platform admin and no guest, and by nobody once its organization is gone', () => {
+    for (const caller of [guest(), guest({ byToken: false })]) {
+      expect(verdict(caller, 'canManagePayments', ofOrg, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    }
+    expect(verdict(admin, 'canManagePayments', theirs, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    const gone = { ...GONE, role: 'owner' as const };
+    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: gone })).toBe('INSUFFICIENT_PERMISSIONS');
     expect(verdict({ kind: 'anonymous' }, 'read', ofOrg, inOrg)).toBe('RESOURCE_NOT_FOUND');
   });
 });
