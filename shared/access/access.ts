@@ -58,6 +58,22 @@ const mayNameProject = (caller: Caller, { userId, organizationId }: Owned, stand
   return holds(standing, 'canManagePayments') ? granted(true) : denied;
 };
 
+/**
+ * May this caller see this record beside another one? The record's own read rule decides, for guests also whether its
+ * route takes a guest token. Products and projects are for their owner, members of their organization and platform admins.
+ */
+export const mayShow = (
+  caller: Caller,
+  kind: Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>,
+  record: Owned,
+  standing?: Standing,
+): Verdict => {
+  if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
+  if (kind.rule !== 'open' && kind.rule !== 'project') return may(caller, 'read', kind, record, standing);
+  if (caller.kind === 'session' && caller.isAdmin) return granted(false);
+  return may(caller, 'read', { resource: kind.resource, rule: 'project' }, record, standing);
+};
+
 const holds = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {
   if (!standing.exists || standing.role === undefined) return false;
   return action === 'owner only' ? standing.role === 'owner' : PERMISSIONS[standing.role].has(action);

@@ -24,6 +24,8 @@ export interface RecordKind<T = unknown> {
    * `organization`: the record is an organization, and its members have it.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
+  /** The record's own GET route takes a guest token. */
+  readonly guestsRead?: true;
 }
 
 /** Another record that a request names. */
