@@ -57,6 +57,10 @@ const PAYMENT_BUDGETS = {
   'get of an organization': oneMore(get),
   'get of an organization, cached': get,
   'get of an organization with includes': oneMore(oneMore(get), 'one BatchGet more each'),
+  'get with includes of another organization': oneMore(
+    oneMore(get),
+    'the standing in an organization that is not the payment’s own is one BatchGet more',
+  ),
   'get by a guest token': get,
   timeline: { ...oneMore(get, 'the payment, then its history in one query'), of: 'payments.timeline' },
   list,

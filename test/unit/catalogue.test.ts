@@ -130,6 +130,11 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
+  test('takes a guest token on GET of a record where, beside another, guests may see that record too', () => {
+    if (spec.method !== 'GET' || !spec.access?.record) return;
+    expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
+  });
+
   test('says how a repeated request has one effect', () => {
     if (spec.method !== 'POST') {
       expect(spec.idempotent).toBe('natural');
