@@ -69,6 +69,12 @@ beforeAll(async () => {
 
 const ofAction = (action: ActionName): readonly Prepared[] => prepared.filter(({ cell }) => cell.action === action);
 const isRefused = ({ cell }: Prepared): boolean => expectedOf(cell).kind === 'refused';
+const isRefusedBy =
+  (whom: 'service' | 'provider') =>
+  ({ cell }: Prepared): boolean => {
+    const expected = expectedOf(cell);
+    return expected.kind === 'refused' && expected.by === whom;
+  };
 
 const shown = ({ status, body }: TestAnswer): string => `${status} ${body?.code ?? body?.status ?? ''}`.trim();
 
@@ -132,7 +138,7 @@ describe('the matrix of use', () => {
   it.each(ACTIONS)(
     'refuses, changes nothing and charges nobody where it may not be: %s',
     async (action) => {
-      const refused = ofAction(action).filter(isRefused);
+      const refused = ofAction(action).filter(isRefusedBy('service'));
       await service.settle();
       const [before, known] = [await tableNow(), await takenSince(service)];
       await service.clearProviderRequests();
@@ -148,6 +154,16 @@ describe('the matrix of use', () => {
     },
     SETUP_MS,
   );
+
+  it('charges nobody where only the provider knows that a method is gone', async () => {
+    const known = await takenSince(service);
+    const wrong: (string | undefined)[] = [];
+    // One after another: while the provider is asked, another change of the same payment is refused.
+    for (const one of prepared.filter(isRefusedBy('provider'))) wrong.push(await wrongRefusal(one));
+    await service.settle();
+    expect(present(wrong)).toEqual([]);
+    expect(await takenSince(service)).toHaveLength(known.length);
+  });
 
   it.each(ACTIONS)(
     'is charged once, with that method, where it may be: %s',

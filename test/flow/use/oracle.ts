@@ -1,4 +1,4 @@
-import { type CallerName, isFromBefore, isGuest, isPermitted, type Use } from './cells.ts';
+import { type CallerName, type Cell, isFromBefore, isGuest, isPermitted } from './cells.ts';
 
 /**
  * What a use of a method must answer, by decisions 15 (rows 1 to 8) and 2 alone: nothing of the service is asked. A
@@ -8,11 +8,12 @@ export type Expected =
   | { readonly kind: 'charged' }
   /** The method is the caller's already: its record is shown, nothing is made. */
   | { readonly kind: 'shown' }
-  | { readonly kind: 'refused'; readonly answers: readonly Refusal[] };
+  /** `by`: whether the service knows by itself, or the provider says so. */
+  | { readonly kind: 'refused'; readonly answers: readonly Refusal[]; readonly by: 'service' | 'provider' };
 
 export type Refusal = `${number} ${string}`;
 
-const refused = (...answers: readonly Refusal[]): Expected => ({ kind: 'refused', answers });
+const refused = (...answers: readonly Refusal[]): Expected => ({ kind: 'refused', answers, by: 'service' });
 
 const NOT_FOUND = '404 RESOURCE_NOT_FOUND';
 const NO_MEMBER = '403 ORGANIZATION_ACCESS_DENIED';
@@ -20,11 +21,11 @@ const NOT_ALLOWED = '403 INSUFFICIENT_PERMISSIONS';
 const NO_METHOD = '400 PAYMENT_METHOD_REQUIRED';
 const INVALID = '400 VALIDATION_ERROR';
 
-export const expectedOf = (use: Use): Expected =>
+export const expectedOf = (use: Cell): Expected =>
   doorOf(use) ?? (use.naming === 'stored' ? ofStored(use) : ofNamed(use));
 
 /** Who may not act on the payment or subscription at all, or not for that organization, is told so first. */
-const doorOf = ({ action, caller, payer }: Use): Expected | undefined => {
+const doorOf = ({ action, caller, payer }: Cell): Expected | undefined => {
   if (isGuest(caller)) {
     if (!['create and confirm', 'save', 'subscribe', 'confirm with'].includes(action)) {
       return refused('401 AUTHENTICATION_REQUIRED', '401 GUEST_NOT_ALLOWED');
@@ -41,7 +42,7 @@ const doorOf = ({ action, caller, payer }: Use): Expected | undefined => {
 const standing = (caller: CallerName): Refusal => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
 
 /** Rows 4 to 7: the rule is asked again when a stored method is used. */
-const ofStored = (use: Use): Expected => {
+const ofStored = (use: Cell): Expected => {
   if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
   switch (use.holder) {
     case 'user':
@@ -56,7 +57,7 @@ const ofStored = (use: Use): Expected => {
 };
 
 /** Rows 1 to 4: by our id and by the provider's, it is the same record. */
-const ofNamed = (use: Use): Expected => {
+const ofNamed = (use: Cell): Expected => {
   const { caller, holder } = use;
   switch (holder) {
     case 'user':
@@ -77,12 +78,12 @@ const ofNamed = (use: Use): Expected => {
 };
 
 /** A person's own pays for that person, and for an organization where that person may. */
-const ofOwn = ({ action, payer }: Use): Expected => {
+const ofOwn = ({ action, payer }: Cell): Expected => {
   if (action !== 'save') return { kind: 'charged' };
   return payer === 'person' ? { kind: 'shown' } : refused(NOT_ALLOWED);
 };
 
-const ofOrganization = ({ action, caller, holder }: Use, mayUse: boolean, pays: boolean): Expected => {
+const ofOrganization = ({ action, caller, holder }: Cell, mayUse: boolean, pays: boolean): Expected => {
   if (isGuest(caller)) return refused(NOT_FOUND, NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
   // The interface: a change of method takes the caller's own only, for an organization's subscription too.
@@ -91,9 +92,16 @@ const ofOrganization = ({ action, caller, holder }: Use, mayUse: boolean, pays: 
   return { kind: action === 'save' ? 'shown' : 'charged' };
 };
 
-/** By our id there is no such record. By the provider's it is a stored instrument that no record here has. */
-const ofDeleted = ({ action, naming }: Use): Expected => {
-  if (naming === 'our id' || action === 'save') return refused(NOT_FOUND);
-  const ofPayment = action === 'create and confirm' || action === 'update and confirm' || action === 'confirm with';
-  return ofPayment ? refused(INVALID) : refused(NOT_FOUND, INVALID);
+/**
+ * By our id there is no such record. By the provider's it is an instrument that no record here has. Stripe's was detached:
+ * its id looks like that of a new one, and Stripe itself refuses it.
+ */
+const ofDeleted = ({ action, naming, provider }: Cell): Expected => {
+  if (naming === 'our id') return refused(NOT_FOUND);
+  if (action === 'subscribe' || action === 'change method') return refused(NOT_FOUND, INVALID);
+  if (provider === 'provider_a') {
+    const answers = action === 'save' ? ([NOT_FOUND, INVALID] as const) : ([INVALID] as const);
+    return { kind: 'refused', answers, by: 'provider' };
+  }
+  return refused(action === 'save' ? NOT_FOUND : INVALID);
 };
