@@ -44,7 +44,7 @@ const text = (head: string, unit: string): Text => ({
 
 export const TEXTS: readonly Text[] = HEADS.flatMap((head) => UNITS.map((unit) => text(head, unit)));
 /** Enough for a whole function, whose expressions are each tried with all texts. */
-export const PLAIN_TEXTS: readonly Text[] = [
+const PLAIN_TEXTS: readonly Text[] = [
   ...['1', 'a', ' ', '@', '-', '"', '[', '\\', '😀', 'Zm9v', 'a@a.', '4 ', '_secret_', '?token=a', '[]', 'a,'],
 ].map((unit) => text('', unit));
 
