@@ -498,11 +498,12 @@ describe('an event that is sent again', () => {
     const [hasty, other] = [await signIn(service, { is_admin: true }), await signIn(service, { is_admin: true })];
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     await service.moveTo(new Date(Math.ceil((service.now() + 1) / 60_000) * 60_000 + 20_000).toISOString());
-    const answers = await Promise.all(Array.from({ length: 61 }, () => replay(inbound.id, hasty.options)));
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(60);
-    const refused = answers.find(({ status }) => status === 429);
-    expect(refused?.body.code).toBe('RATE_LIMITED');
-    expect(refused?.headers.get('retry-after')).toBe('40');
+    const statuses: number[] = [];
+    for (let at = 0; at < 60; at += 1) statuses.push((await replay(inbound.id, hasty.options)).status);
+    expect(new Set(statuses)).toEqual(new Set([409]));
+    const refused = await replay(inbound.id, hasty.options);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect(refused.headers.get('retry-after')).toBe('40');
     expect((await replay(inbound.id, other.options)).status).toBe(409);
     await service.advance(40);
     expect((await replay(inbound.id, hasty.options)).status).toBe(409);
