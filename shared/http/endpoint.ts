@@ -34,6 +34,12 @@ export interface RateLimit {
   readonly windowSeconds: number;
   /** The key to count by; undefined: this request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
+  /**
+   * `requests`, the default: every request; where the path names a record, every request that may act on it.
+   * `allowed requests`: every request that has passed the access rule, so that nobody uses up an owner's window.
+   * `declined payments`: requests are refused while the window is full, and counted once the payment is declined.
+   */
+  readonly counts?: 'requests' | 'allowed requests' | 'declined payments';
 }
 
 /**

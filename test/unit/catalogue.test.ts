@@ -196,7 +196,28 @@ describe('the limits of rates', () => {
   test.each([
     ['payments.create', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
     ['payments.create-intent', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
-    ['payments.confirm', { 'confirm-user': '20/60', 'confirm-payment': '10/3600' }],
+    [
+      'payments.confirm',
+      {
+        'confirm-user': '20/60',
+        'confirm-ip': '20/60',
+        'confirm-payment': '10/3600',
+        'declined-payment': '5/3600',
+        'declined-ip': '10/3600',
+        'declined-email': '10/3600',
+      },
+    ],
+    [
+      'payment-methods.create',
+      {
+        'guest-create-ip': '10/60',
+        'guest-create-email': '5/60',
+        'save-method-guest': '20/3600',
+        'save-method': '20/3600',
+      },
+    ],
+    ['organizations.add-member', { 'add-member': '30/3600' }],
+    ['webhooks.replay-log', { 'webhook-replay': '60/60' }],
     ['payments.sync', { 'sync-payment': '10/60' }],
     ['webhooks.send-test', { 'webhook-test': '10/60' }],
     ['payments.list-guest', { 'guest-payments-ip': '10/60', 'guest-payments-email': '5/60' }],
