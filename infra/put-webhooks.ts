@@ -22,7 +22,7 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
   if (names.length === 0) return `no webhook variable is set: ${secret} stays as it is`;
   const whole = names.some(namesTarget);
   const variables = whole ? given.webhookVariables : { ...(await held(client, secret)), ...given.webhookVariables };
-  parseTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true');
+  parseTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', given.stage);
   await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(variables) }));
   return whole
     ? `${names.length} webhook variables are in ${secret}`

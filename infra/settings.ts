@@ -37,10 +37,12 @@ const ofSlots = (fields: readonly string[]): readonly string[] =>
 export const PLAIN_SETTINGS: readonly string[] = [
   'STAGE',
   'PUBLIC_BASE_URL',
+  'BASE_PATH',
   'ALLOWED_ORIGINS',
   'IDENTITY_URL',
   'IDENTITY_JWKS_URI',
   'IDENTITY_ISSUER',
+  'IDENTITY_AUDIENCE',
   'ADMIN_USER_IDS',
   'PROVIDER_TIMEOUT_MS',
   'GUEST_TOKEN_TTL_SECONDS',
@@ -104,7 +106,7 @@ export const deploymentSchema = z.object({
     .union([z.literal(''), z.hostname().refine((name) => name.includes('.'))], 'a host name is wanted')
     .default('')
     .describe('host name of the API; the output DomainTarget is its CNAME'),
-  BASE_PATH: prefix.describe('prefix of every route, such as /pay: under the custom domain, and of the local host'),
+  BASE_PATH: prefix,
 });
 
 /** @throws SettingsError naming every mistake, one line each. */
@@ -118,15 +120,16 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     mistakes.push('WEBHOOK_<n>_…: all of them must fit one secret of 64 KB');
   }
   if (!deployment.success || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
+  const basePath = deployment.data.CUSTOM_DOMAIN === '' ? '' : deployment.data.BASE_PATH;
   return {
     stage: deployment.data.STAGE,
     alarmEmail: deployment.data.ALARM_EMAIL,
     customDomain: deployment.data.CUSTOM_DOMAIN,
-    basePath: deployment.data.CUSTOM_DOMAIN === '' ? '' : deployment.data.BASE_PATH,
+    basePath,
     allowedOrigins: service.ALLOWED_ORIGINS,
     publicBaseUrl: service.PUBLIC_BASE_URL,
     operated: service,
-    environment: valuesOf(env, PLAIN_SETTINGS),
+    environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
     webhookVariables,
     secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
   };

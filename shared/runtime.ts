@@ -14,7 +14,15 @@ import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openProviders } from './providers/registry.ts';
-import { type Environment, type ProviderSlot, parseSettings, type SlotSettings } from './settings.ts';
+import {
+  type Environment,
+  isWeakGuestSecret,
+  list,
+  type ProviderSlot,
+  parseSettings,
+  type SlotSettings,
+  WEAK_GUEST_SECRET,
+} from './settings.ts';
 import { openTable } from './table/table.ts';
 import { openPost } from './webhooks/post.ts';
 import { parseTargets, type Target } from './webhooks/targets.ts';
@@ -87,16 +95,22 @@ const secrets = perHost(() => {
   };
 });
 
+/** In prod a weak secret neither signs nor verifies, wherever it stands: without another, guest tokens are closed. */
+const guestSecrets = perHost(() => {
+  let told = '';
+  return async (): Promise<readonly string[]> => {
+    const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
+    const given = arn === '' ? GUEST_TOKEN_SECRET : list.parse(await secrets()(arn));
+    if (STAGE !== 'prod' || !given.some(isWeakGuestSecret)) return given;
+    if (told !== given.join()) log().error('guest token secret refused', { reason: WEAK_GUEST_SECRET });
+    told = given.join();
+    return given.filter((secret) => !isWeakGuestSecret(secret));
+  };
+});
+
 const guests = perHost(() =>
   guestTokens({
-    secrets: async () => {
-      const { GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN } = settings();
-      if (GUEST_TOKEN_SECRET_ARN === '') return GUEST_TOKEN_SECRET;
-      return (await secrets()(GUEST_TOKEN_SECRET_ARN))
-        .split(',')
-        .map((part) => part.trim())
-        .filter(Boolean);
-    },
+    secrets: guestSecrets(),
     ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
     now,
   }),
@@ -129,11 +143,11 @@ const TARGETS_CACHE_MS = MINUTE;
 const webhookTargets = perHost(() => {
   let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
   return async (): Promise<readonly Target[]> => {
-    const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
+    const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate, STAGE: stage } = settings();
     const text = arn === '' ? '' : await secrets()(arn, TARGETS_CACHE_MS);
     if (known?.text !== text || known === undefined) {
       const env = arn === '' ? host.env : secretFields.parse(JSON.parse(text || '{}'));
-      known = { text, targets: parseTargets(env, allowPrivate) };
+      known = { text, targets: parseTargets(env, allowPrivate, stage) };
     }
     return known.targets;
   };
@@ -151,6 +165,7 @@ const identity = perHost(() =>
     url: settings().IDENTITY_URL,
     jwksUri: settings().IDENTITY_JWKS_URI,
     issuer: settings().IDENTITY_ISSUER,
+    audience: settings().IDENTITY_AUDIENCE,
     now,
   }),
 );
@@ -188,6 +203,9 @@ export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), 
 
 /** The base URL that the API document names. */
 export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
+
+/** The prefix of every route, as API Gateway leaves it in the path. */
+export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH }));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));

@@ -77,6 +77,11 @@ export const slotFields = {
 const slotSchema = z.object(slotFields);
 export type SlotSettings = z.infer<typeof slotSchema>;
 
+/** Functions that call a provider have at least 20 s: 5 s are left to record the outcome and to answer. */
+export const PROVIDER_FUNCTION_SECONDS = 20;
+const AROUND_A_PROVIDER_CALL_MS = 5_000;
+const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
+
 export const serviceSettings = z.object({
   STAGE: z
     .enum(['local', 'dev', 'staging', 'prod'])
@@ -85,12 +90,18 @@ export const serviceSettings = z.object({
   PUBLIC_BASE_URL: link.describe(
     "the service's root as callers see it, with its prefix; empty when deployed: follows from the custom domain or the API",
   ),
+  BASE_PATH: prefix.describe(
+    'prefix of every route, such as /pay: of the local host, and deployed under the custom domain alone',
+  ),
   ALLOWED_ORIGINS: list.describe('origins that browsers may call from'),
   IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
   IDENTITY_JWKS_URI: link.describe('keys of bearer tokens that are JWTs; empty: none is taken'),
   IDENTITY_ISSUER: text.describe('their issuer'),
+  IDENTITY_AUDIENCE: text.describe('the audience that each of them must name; empty: any is taken'),
   ADMIN_USER_IDS: list.describe('users who are platform admins besides those whose session says so'),
-  PROVIDER_TIMEOUT_MS: integer(10_000, 100, 25_000).describe('deadline of a call to a provider'),
+  PROVIDER_TIMEOUT_MS: integer(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
+    'deadline of a call to a provider; at least 5 s less than the time-out of every function that makes one',
+  ),
   GUEST_TOKEN_SECRET: list.describe(
     'signs guest tokens; the first signs, all are accepted, so that it can be changed; empty: no guest tokens',
   ),
@@ -169,7 +180,7 @@ export const parseSettings = (env: Environment): Settings => {
     }
     return parsed.data;
   });
-  if (base.data?.STAGE === 'prod' && !base.data.RATE_LIMITS) mistakes.push('RATE_LIMITS: must be on in prod');
+  mistakes.push(...productionMistakes(env));
   if (base.data) mistakes.push(...retryMistakes(base.data));
   const [a, b, c, d] = slots;
   if (mistakes.length > 0 || !base.data || !a || !b || !c || !d) throw new SettingsError(mistakes);
@@ -179,6 +190,35 @@ export const parseSettings = (env: Environment): Settings => {
       .map(([name, value]) => [name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-'), value ?? '']),
   );
   return { ...base.data, slots: { provider_a: a, provider_b: b, provider_c: c, provider_d: d }, queueUrls };
+};
+
+/** An HMAC key shorter than its hash can be guessed from one token. */
+const GUEST_SECRET_CHARACTERS = 32;
+export const isWeakGuestSecret = (secret: string): boolean => secret.length < GUEST_SECRET_CHARACTERS;
+export const WEAK_GUEST_SECRET = `must have at least ${GUEST_SECRET_CHARACTERS} characters in prod`;
+
+const PRODUCTION_LINKS: readonly string[] = [
+  'PUBLIC_BASE_URL',
+  'IDENTITY_URL',
+  'IDENTITY_JWKS_URI',
+  ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
+];
+
+/** What only tests may do. Reads the environment itself, so that another mistake hides none of these. */
+const productionMistakes = (env: Environment): readonly string[] => {
+  if (env['STAGE'] !== 'prod') return [];
+  const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';
+  const plain = PRODUCTION_LINKS.filter((name) => isPlain(env[name] ?? ''));
+  return [
+    ...plain.map((name) => `${name}: must begin with https:// in prod`),
+    ...(list.parse(env['GUEST_TOKEN_SECRET']).some(isWeakGuestSecret)
+      ? [`GUEST_TOKEN_SECRET: ${WEAK_GUEST_SECRET}`]
+      : []),
+    ...(env['RATE_LIMITS'] === 'off' ? ['RATE_LIMITS: must be on in prod'] : []),
+    ...(env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true'
+      ? ['EXTERNAL_WEBHOOK_ALLOW_PRIVATE: must not be true in prod']
+      : []),
+  ];
 };
 
 /** SQS hides a message for 12 hours at most; a little of that is the attempt's own. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { principalOf } from '../../shared/access/caller.ts';
 import { ROLES } from '../../shared/access/permissions.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -12,6 +13,7 @@ import {
   updateOrganizationBody,
 } from '../../shared/organizations/requests.ts';
 
+const HOUR = 3_600;
 const none = z.object({});
 const byId = z.object({ id: idSchema });
 const byMember = z.object({ id: idSchema, memberId: idSchema });
@@ -152,8 +154,10 @@ export const addMember = endpoint({
   body: addMemberBody,
   response: memberSchema,
   status: 201,
-  errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', ...OWNER_ERRORS],
+  errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', 'RATE_LIMITED', ...OWNER_ERRORS],
   idempotent: 'stored',
+  // The answer tells whether an e-mail address has an account.
+  limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
 });
 
 export const changeRole = endpoint({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Reference } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
@@ -13,6 +13,7 @@ import {
   listMethodsQuery,
   updateMethodBody,
 } from '../../shared/payment-methods/requests.ts';
+import { ownerPartition } from '../../shared/table/keys.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -40,6 +41,25 @@ const addressNamed = ({
   readonly billing_address_id?: string | null | undefined;
 }): readonly Reference[] => (id ? [{ kind: addressRecord, id }] : []);
 
+/**
+ * Each saved method is tried at its provider: 20 an hour per owner. A guest is counted beside its other limits; a user's
+ * or organization's window counts who may save there, after the access rule.
+ */
+const SAVING = { max: 20, windowSeconds: 3_600 } as const;
+const savingLimits: readonly RateLimit[] = [
+  {
+    name: 'save-method-guest',
+    ...SAVING,
+    by: ({ caller }) => (caller.kind === 'guest' ? caller.email : undefined),
+  },
+  {
+    name: 'save-method',
+    ...SAVING,
+    counts: 'allowed requests',
+    by: ({ caller, owner }) => (caller.kind === 'session' && owner ? ownerPartition(owner, 'PM') : undefined),
+  },
+];
+
 export const create = endpoint({
   id: 'payment-methods.create',
   method: 'POST',
@@ -61,7 +81,7 @@ export const create = endpoint({
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_PROVIDER', 'RAW_CARD_DISABLED', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'create',
-  limits: guestCreateLimits,
+  limits: [...guestCreateLimits, ...savingLimits],
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,

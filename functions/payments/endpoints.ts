@@ -2,9 +2,10 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
+import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
+import type { ApiRequest } from '../../shared/http/request.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
 import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
 import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
@@ -31,6 +32,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'UNSUPPORTED_CURRENCY',
   'UNSUPPORTED_PROVIDER',
   'RESOURCE_NOT_FOUND',
+  'INSUFFICIENT_PERMISSIONS',
   'PROVIDER_ERROR',
   'PROVIDER_TIMEOUT',
   'PROVIDER_UNAVAILABLE',
@@ -97,6 +99,7 @@ export const updateIntent = endpoint({
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
     'PAYMENT_NOT_UPDATABLE',
+    'PAYMENT_IN_PROGRESS',
     'VERSION_CONFLICT',
     'PROVIDER_UNAVAILABLE',
   ],
@@ -125,6 +128,21 @@ export const cancelIntent = endpoint({
   memoryMb: 256,
 });
 
+const withoutSession = ({ caller, sourceIp }: ApiRequest): string | undefined =>
+  caller.kind === 'session' ? undefined : sourceIp;
+const guestEmail = ({ caller }: ApiRequest): string | undefined => (caller.kind === 'guest' ? caller.email : undefined);
+const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
+
+/** Declined payments are counted by themselves: who tries stolen cards has most of them declined. */
+const confirmLimits: readonly RateLimit[] = [
+  { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
+  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: withoutSession },
+  { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: paymentNamed },
+  { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declined payments', by: paymentNamed },
+  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: withoutSession },
+  { name: 'declined-email', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: guestEmail },
+];
+
 export const confirm = endpoint({
   id: 'payments.confirm',
   method: 'POST',
@@ -149,10 +167,7 @@ export const confirm = endpoint({
     'RATE_LIMITED',
   ],
   idempotent: 'stored',
-  limits: [
-    { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
-    { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: ({ params }) => byId.parse(params).id },
-  ],
+  limits: confirmLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
   timeoutSeconds: 25,
   memoryMb: 256,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { principalOf } from '../../shared/access/caller.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
@@ -6,6 +7,7 @@ import { PROVIDER_SLOTS } from '../../shared/settings.ts';
 import { LOG_STATUSES } from '../../shared/webhooks/log.ts';
 import { logView } from '../../shared/webhooks/log-view.ts';
 
+const MINUTE = 60;
 const none = z.object({});
 const logId = z.object({ id: idSchema });
 
@@ -104,14 +106,7 @@ export const sendWebhookTest = endpoint({
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [
-    {
-      name: 'webhook-test',
-      max: 10,
-      windowSeconds: 60,
-      by: ({ caller }) => (caller.kind === 'session' ? caller.userId : undefined),
-    },
-  ],
+  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:write', 'secrets:webhooks'],
   timeoutSeconds: 29,
 });
@@ -128,8 +123,9 @@ export const replayWebhookLog = endpoint({
   response: sent.extend({ target: z.string(), status: z.literal('queued') }),
   status: 200,
   form: 'envelope',
-  errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE'],
+  errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
+  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:write', 'queue:send:webhook-delivery'],
 });
 

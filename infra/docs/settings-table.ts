@@ -19,7 +19,7 @@ const settingsOf = (shape: Shape, nameOf = (field: string) => field): readonly S
 
 const slotName = (field: string): string => (field === 'ADAPTER' ? 'PROVIDER_x' : `PROVIDER_x_${field}`);
 const isOfWebhooks = ({ name }: Setting): boolean => name.startsWith('EXTERNAL_WEBHOOK');
-const { STAGE: _stage, ...ofDeployment } = deploymentSchema.shape;
+const { STAGE: _stage, BASE_PATH: _deployed, ...ofDeployment } = deploymentSchema.shape;
 const { BASE_PATH: _prefix, ...ofHost } = hostSchema.shape;
 const service = settingsOf(serviceSettings.shape);
 

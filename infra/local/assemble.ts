@@ -155,7 +155,12 @@ const backstage = (site: Site, clock: HostClock, { invoke }: Functions) => {
   });
   const simulator = openSimulator(site, clock);
   onClose(simulator.close);
-  const identity = createIdentity({ state: place.state, clock, issuer: site.settings.IDENTITY_ISSUER });
+  const identity = createIdentity({
+    state: place.state,
+    clock,
+    issuer: site.settings.IDENTITY_ISSUER,
+    audience: site.settings.IDENTITY_AUDIENCE,
+  });
   identity.seed();
   const operations = {
     ...bus.operations,

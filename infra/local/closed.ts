@@ -2,11 +2,13 @@ import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { openProviders } from '../../shared/providers/registry.ts';
 import {
   type Environment,
+  isWeakGuestSecret,
   PROVIDER_SLOTS,
   type ProviderSlot,
   parseSettings,
   type Settings,
   type SlotSettings,
+  WEAK_GUEST_SECRET,
 } from '../../shared/settings.ts';
 import { globalFields, parseTargets } from '../../shared/webhooks/targets.ts';
 
@@ -60,8 +62,8 @@ export interface Outbound {
 }
 
 /** @throws SettingsError where it cannot be read. */
-export const outboundOf = (env: Environment, allowPrivate: boolean): Outbound => {
-  const targets = parseTargets(env, allowPrivate).map(({ name }) => name);
+export const outboundOf = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): Outbound => {
+  const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
   if (targets.length > 0) return { targets, closed: undefined };
   const isOn = globalFields.EXTERNAL_WEBHOOKS_ENABLED.parse(env['EXTERNAL_WEBHOOKS_ENABLED']);
   return {
@@ -70,8 +72,11 @@ export const outboundOf = (env: Environment, allowPrivate: boolean): Outbound =>
   };
 };
 
-export const whyNoGuestTokens = (secrets: readonly string[]): string | undefined =>
-  secrets.length > 0 ? undefined : 'guest tokens are closed: GUEST_TOKEN_SECRET is empty';
+export const whyNoGuestTokens = (secrets: readonly string[], stage?: Settings['STAGE']): string | undefined => {
+  if (secrets.length === 0) return 'guest tokens are closed: GUEST_TOKEN_SECRET is empty';
+  const areWeak = stage === 'prod' && secrets.every(isWeakGuestSecret);
+  return areWeak ? `guest tokens are closed: GUEST_TOKEN_SECRET ${WEAK_GUEST_SECRET}` : undefined;
+};
 
 export const whyNoBearerTokens = (settings: Pick<Settings, 'IDENTITY_JWKS_URI'>): string | undefined =>
   settings.IDENTITY_JWKS_URI === '' ? 'bearer tokens are closed: IDENTITY_JWKS_URI names no keys' : undefined;

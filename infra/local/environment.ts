@@ -157,12 +157,22 @@ const ofTheOperator = (env: Env): Record<string, string> => {
 };
 
 /** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
-export const checkSettings = (operator: Env, basePath: string): Settings =>
-  checkedSettings(
-    functionEnvironment(operator, {
-      baseUrl: 'http://127.0.0.1:0',
-      basePath,
-      dynamoEndpoint: 'http://127.0.0.1:0',
-      queues: [],
-    }),
-  );
+export const checkSettings = (operator: Env, basePath: string): Settings => {
+  const wiring = { baseUrl: 'http://127.0.0.1:0', basePath, dynamoEndpoint: 'http://127.0.0.1:0', queues: [] };
+  const env = functionEnvironment(operator, wiring);
+  if (env['STAGE'] !== 'prod') return checkedSettings(env);
+  throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);
+};
+
+const DEPLOYED_ONLY = 'STAGE: prod is deployed (npm run deploy), not started';
+
+/** Mistakes of the operator. The host's own defaults, which prod would refuse too, are none. */
+const productionMistakes = (operator: Env, env: Env): readonly string[] => {
+  try {
+    checkedSettings(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return error.mistakes.filter((mistake) => operator[mistake.split(':')[0] ?? ''] !== undefined);
+  }
+};

@@ -23,9 +23,10 @@ export const gatewayEvent = (request: GatewayRequest) => {
   const headers = joinedHeaders(message);
   const cookies = headers['cookie']?.split(/[;,]\s*/).filter(Boolean);
   delete headers['cookie'];
-  const remote = message.socket.remoteAddress ?? '127.0.0.1';
-  const sourceIp = headers['x-forwarded-for']?.split(',')[0]?.trim() || remote;
-  headers['x-forwarded-for'] ??= remote;
+  // The socket's, whatever the caller says of it: limits count by this address.
+  const sourceIp = message.socket.remoteAddress ?? '127.0.0.1';
+  const forwarded = headers['x-forwarded-for'];
+  headers['x-forwarded-for'] = forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`;
   headers['x-forwarded-proto'] ??= 'http';
   headers['x-forwarded-port'] ??= String(message.socket.localPort ?? '');
   const routeKey = match ? `${match.route.method} ${match.route.path}` : '$default';

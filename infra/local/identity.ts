@@ -33,6 +33,8 @@ export interface IdentityOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The issuer of the tokens. */
   readonly issuer: string;
+  /** Their audience; empty: they name none. */
+  readonly audience: string;
 }
 
 const DAY_SECONDS = 86_400;
@@ -62,7 +64,7 @@ export const DEMO_SESSIONS = [
   },
 ] as const;
 
-export const createIdentity = ({ state, clock, issuer }: IdentityOptions): Identity => {
+export const createIdentity = ({ state, clock, issuer, audience }: IdentityOptions): Identity => {
   const people = openPeople(state);
   let behaviour = { available: true, delayMs: 0 };
   let key: Promise<SigningKey> | undefined;
@@ -89,6 +91,7 @@ export const createIdentity = ({ state, clock, issuer }: IdentityOptions): Ident
     const { kid, privateKey } = await signingKey();
     return new SignJWT({
       email: session.email,
+      ...(audience !== '' && { aud: audience }),
       is_admin: session.is_admin === 1,
       ...(session.organization_id !== null && { organization_id: session.organization_id }),
     })

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Answer, type Ask, json } from './answer.ts';
+import { type Answer, type Ask, json, problem } from './answer.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
+import { refusalOf } from './guard.ts';
 import type { Reference } from './reference.ts';
 import { StartError } from './start-error.ts';
 
@@ -35,7 +36,9 @@ const KEEP_ALIVE_MS = 65_000;
 export const listen = async (port: number): Promise<Listener> => {
   let sites: Sites | undefined;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
-    if (sites) void serve(sites, message, response);
+    const refusal = refusalOf(message, isControl(message.url ?? '/'));
+    if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
+    else if (sites) void serve(sites, message, response);
     else write(response, textAnswer(json(503, { status: 'starting' })));
   });
   const taken = await bind(server, port);
@@ -54,6 +57,9 @@ export const listen = async (port: number): Promise<Listener> => {
       }),
   };
 };
+
+/** The simulated providers are none: they ask for a key, as the live ones do, and pages of a shop call them. */
+const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !url.startsWith(`${LOCAL}/providers/`);
 
 const bind = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -71,11 +71,12 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
       return outboundOf(
         variablesSchema.parse(JSON.parse(text || '{}')),
         env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true',
+        stage,
       );
     },
     whyNoGuestTokens: async () => {
       const arn = await resourceOf(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
-      return whyNoGuestTokens(list.parse(await secretOf(clients, arn)));
+      return whyNoGuestTokens(list.parse(await secretOf(clients, arn)), stage);
     },
     alarmSubscriptions: async () => {
       const TopicArn = await resourceOf(clients, stackName(stage, 'data'), ALARM_TOPIC);

@@ -30,7 +30,9 @@ export const may = (
 ): Verdict => {
   if (rule === 'open') return granted(false);
   if (caller.kind === 'anonymous') return refused(notFound(resource));
+  if (rule === 'project' && action !== 'read') return mayNameProject(caller, record, standing);
   if (caller.kind === 'guest') {
+    // A guest's own list may be filtered by any project.
     if (rule === 'project') return granted(false);
     const isTheirs = caller.byToken && record.guestId === caller.guestId && record.guestEmail === caller.email;
     return isTheirs ? granted(true) : refused(notFound(resource));
@@ -44,6 +46,32 @@ export const may = (
   }
   const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
   return error ? refused(error) : granted(holds(standing, action === 'read' ? 'canManagePayments' : action));
+};
+
+/** Edit permission on a project, which its id in a body needs: its owner, or canManagePayments in its organization. */
+const mayNameProject = (caller: Caller, { userId, organizationId }: Owned, standing: Standing | undefined): Verdict => {
+  const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
+  if (caller.kind !== 'session') return denied;
+  if (userId !== undefined && userId === caller.userId) return granted(true);
+  if (organizationId === undefined) return denied;
+  if (standing?.organizationId !== organizationId) return { kind: 'ask', organizationId };
+  return holds(standing, 'canManagePayments') ? granted(true) : denied;
+};
+
+/**
+ * May this caller see this record beside another one? The record's own read rule decides, for guests also whether its
+ * route takes a guest token. Products and projects are for their owner, members of their organization and platform admins.
+ */
+export const mayShow = (
+  caller: Caller,
+  kind: Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>,
+  record: Owned,
+  standing?: Standing,
+): Verdict => {
+  if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
+  if (kind.rule !== 'open' && kind.rule !== 'project') return may(caller, 'read', kind, record, standing);
+  if (caller.kind === 'session' && caller.isAdmin) return granted(false);
+  return may(caller, 'read', { resource: kind.resource, rule: 'project' }, record, standing);
 };
 
 const holds = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {

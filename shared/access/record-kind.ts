@@ -26,6 +26,8 @@ export interface RecordKind<T = unknown> {
    * `organization`: the record is an organization, and its members have it.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
+  /** The record's own GET route takes a guest token. */
+  readonly guestsRead?: true;
 }
 
 /** Items that may lead from a provider's id to our record. */

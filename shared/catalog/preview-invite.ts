@@ -6,6 +6,7 @@ import { organizationRecord } from '../organizations/organization.ts';
 import { referenceKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Invite, inviteSchema, projectRecord } from './reference-records.ts';
+import { buyersProjectView } from './view.ts';
 
 interface PreviewDeps {
   readonly table: Table;
@@ -25,7 +26,7 @@ export const previewInvite = async (
   if (!project) throw new DomainError('INVITE_NOT_FOUND');
   return {
     data: {
-      project: { id: project.id, name: project.name, slug: project.slug },
+      project: buyersProjectView(project),
       organization: organization ? { id: organization.id, name: organization.name } : null,
       inviter_name: invite.inviter_name,
       role: invite.role,

@@ -77,7 +77,7 @@ export const productRecord: RecordKind<Product> = {
   resource: 'product',
   key: (productId) => referenceKey('products', productId),
   parse: (item) => productSchema.parse(item),
-  ownedBy: () => ({}),
+  ownedBy: (product) => ({ organizationId: product.organization_id ?? undefined }),
   rule: 'open',
 };
 
@@ -92,10 +92,3 @@ export const projectRecord: RecordKind<Project> = {
   }),
   rule: 'project',
 };
-
-export const projectView = ({ id: projectId, name, slug, billing_email }: Project) => ({
-  id: projectId,
-  name,
-  slug,
-  billing_email: billing_email ?? null,
-});

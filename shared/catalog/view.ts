@@ -1,5 +1,12 @@
-import type { Invite, Product, Project, Tier } from './reference-records.ts';
-import { projectView } from './reference-records.ts';
+import type { Showing } from '../access/beside.ts';
+import {
+  type Invite,
+  type Product,
+  type Project,
+  productRecord,
+  projectRecord,
+  type Tier,
+} from './reference-records.ts';
 
 export const productView = (product: Product) => ({
   id: product.id,
@@ -21,6 +28,38 @@ export const productView = (product: Product) => ({
   created_at: product.created_at,
   updated_at: product.updated_at,
 });
+
+/** What buyers see of a product: anyone without a role in its organization. */
+const FOR_SALE = [
+  ...(['id', 'name', 'description', 'is_active'] as const),
+  ...(['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'] as const),
+  ...(['billing_interval', 'interval_multiplier', 'trial_days'] as const),
+] satisfies readonly (keyof ReturnType<typeof productView>)[];
+
+const buyersProductView = (product: Product) => {
+  const whole = productView(product);
+  return Object.fromEntries(FOR_SALE.map((field) => [field, whole[field]]));
+};
+
+export const productBeside: Showing<Product> = {
+  kind: productRecord,
+  view: productView,
+  buyersView: buyersProductView,
+};
+
+/** What buyers, and whoever holds an invite, see of a project. */
+export const buyersProjectView = ({ id, name, slug }: Project) => ({ id, name, slug });
+
+const projectView = (project: Project) => ({
+  ...buyersProjectView(project),
+  billing_email: project.billing_email ?? null,
+});
+
+export const projectBeside: Showing<Project> = {
+  kind: projectRecord,
+  view: projectView,
+  buyersView: buyersProjectView,
+};
 
 /** As anybody sees it. */
 export const tierView = (tier: Tier) => ({

@@ -3,6 +3,7 @@ import type { Action } from '../access/access.ts';
 import type { RecordKind, Reference } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Right } from '../core/rights.ts';
+import { PROVIDER_FUNCTION_SECONDS } from '../settings.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -33,6 +34,12 @@ export interface RateLimit {
   readonly windowSeconds: number;
   /** The key to count by; undefined: this request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
+  /**
+   * `requests`, the default: every request; where the path names a record, every request that may act on it.
+   * `allowed requests`: every request that has passed the access rule, so that nobody uses up an owner's window.
+   * `declined payments`: requests are refused while the window is full, and counted once the payment is declined.
+   */
+  readonly counts?: 'requests' | 'allowed requests' | 'declined payments';
 }
 
 /**
@@ -85,7 +92,7 @@ export interface Endpoint<
   readonly limits: readonly RateLimit[];
   /** `raw`: the body reaches the handler as received (inbound webhooks). */
   readonly bodyForm: 'json' | 'raw';
-  /** Lambda time-out. */
+  /** Lambda time-out; by default 10 s, or 20 s where a provider may be called. */
   readonly timeoutSeconds: number;
   readonly memoryMb: 256 | 512;
 }
@@ -100,7 +107,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',
-  timeoutSeconds: 10,
+  timeoutSeconds: spec.uses.includes('secrets:providers') ? PROVIDER_FUNCTION_SECONDS : 10,
   memoryMb: 512,
   errors: [],
   ...spec,

@@ -8,10 +8,10 @@ import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../idempo
 import { errorFields } from '../observability/logger.ts';
 import { withAccess } from './access-step.ts';
 import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
-import { enforceLimits } from './rate-limit.ts';
+import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
 import type { ApiRequest } from './request.ts';
 import { apiVersion } from './version.ts';
@@ -36,7 +36,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(limiting)
     .use(idempotency)
     .use(access)
-    .use(limitingOfRecords)
+    .use(limitingOfAllowed)
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
@@ -155,10 +155,14 @@ const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiR
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
   const { method, path } = exchange.spec;
   return {
-    scope: scopeOf(principalOf(exchange.caller), `${method} ${path}`, params, checkKey(key)),
+    scope: scopeOf(principalOf(exchange.caller), `${method} ${path}`, params, checkKey(key, !hasCredential(exchange))),
     requestHash: fingerprint(canonicalJson(withoutCardData(json))).slice(0, 40),
   };
 };
+
+/** guest_data is no credential; a provider's signature is one. */
+const hasCredential = ({ spec, caller }: Exchange): boolean =>
+  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
 
 /** Not even a hash of card data is kept: there are few enough cards to try them all. */
 const withoutCardData = (json: unknown): unknown =>
@@ -168,19 +172,27 @@ const withoutCardData = (json: unknown): unknown =>
 
 const limiting: Step = {
   before: async ({ event: exchange }) => {
-    if (!exchange.spec.access?.record) await limit(exchange);
+    await limit(exchange, (one) => !countsAllowed(exchange.spec, one));
   },
 };
 
-/** The windows of a record count who may act on it, and no repeats: nobody uses up another's. */
-const limitingOfRecords: Step = {
+/** Windows of a record or an owner count requests that passed the access rule, and no repeats: nobody uses up another's. */
+const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
-    if (exchange.spec.access?.record && !exchange.kept) await limit(exchange);
+    if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
+  },
+  onError: async ({ event: { deps, spec, request }, error }) => {
+    const isDecline = error instanceof DomainError && error.code === 'PAYMENT_DECLINED';
+    if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
   },
 };
 
-const limit = async ({ deps, spec, request }: Exchange): Promise<void> => {
-  if (deps.rateLimits && request && spec.limits.length > 0) await enforceLimits(deps, spec.limits, request);
+const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
+  spec.access?.record !== undefined || counts === 'allowed requests';
+
+const limit = async ({ deps, spec, request }: Exchange, isMeant: (one: RateLimit) => boolean): Promise<void> => {
+  const limits = spec.limits.filter(isMeant);
+  if (deps.rateLimits && request && limits.length > 0) await enforceLimits(deps, limits, request);
 };
 
 const access: Step = {

@@ -22,9 +22,16 @@ export interface IdempotentRequest {
   readonly requestHash: string;
 }
 
-/** @throws DomainError IDEMPOTENCY_KEY_INVALID */
-export const checkKey = (key: string): string => {
+/** Without a credential the key alone opens the answer again: nobody may guess it. */
+const SOLE_KEY_CHARACTERS = 20;
+
+/** @param isSole the caller has presented no credential. @throws DomainError IDEMPOTENCY_KEY_INVALID */
+export const checkKey = (key: string, isSole = false): string => {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
+  if (isSole && key.length < SOLE_KEY_CHARACTERS) {
+    const message = `Without a session or guest token, Idempotency-Key must have at least ${SOLE_KEY_CHARACTERS} characters`;
+    throw new DomainError('IDEMPOTENCY_KEY_INVALID', { message });
+  }
   return key;
 };
 

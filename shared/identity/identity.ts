@@ -21,8 +21,10 @@ const sessionSchema = z.object({
     .boolean()
     .nullish()
     .transform((value) => value === true),
-  expires_at: z.string(),
+  // Whatever else it is, the session is none.
+  expires_at: z.unknown().optional(),
 });
+const expirySchema = z.iso.datetime({ offset: true });
 const claimsSchema = z.object({
   sub: z.string().min(1),
   email: z.string().toLowerCase(),
@@ -55,6 +57,8 @@ export interface IdentityOptions {
   readonly url: string;
   readonly jwksUri: string;
   readonly issuer: string;
+  /** Empty: any is taken. */
+  readonly audience: string;
   readonly now: Now;
 }
 
@@ -82,15 +86,15 @@ export const identityClient = (options: IdentityOptions) => {
     // In a path these name a folder, not a session.
     if (id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
-    return (
-      found && {
-        userId: found.user_id,
-        email: found.email,
-        organizationId: found.organization_id,
-        isAdmin: found.is_admin,
-        expiresAt: instant(found.expires_at),
-      }
-    );
+    const expiry = expirySchema.safeParse(found?.expires_at);
+    if (!found || !expiry.success) return undefined;
+    return {
+      userId: found.user_id,
+      email: found.email,
+      organizationId: found.organization_id,
+      isAdmin: found.is_admin,
+      expiresAt: instant(expiry.data),
+    };
   };
 
   const verifier = tokenVerifier(options);
@@ -127,7 +131,7 @@ export const identityClient = (options: IdentityOptions) => {
   return { session, sessionOfToken, userByEmail, users };
 };
 
-const tokenVerifier = ({ jwksUri, issuer }: IdentityOptions) => {
+const tokenVerifier = ({ jwksUri, issuer, audience }: IdentityOptions) => {
   if (jwksUri === '') return undefined;
   const fetcher = {
     fetch: async (uri: string): Promise<ArrayBuffer> => {
@@ -142,7 +146,7 @@ const tokenVerifier = ({ jwksUri, issuer }: IdentityOptions) => {
   };
   // The service's own clock decides on `exp`; the library's check, by the machine's, lets no more through than that.
   return JwtVerifier.create(
-    { issuer: issuer || null, audience: null, jwksUri },
+    { issuer: issuer || null, audience: audience || null, jwksUri },
     { jwksCache: new SimpleJwksCache({ fetcher }) },
   );
 };

@@ -28,6 +28,7 @@ export interface LogFields {
 export type LogMessage =
   | 'request served'
   | 'request failed'
+  | 'guest token secret refused'
   | 'provider called'
   | 'provider event applied'
   | 'provider event refused'

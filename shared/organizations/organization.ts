@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Showing } from '../access/beside.ts';
 import type { Caller } from '../access/caller.ts';
 import { ROLES, type Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
@@ -111,3 +112,5 @@ export const organizationView = (organization: Organization) => ({
   created_at: organization.createdAt,
   updated_at: organization.updatedAt,
 });
+
+export const organizationBeside: Showing<Organization> = { kind: organizationRecord, view: organizationView };

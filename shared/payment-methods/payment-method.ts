@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Showing } from '../access/beside.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { knownAtSchema, ownerOfRecord } from '../customers/customer.ts';
@@ -59,16 +60,20 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   parse: (item) => parseRecord(paymentMethodShape, item),
   ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
   rule: 'owned',
+  guestsRead: true,
 };
 
 /** The eight fields beside a payment. */
-export const includedMethodView = (method: PaymentMethod) => ({
-  id: method.id,
-  payment_type: method.type,
-  wallet_type: method.walletType ?? null,
-  card_brand: method.cardBrand ?? null,
-  last_four: method.lastFour ?? null,
-  expiry_month: method.expiryMonth ?? null,
-  expiry_year: method.expiryYear ?? null,
-  alias: method.alias ?? null,
-});
+export const methodBeside: Showing<PaymentMethod> = {
+  kind: paymentMethodRecord,
+  view: (method) => ({
+    id: method.id,
+    payment_type: method.type,
+    wallet_type: method.walletType ?? null,
+    card_brand: method.cardBrand ?? null,
+    last_four: method.lastFour ?? null,
+    expiry_month: method.expiryMonth ?? null,
+    expiry_year: method.expiryYear ?? null,
+    alias: method.alias ?? null,
+  }),
+};

@@ -13,9 +13,9 @@ export const getPayment = async (
   { record: payment, mayChange, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   if (!passesGuards(payment, query)) throw notFound('payment');
-  const includes = await includedRecords(deps, caller, payment, includesOf(query));
+  const [beside] = await includedRecords(deps, caller, { payments: [payment], includes: includesOf(query) });
   const view = mayChange ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
-  return { data: { ...view, ...includes } };
+  return { data: { ...view, ...beside } };
 };
 
 const passesGuards = (payment: VisiblePayment, query: GetPaymentQuery): boolean =>

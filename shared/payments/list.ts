@@ -4,14 +4,14 @@ import { isIdOf } from '../core/ids.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { includedMethodView, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import type { ReadDeps } from './deps.ts';
+import { includedRecords } from './includes.ts';
 import { type PageFound, pageByCreation } from './page.ts';
 import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
-import type { ListPaymentsQuery } from './queries.ts';
+import { includesOf, type ListPaymentsQuery } from './queries.ts';
 import { paymentStore } from './store.ts';
 import { paymentView } from './view.ts';
 
@@ -34,11 +34,10 @@ export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, 
   const found = await find(deps, scope, query);
   const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
   const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isVisible);
-  const wantsMethod =
-    query.include_pm || query.include_payment_method || /(^|,)\s*(pm|payment_method)\s*(,|$)/.test(query.include ?? '');
+  const beside = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
   const { page, limit, orderBy, orderDir } = query;
   return {
-    data: await views(deps, payments, wantsMethod === true),
+    data: payments.map((payment, index) => ({ ...paymentView(payment), ...beside[index] })),
     meta: {
       page,
       limit,
@@ -53,22 +52,6 @@ export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, 
     ...(found.hasMore && { next: nextPage(query, found) }),
     ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
   };
-};
-
-const views = async (deps: ReadDeps, payments: readonly VisiblePayment[], withMethod: boolean) => {
-  if (!withMethod) return payments.map(paymentView);
-  const ids = [...new Set(payments.flatMap(({ paymentMethodId }) => paymentMethodId ?? []))];
-  const items = ids.length === 0 ? [] : await deps.table.getMany(ids.map(paymentMethodRecord.key));
-  const methods = new Map(
-    items.flatMap((item) => {
-      const method = item && paymentMethodRecord.parse(item);
-      return method ? [[method.id, includedMethodView(method)]] : [];
-    }),
-  );
-  return payments.map((payment) => ({
-    ...paymentView(payment),
-    payment_method: methods.get(payment.paymentMethodId ?? '') ?? null,
-  }));
 };
 
 const nextPage = (query: ListPaymentsQuery, found: PageFound): Record<string, string> =>

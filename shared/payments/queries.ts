@@ -34,6 +34,24 @@ const pageQuery = {
   cursor: z.string().max(1000).optional(),
 };
 
+export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
+export type Include = (typeof INCLUDES)[number];
+/** What a list can show beside its payments. */
+const LIST_INCLUDES = ['payment_method'] as const satisfies readonly Include[];
+
+/** A comma list of includes; `pm` is another name of `payment_method`. */
+const includeList = (allowed: readonly Include[]) => {
+  const names: readonly string[] = [...allowed, 'pm'];
+  return z
+    .string()
+    .max(200)
+    .transform((text) => text.split(',').map((name) => name.trim()))
+    .refine((asked) => asked.every((name) => names.includes(name)), {
+      message: `must be a comma list of ${names.join(', ')}`,
+      params: { rule: 'include' },
+    });
+};
+
 const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 
 export const listPaymentsQuery = z
@@ -45,7 +63,7 @@ export const listPaymentsQuery = z
     created_at_to: moment(true).optional(),
     orderBy: z.enum(ORDERS).default('created_at'),
     orderDir: z.enum(['asc', 'desc']).default('desc'),
-    include: z.string().max(200).optional(),
+    include: includeList(LIST_INCLUDES).optional(),
     include_pm: flag.optional(),
     include_payment_method: flag.optional(),
     organization_id: z.string().max(64).optional(),
@@ -63,21 +81,12 @@ export type ListPaymentsQuery = z.output<typeof listPaymentsQuery>;
 export const guestListQuery = z.object({ ...pageQuery, token: z.string().max(2048).optional() });
 export type GuestListQuery = z.output<typeof guestListQuery>;
 
-export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
-export type Include = (typeof INCLUDES)[number];
-const INCLUDE_NAMES = [...INCLUDES, 'pm'] as const;
-
 export const getPaymentQuery = z.object({
   token: z.string().max(2048).optional(),
   organization_id: idSchema.optional(),
   project_id: idSchema.optional(),
   product_id: idSchema.optional(),
-  include: z
-    .string()
-    .max(200)
-    .transform((text) => text.split(',').map((name) => name.trim()))
-    .pipe(z.array(z.enum(INCLUDE_NAMES)))
-    .optional(),
+  include: includeList(INCLUDES).optional(),
   include_pm: flag.optional(),
   include_payment_method: flag.optional(),
   include_project: flag.optional(),
@@ -89,10 +98,14 @@ export const getPaymentQuery = z.object({
 export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
 
 /** The includes asked for, by `include=` or a boolean shorthand. */
-export const includesOf = (query: GetPaymentQuery): readonly Include[] => {
+export const includesOf = (query: Asked): readonly Include[] => {
   const listed = query.include ?? [];
   const pm = listed.includes('pm') || query.include_pm === true;
   return INCLUDES.filter(
     (name) => listed.includes(name) || query[`include_${name}`] === true || (name === 'payment_method' && pm),
   );
+};
+
+type Asked = { readonly include?: readonly string[] | undefined } & {
+  readonly [name in `include_${Include | 'pm'}`]?: boolean | undefined;
 };

@@ -14,6 +14,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
   },
   ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
   rule: 'owned',
+  guestsRead: true,
 };
 
 /** The same, by an id at its provider. */

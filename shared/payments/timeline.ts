@@ -1,9 +1,12 @@
 import * as z from 'zod';
+import type { Caller } from '../access/caller.ts';
+import type { Standings } from '../access/standing.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { HISTORY_PREFIX, paymentKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
+import { mayReadLogOf } from '../webhooks/log-access.ts';
 import { CAUSES, PAYMENT_STATUSES, type VisiblePayment } from './payment.ts';
 
 /**
@@ -45,11 +48,23 @@ export const timelineSchema = z.array(entrySchema);
 const MAX_ENTRIES = 500;
 
 export const paymentTimeline = async (
-  { table }: { readonly table: Table },
-  { record }: Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record'>,
+  { table, standings }: { readonly table: Table; readonly standings: Standings },
+  { record, caller }: Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record' | 'caller'>,
 ): Promise<Reply> => {
-  const { entries, isComplete } = await timelineOf(table, record.id);
-  return { data: entries, meta: { payment_id: record.id, status: record.status, is_complete: isComplete } };
+  const [{ entries, isComplete }, withLog] = await Promise.all([
+    timelineOf(table, record.id),
+    maySeeLog(standings, caller, record),
+  ]);
+  return {
+    data: withLog ? entries : entries.filter(({ kind }) => kind === 'change'),
+    meta: { payment_id: record.id, status: record.status, is_complete: isComplete },
+  };
+};
+
+/** Entries of the webhook log are shown only to those who may read the log, as of now. */
+const maySeeLog = async (standings: Standings, caller: Caller, payment: VisiblePayment): Promise<boolean> => {
+  if (caller.kind !== 'session') return false;
+  return mayReadLogOf(caller, payment, (organizationId) => standings.consistent(caller, organizationId));
 };
 
 export interface Timeline {

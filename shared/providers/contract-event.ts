@@ -35,9 +35,13 @@ const eventSchema = z.looseObject({
 
 const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
 
-export const readContractEvent = (body: unknown): ProviderEvent | undefined => {
+/** @param ownNames the provider's own names of events that the service acts on. */
+export const readContractEvent = (
+  body: unknown,
+  ownNames: ReadonlyMap<string, InboundEventType> = new Map(),
+): ProviderEvent | undefined => {
   const parsed = eventSchema.safeParse(body);
-  if (!parsed.success) return undefined;
+  if (!parsed.success) return readOtherEvent(body, (name) => inboundType(name) !== undefined || ownNames.has(name));
   const { id, type, created, data } = parsed.data;
   const { object } = data;
   const paymentId = object.metadata?.['payment_id'];
@@ -64,6 +68,34 @@ export const readContractEvent = (body: unknown): ProviderEvent | undefined => {
       ...(type.startsWith('invoice.') && { invoice: invoiceNews(object) }),
     },
   };
+};
+
+/** What every event has, thin ones included: Stripe writes the time of those as text. */
+const envelopeSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
+  created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
+});
+
+/** An event of a kind that the service does not act on needs no object. One that it acts on and cannot read is refused. */
+const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
+  const parsed = envelopeSchema.safeParse(body);
+  if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
+  const { id, type, created } = parsed.data;
+  const createdAt = typeof created === 'number' ? created : Math.floor(Date.parse(created) / 1_000);
+  return { id, rawType: type, type: undefined, createdAt, object: NO_OBJECT };
+};
+
+export const NO_OBJECT: ProviderEvent['object'] = {
+  id: '',
+  intentId: undefined,
+  amountCents: undefined,
+  currency: undefined,
+  attemptRef: undefined,
+  failureCode: undefined,
+  ourPaymentId: undefined,
+  method: undefined,
+  customer: undefined,
 };
 
 /** Stripe's own names of these events have a word before them. */

@@ -235,6 +235,8 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Awaited before each call that verification makes to the provider; throws where the sender may cause no more. */
+  readonly beforeAsking?: () => Promise<void>;
 }
 
 export interface PaymentProvider {

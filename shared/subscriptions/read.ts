@@ -1,13 +1,14 @@
-import { projectRecord, projectView } from '../catalog/reference-records.ts';
+import { type Include, showBeside } from '../access/beside.ts';
+import { projectBeside } from '../catalog/view.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { includedMethodView, paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { methodBeside } from '../payment-methods/payment-method.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
 import { type ListQuery, listRows } from '../table/listing.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import type { ListSubscriptionsQuery } from './requests.ts';
 import { subscriptionRecord, type VisibleSubscription } from './subscription.ts';
 import { subscriptionView } from './view.ts';
@@ -24,7 +25,7 @@ export const getSubscription = async (
 /** One's own, an organization's or a project's, newest first. */
 export const listSubscriptions = async (
   { table }: ReadDeps,
-  { owner, query }: ApiRequest<unknown, ListSubscriptionsQuery>,
+  { caller, owner, query }: ApiRequest<unknown, ListSubscriptionsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   const { scope, clauses } = scopeOf(owner, query);
@@ -37,7 +38,9 @@ export const listSubscriptions = async (
   });
   const items = await table.getMany(listed.rows);
   const subscriptions = items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []);
-  return offsetReply(await views(table, subscriptions, query), listed, query);
+  const beside = await showBeside({ table, caller }, subscriptions, includedIn(query));
+  const views = subscriptions.map((subscription, index) => ({ ...subscriptionView(subscription), ...beside[index] }));
+  return offsetReply(views, listed, query);
 };
 
 interface Scope {
@@ -55,31 +58,13 @@ const scopeOf = (owner: Owner, { project_id, organization_id }: ListSubscription
   };
 };
 
-/** With what was asked for beside them, in one BatchGet; null where there is none. */
-const views = async (
-  table: Table,
-  subscriptions: readonly VisibleSubscription[],
-  { include_projects: withProjects, include_pm: withMethods }: ListSubscriptionsQuery,
-): Promise<readonly unknown[]> => {
-  const keys = subscriptions.flatMap(({ projectId, paymentMethodId }) => [
-    ...(withProjects && projectId ? [projectRecord.key(projectId)] : []),
-    ...(withMethods && paymentMethodId ? [paymentMethodRecord.key(paymentMethodId)] : []),
-  ]);
-  const items = keys.length === 0 ? [] : await table.getMany(keys);
-  const found = new Map(items.flatMap((item): [string, Item][] => (item ? [[String(item['pk']), item]] : [])));
-  const projectOf = (id: string | undefined) => {
-    const item = found.get(projectRecord.key(id ?? '').pk);
-    const project = item && projectRecord.parse(item);
-    return project ? projectView(project) : null;
-  };
-  const methodOf = (id: string | undefined) => {
-    const item = found.get(paymentMethodRecord.key(id ?? '').pk);
-    const method = item && paymentMethodRecord.parse(item);
-    return method ? includedMethodView(method) : null;
-  };
-  return subscriptions.map((subscription) => ({
-    ...subscriptionView(subscription),
-    ...(withProjects && { project: projectOf(subscription.projectId) }),
-    ...(withMethods && { payment_method: methodOf(subscription.paymentMethodId) }),
-  }));
+const BESIDE: Readonly<Record<'project' | 'payment_method', Include<VisibleSubscription>>> = {
+  project: { showing: projectBeside, idOf: ({ projectId }) => projectId },
+  payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
 };
+
+/** What was asked for beside each subscription, as far as this caller may see it. */
+const includedIn = ({ include_projects, include_pm }: ListSubscriptionsQuery) => ({
+  ...(include_projects && { project: BESIDE.project }),
+  ...(include_pm && { payment_method: BESIDE.payment_method }),
+});

@@ -1,9 +1,11 @@
+import type { Showing } from '../access/beside.ts';
 import {
   billingStatusOf,
   isGuestSubscription,
   isVisible,
   nextRetryOf,
   type Subscription,
+  subscriptionRecord,
   type VisibleSubscription,
 } from './subscription.ts';
 
@@ -46,6 +48,8 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   created_at: subscription.createdAt,
   updated_at: subscription.updatedAt,
 });
+
+export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
 
 /** What a command answers. */
 export const shown = (subscription: Subscription) => {

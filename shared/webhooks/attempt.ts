@@ -21,6 +21,8 @@ export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
   readonly messageId: string;
+  /** A made-up event: a header says so beside the body, so that no target takes it for a real one. */
+  readonly isTest?: boolean;
   /** The payment that the event is about. */
   readonly paymentId?: string | undefined;
 }
@@ -43,6 +45,7 @@ export const attemptDelivery = async (
       'content-type': 'application/json',
       'user-agent': 'payments-webhooks',
       'webhook-event': headerText(delivery.event),
+      ...(attempt.isTest && { 'webhook-test': 'true' }),
       ...signatureHeaders(delivery.id, deps.now(), sent, target.secrets),
     },
     body: sent,

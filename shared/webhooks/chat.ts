@@ -25,7 +25,8 @@ const LONGEST_SECTION = 3_000;
 
 export const chatMessage = (event: string, body: unknown): ChatMessage => {
   const object = objectOf(redacted(body));
-  const title = [titleOf(event), amountOf(object)].filter(Boolean).join(': ');
+  const kind = fieldsOf(body)?.['test'] === true ? `Test: ${titleOf(event)}` : titleOf(event);
+  const title = [kind, amountOf(object)].filter(Boolean).join(': ');
   const facts = factsOf(object).slice(0, MOST_FACTS);
   const lines = facts.map(([name, value]) => `*${escaped(name)}*: ${escaped(value)}`);
   const sections = [`*${escaped(title)}*`, lines.join('\n'), `\`${escaped(event)}\``].filter(Boolean);

@@ -32,10 +32,23 @@ export const requireSight = async (
   throw notFound('webhook_log');
 };
 
-const isTheirs = async (standings: Standings, session: SessionCaller, record: LogRecord): Promise<boolean> => {
-  if (record.organizationId !== session.organizationId) return false;
-  if (session.organizationId === undefined) return record.userId === session.userId;
-  return standingRefusal(await standings.cached(session, session.organizationId), 'read') === undefined;
+const isTheirs = async (standings: Standings, session: SessionCaller, record: LogRecord): Promise<boolean> =>
+  record.organizationId === session.organizationId &&
+  mayReadLogOf(session, record, (organizationId) => standings.cached(session, organizationId));
+
+/**
+ * May this caller read log entries of that owner? An organization's: its members; a user's own: that user; platform
+ * admins all; guests none.
+ */
+export const mayReadLogOf = async (
+  caller: Caller,
+  { organizationId, userId }: Pick<LogRecord, 'organizationId' | 'userId'>,
+  standingIn: (organizationId: string) => Promise<Standing>,
+): Promise<boolean> => {
+  if (caller.kind !== 'session') return false;
+  if (caller.isAdmin) return true;
+  if (organizationId === undefined) return userId === caller.userId;
+  return standingRefusal(await standingIn(organizationId), 'read') === undefined;
 };
 
 /** @throws DomainError INSUFFICIENT_PERMISSIONS or ORGANIZATION_ACCESS_DENIED. */

@@ -2,7 +2,7 @@ import { DomainError, invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso, type Now } from '../core/time.ts';
 import type { RateLimit } from '../http/endpoint.ts';
-import { enforceLimits } from '../http/rate-limit.ts';
+import { enforceLimits, type Place, takePlace } from '../http/rate-limit.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Log } from '../observability/logger.ts';
@@ -36,12 +36,38 @@ export const receiveProviderEvent = async (
 ): Promise<Reply> => {
   const provider = await deps.providers.find(slot);
   if (!provider?.acceptsWebhooks) throw new DomainError('ROUTE_NOT_FOUND');
-  const verdict = await provider.verifyWebhook({ raw: request.rawBody, headers: request.headers, now: deps.now() });
+  const { verdict, place } = await verify(deps, provider, request);
   if (verdict === 'unavailable') throw new DomainError('PROVIDER_UNAVAILABLE');
-  if (verdict === 'invalid') return refuse(deps, slot, request);
+  if (verdict === 'invalid') {
+    if (deps.rateLimits && !place) await enforceLimits(deps, [REFUSED_SIGNATURES], request);
+    return refuse(deps, slot, request);
+  }
+  const [reply] = await Promise.all([accept(deps, provider, request), place?.giveBack()]);
+  return reply;
+};
+
+/**
+ * Where the provider itself has to be asked, the request first takes a place in its sender's window of refused
+ * signatures: forged requests cause no more calls than the window has places, however many come at once. A valid
+ * signature gives the place back. A place is kept where the provider gave no answer.
+ */
+const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest) => {
+  const places: Place[] = [];
+  const verdict = await provider.verifyWebhook({
+    raw: request.rawBody,
+    headers: request.headers,
+    now: deps.now(),
+    beforeAsking: async () => {
+      if (deps.rateLimits) places.push(await takePlace(deps, REFUSED_SIGNATURES, request));
+    },
+  });
+  return { verdict, place: places[0] };
+};
+
+const accept = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest): Promise<Reply> => {
   const event = read(provider, request.rawBody);
   const stored = await store(() =>
-    deps.table.put(storedEventItem(slot, event, request.rawBody, iso(deps.now())), [{ absent: true }]),
+    deps.table.put(storedEventItem(provider.slot, event, request.rawBody, iso(deps.now())), [{ absent: true }]),
   );
   if (!stored.ok) return { data: { received: true, duplicate: true } };
   return { data: { received: true, event_id: event.id, ...(event.type === undefined && { ignored: true }) } };
@@ -70,7 +96,6 @@ const store = async <T>(write: () => Promise<T>): Promise<T> => {
 
 /** A refused signature is logged without its payload; one address can fill the log only so fast. */
 const refuse = async (deps: ReceiveDeps, slot: ProviderSlot, request: ApiRequest): Promise<never> => {
-  if (deps.rateLimits) await enforceLimits(deps, [REFUSED_SIGNATURES], request);
   deps.log.warn('provider event refused', { provider: slot, reason: 'signature', request_id: request.requestId });
   await deps.table.put(
     logItem({

@@ -61,14 +61,20 @@ export const isTargetVariable = (name: string): boolean =>
 export const namesTarget = (name: string): boolean =>
   name === 'EXTERNAL_WEBHOOK_URLS' || /^WEBHOOK_\d+_URL$/.test(name);
 
+type Stage = Settings['STAGE'];
+interface Rules {
+  readonly allowPrivate: boolean;
+  readonly stage: Stage | undefined;
+}
+
 /** @throws SettingsError naming every mistake, one line each; a value is never repeated. */
-export const parseTargets = (env: Environment, allowPrivate: boolean): readonly Target[] => {
+export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: Stage): readonly Target[] => {
   const global = globalSchema.safeParse(env);
   const mistakes = linesOf(global.error, '');
   const scanned = global.data?.WEBHOOK_SCAN_MAX ?? SCANNED;
   const targets: Target[] = [];
   for (let n = 1; n <= scanned; n += 1) {
-    const node = nodeOf(env, `WEBHOOK_${n}`, allowPrivate);
+    const node = nodeOf(env, `WEBHOOK_${n}`, { allowPrivate, stage });
     if (node.target) targets.push(node.target);
     mistakes.push(...node.mistakes);
   }
@@ -90,7 +96,8 @@ export const checkedSettings = (env: Environment): Settings => {
     }
   };
   const settings = checked(() => parseSettings(env));
-  checked(() => parseTargets(env, env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true'));
+  const stage = env['STAGE'] === 'prod' ? 'prod' : undefined;
+  checked(() => parseTargets(env, env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', stage));
   if (!settings || mistakes.length > 0) throw new SettingsError(mistakes);
   return settings;
 };
@@ -103,7 +110,7 @@ interface Node {
   readonly mistakes: readonly string[];
 }
 
-const nodeOf = (env: Environment, name: string, allowPrivate: boolean): Node => {
+const nodeOf = (env: Environment, name: string, { allowPrivate, stage }: Rules): Node => {
   const fields = Object.keys(nodeFields);
   const given = Object.fromEntries(fields.map((field) => [field, env[`${name}_${field}`]]));
   if (!Object.values(given).some((value) => value?.trim())) return { mistakes: [] };
@@ -113,7 +120,7 @@ const nodeOf = (env: Environment, name: string, allowPrivate: boolean): Node => 
   const problems = {
     URL: url === '' && !ENABLED ? undefined : urlProblem(url, allowPrivate),
     EVENTS: filtersProblem(EVENTS),
-    SECRET: SECRET.every(isSecret) ? undefined : 'whsec_ and base64 is wanted, several separated by commas',
+    SECRET: secretsProblem(SECRET, stage),
   };
   const mistakes = Object.entries(problems).flatMap(([field, problem]) =>
     problem === undefined ? [] : [`${name}_${field}: ${problem}`],
@@ -171,6 +178,16 @@ const filtersProblem = (filters: readonly string[]): string | undefined =>
 const isSecret = (secret: string): boolean => {
   const [, key] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   return key !== undefined && key.length % 4 === 0;
+};
+
+/** What Standard Webhooks asks of a secret. */
+const SECRET_BYTES = 24;
+
+const isWeak = (secret: string): boolean => Buffer.from(secret.slice('whsec_'.length), 'base64').length < SECRET_BYTES;
+
+const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): string | undefined => {
+  if (!secrets.every(isSecret)) return 'whsec_ and base64 is wanted, several separated by commas';
+  return stage === 'prod' && secrets.some(isWeak) ? `must hold at least ${SECRET_BYTES} bytes in prod` : undefined;
 };
 
 /** Services that take messages of this form at every URL of theirs. */

@@ -11,8 +11,13 @@ export interface Budget {
   readonly levels: number;
   readonly writeUnits: number | 'size of the item';
   readonly dueUnits: number;
-  /** Rate windows that this caller's request is counted in: so many requests, exactly, in one level more. */
+  /**
+   * Rate windows that this caller's request is counted in, and one for those of declines, which are read together: so
+   * many requests, exactly, in one level more.
+   */
   readonly windows?: number;
+  /** A declined payment is counted after the answer: one request in one level more. */
+  readonly countsDecline?: true;
   /** The answer is kept under its Idempotency-Key: two requests, exactly, in two levels more. */
   readonly keepsAnswer?: true;
   /** The key is held while a provider is asked: one request in one level more. */

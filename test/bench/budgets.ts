@@ -17,7 +17,7 @@ const confirm = {
   levels: 3,
   writeUnits: 4,
   dueUnits: DUE_OF_CONFIRM,
-  windows: 2,
+  windows: 3,
 };
 const sync = {
   of: 'payments.sync',
@@ -44,8 +44,8 @@ const PAYMENT_BUDGETS = {
   confirm,
   'confirm in a project': { ...confirm, writeUnits: 6, because: '+1 a commit: the project index holds the status' },
   'confirm with a saved method': confirm,
-  'confirm by a guest token': confirm,
-  'confirm, declined': confirm,
+  'confirm by a guest token': { ...confirm, windows: 4 },
+  'confirm, declined': { ...confirm, countsDecline: true },
   'confirm, 3-D Secure asked for': confirm,
   'confirm, the provider times out': confirm,
   'confirm with an Idempotency-Key': { ...confirm, keepsAnswer: true },
@@ -57,6 +57,10 @@ const PAYMENT_BUDGETS = {
   'get of an organization': oneMore(get),
   'get of an organization, cached': get,
   'get of an organization with includes': oneMore(oneMore(get), 'one BatchGet more each'),
+  'get with includes of another organization': oneMore(
+    oneMore(get),
+    'the standing in an organization that is not the payment’s own is one BatchGet more',
+  ),
   'get by a guest token': get,
   timeline: { ...oneMore(get, 'the payment, then its history in one query'), of: 'payments.timeline' },
   list,

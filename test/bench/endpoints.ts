@@ -127,10 +127,11 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
     ['units of the due index', own.units.due, budget.dueUnits],
   ] as const;
   const windows = budget.windows ?? 0;
+  const declined = budget.countsDecline ? 1 : 0;
   const kept = budget.keepsAnswer ? KEPT : budget.holdsKey ? 1 : 0;
   const exactly = [
-    ['requests for limits', limits.requests, windows],
-    ['levels for limits', limits.levels, Math.min(windows, 1)],
+    ['requests for limits', limits.requests, windows + declined],
+    ['levels for limits', limits.levels, Math.min(windows, 1) + declined],
     ['requests for the key', key.requests, kept],
     ['levels for the key', key.levels, kept],
     ['requests for the cache epoch', epoch.requests, budget.raisesEpoch ? 1 : 0],

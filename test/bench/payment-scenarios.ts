@@ -195,6 +195,9 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     organization_id: await organizationOf(service, who),
     project_id: await projectOf(service, who),
   })),
+  'get with includes of another organization': get('?include=project', async (service, who) => ({
+    project_id: await projectOf(service, who, { organization_id: await organizationOf(service, who) }),
+  })),
   'get by a guest token': async (service) => {
     const who = await guest(service);
     return { ask: read(`/payments/${who.payment.id}`, who), status: 200 };

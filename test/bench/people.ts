@@ -83,7 +83,12 @@ export const organizationOf = async (service: Service, { userId }: Person): Prom
   return id;
 };
 
-export const projectOf = async (service: Service, { userId }: Person): Promise<string> => {
+/** Of the person, or of the organization that is named. */
+export const projectOf = async (
+  service: Service,
+  { userId }: Person,
+  owner: Fields = { owner_user_id: userId },
+): Promise<string> => {
   people += 1;
   const id = `proj_${String(people).padStart(24, '0')}`;
   const [created_at, updated_at] = [TIMES.createdAt, TIMES.updatedAt];
@@ -92,7 +97,7 @@ export const projectOf = async (service: Service, { userId }: Person): Promise<s
     version: 1,
     name: 'Website',
     slug: 'website',
-    owner_user_id: userId,
+    ...owner,
     metadata: {},
     created_at,
     updated_at,

@@ -10,7 +10,7 @@ const logs = {
   because: 'two partitions, BatchGet',
 };
 const webhookTest = { of: 'webhooks.send-test', requests: 1, levels: 1, writeUnits: 3, dueUnits: 0, windows: 1 };
-const replay = { of: 'webhooks.replay-log', requests: 2, levels: 2, ...nothingWritten };
+const replay = { of: 'webhooks.replay-log', requests: 2, levels: 2, ...nothingWritten, windows: 1 };
 
 export const WEBHOOK_BUDGETS = {
   'webhook logs': logs,

@@ -163,7 +163,10 @@ describe('a customer', () => {
       project_id: 'proj_customers',
     });
     const body = customerBody({ project_id: 'proj_customers' });
-    expect((await service.post('/customers', body, stranger.options)).status).toBe(404);
+    expect(await service.post('/customers', body, stranger.options)).toMatchObject({
+      status: 403,
+      body: { code: 'INSUFFICIENT_PERMISSIONS', details: { path: 'project_id' } },
+    });
     const unknown = await service.post('/customers', customerBody({ project_id: 'proj_nowhere' }), user.options);
     expect(unknown).toMatchObject({
       status: 404,

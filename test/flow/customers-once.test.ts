@@ -147,12 +147,29 @@ describe('a guest', () => {
       [one, two].map(async ({ body }) => (await storedRecord(service, 'CUS', body.id)).guestId),
     );
     expect(ids[0]).not.toBe(ids[1]);
-    const keyed = { idempotencyKey: 'guest-key' };
+    const keyed = { idempotencyKey: 'a-key-that-nobody-guesses' };
     const first = await create(keyed, { guest_data });
     const again = await create(keyed, { guest_data });
     expect(again.body.id).toBe(first.body.id);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(await create(keyed, { guest_data: { ...guest_data, name: 'Else' } })).toMatchObject({ status: 422 });
+  });
+
+  test('needs a key of 20 characters or more, unless a token or a session stands beside it', async () => {
+    const guest_data = { email: 'key@example.com', name: 'Kay' };
+    const short = { idempotencyKey: 'x'.repeat(19) };
+    expect(await create(short, { guest_data })).toMatchObject({
+      status: 400,
+      body: { code: 'IDEMPOTENCY_KEY_INVALID', error: expect.stringContaining('20 characters') },
+    });
+    const first = await create({ idempotencyKey: 'x'.repeat(20) }, { guest_data });
+    expect(first).toMatchObject({ status: 201 });
+    const guestToken = first.body.guest_token;
+    expect(await create({ ...short, guestToken }, { email: undefined })).toMatchObject({ status: 201 });
+    const user = await signIn(service);
+    expect(await create({ ...short, ...user.options })).toMatchObject({ status: 201 });
+    const other = { email: 'another@example.com', name: 'Ann' };
+    expect(await create({ ...short, guestToken }, { guest_data: other })).toMatchObject({ status: 400 });
   });
 
   test('may not read, list, change or delete customers', async () => {

@@ -29,4 +29,10 @@ describe('a host under a prefix', () => {
     const { body } = await service.get('/pay/openapi.json');
     expect(body.servers).toEqual([{ url: `${service.host().baseUrl}/pay` }]);
   });
+
+  test('knows the methods of a route under the prefix alone', async () => {
+    expect(await service.request('DELETE', '/pay/payments')).toMatchObject({ status: 405 });
+    expect(await service.request('DELETE', '/payments')).toMatchObject({ status: 404 });
+    expect(await service.request('DELETE', '/pay/v1/payments')).toMatchObject({ status: 404 });
+  });
 });

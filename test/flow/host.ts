@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
 import type { Catalogue } from '../../infra/local/assemble.ts';
 import type { Env } from '../../infra/local/environment.ts';
@@ -37,6 +38,8 @@ export interface RequestOptions {
   readonly bearer?: string;
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The caller's own address: one of loopback's. */
+  readonly address?: string;
   /** An object is sent as JSON, a text or bytes as they are. */
   readonly body?: unknown;
 }
@@ -180,15 +183,40 @@ const clientOf = (host: () => Host) => {
 };
 
 const send = async (url: string, method: string, options: RequestOptions): Promise<TestAnswer> => {
-  const { body } = options;
-  const response = await fetch(url, {
+  const { body, address } = options;
+  const init = {
     method,
     headers: headersOf(options),
     ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
-  });
+  };
+  const response = await (address === undefined ? fetch(url, init) : fetchFrom(address, url, init));
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: parsed(text) };
 };
+
+/** Another caller than the test's own, by its address: 203.0.113.7 calls as 127.0.113.7, since the host listens on loopback. */
+export const from = (ip: string): RequestOptions => ({ address: ip.replace(/^\d+/, '127') });
+
+interface Init {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+const fetchFrom = (localAddress: string, url: string, { method, headers, body }: Init): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { method, headers, localAddress, agent: false }, async (message) => {
+      const told = Object.entries(message.headers).map(([name, value]): [string, string] => [
+        name,
+        [value].flat().join(),
+      ]);
+      const text = Buffer.concat(await message.toArray());
+      const status = message.statusCode ?? 0;
+      resolve(new Response(status === 204 ? null : text, { status, headers: told }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
 
 const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
   typeof body === 'string' || body instanceof Uint8Array;

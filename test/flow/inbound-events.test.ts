@@ -137,6 +137,53 @@ describe('an event', () => {
   });
 });
 
+describe('an event of a kind that is not ours, whose object is none of ours either,', () => {
+  const sendSigned = (payload: string) => {
+    const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
+    const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: seconds() });
+    const headers = { 'content-type': 'application/json', 'stripe-signature': header };
+    return service.request('POST', '/webhooks/provider_a', { body: payload, headers });
+  };
+  const expectIgnored = async (id: string, answer: { status: number; body: ParsedJson }): Promise<void> => {
+    expect(answer).toMatchObject({ status: 200, body: { received: true, ignored: true, event_id: id } });
+    await service.settle();
+    const entries = (await itemsOf(service, 'LOG#')).filter(({ eventId }) => eventId === id);
+    expect(entries).toMatchObject([
+      { status: 'success', response: { outcome: 'ignored', reason: expect.any(String) } },
+    ]);
+  };
+
+  test.each([
+    ['provider_a', 'balance.available', { object: 'balance', available: [] }],
+    ['provider_a', 'tax.settings.updated', { object: 'tax.settings', status: 'active' }],
+    ['provider_a', 'invoice.upcoming', { object: 'invoice', amount_due: 2_500 }],
+    ['provider_b', 'BILLING.PLAN.CREATED', {}],
+    ['provider_c', 'labor.shift.updated', {}],
+  ])('is taken from %s and logged as ignored: %s', async (provider, type, object) => {
+    const id = `evt_${provider}_${type}`;
+    await expectIgnored(id, await service.sendEvent({ provider, type, object, id, vocabulary: 'native' }));
+  });
+
+  test('is taken in the thin form too', async () => {
+    const created = new Date(service.now()).toISOString();
+    const related_object = { id: 'mtr_1', type: 'billing.meter', url: '/v1/billing/meters/mtr_1' };
+    const type = 'v1.billing.meter.error_report_triggered';
+    const thin = { id: 'evt_thin', object: 'v2.core.event', type, created, related_object };
+    await expectIgnored('evt_thin', await sendSigned(JSON.stringify(thin)));
+  });
+
+  test.each([
+    ['no event', '{"hello":"world"}'],
+    ['an event without an id', '{"type":"balance.available","created":1,"data":{"object":{}}}'],
+    [
+      'a payment’s event without the payment',
+      '{"id":"evt_less","type":"payment_intent.succeeded","created":1,"data":{}}',
+    ],
+  ])('differs from %s, which is refused', async (_what, payload) => {
+    expect(await sendSigned(payload)).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+  });
+});
+
 describe('an event with odd content', () => {
   test.each([
     ['a name of a class', '"constructor":{"name":"Set"}'],

@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startTestHost, type TestHost, withHost } from './host.ts';
+import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
 const MINUTE = 60;
@@ -157,9 +158,13 @@ describe('the gateway', () => {
     expect(Buffer.from(body.body, encoded ? 'base64' : 'utf8').toString('utf8')).toBe('a=1');
   });
 
-  test('takes the caller’s address from X-Forwarded-For', async () => {
-    const { body } = await service.get('/things/1', { headers: { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' } });
-    expect(body.requestContext.http.sourceIp).toBe('203.0.113.9');
+  test('takes the caller’s address from the socket, whatever X-Forwarded-For says', async () => {
+    const headers = { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' };
+    const { body } = await service.get('/things/1', { headers });
+    expect(body.requestContext.http.sourceIp).toBe('127.0.0.1');
+    expect(body.headers['x-forwarded-for']).toBe('203.0.113.9, 10.0.0.1, 127.0.0.1');
+    const other = await service.get('/things/1', { headers, ...from('203.0.113.7') });
+    expect(other.body.requestContext.http.sourceIp).toBe('127.0.113.7');
   });
 
   test.each([
@@ -253,6 +258,65 @@ describe('the gateway', () => {
   test('sends no CORS header unless origins are allowed', async () => {
     const answer = await service.get('/things/1', { headers: { Origin: 'https://shop.example' } });
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('a page of the web', () => {
+  const service = withHost({ catalogue: fakeCatalogue() });
+  const port = (): string => new URL(service.host().baseUrl).port;
+  /** With headers that `fetch` sets by itself. @returns the status. */
+  const ask = (line: string, headers: Readonly<Record<string, string>>, body = ''): Promise<number> => {
+    const [method = '', path = ''] = line.split(' ');
+    return new Promise((resolve, reject) => {
+      const options = { method, headers: { ...headers, 'content-length': body.length }, agent: false };
+      const sent = httpRequest(`${service.host().baseUrl}${path}`, options, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  };
+  const own = (): { host: string } => ({ host: `127.0.0.1:${port()}` });
+  const NEW_SESSION = '{"email":"mallory@example.com","is_admin":true}';
+
+  test.each(['GET /things/1', 'GET /health', 'GET /docs', 'GET /_local/clock', 'POST /_local/sessions'])(
+    'whose name leads here is not answered: %s',
+    async (line) => {
+      for (const name of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1', '']) {
+        expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).toBe(403);
+      }
+      for (const name of ['127.0.0.1', 'localhost', '[::1]', 'LOCALHOST']) {
+        expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).toBeLessThan(300);
+      }
+    },
+  );
+
+  test.each<[string, Record<string, string>]>([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['no origin that it tells', { origin: 'null' }],
+    ['another port of this machine', { origin: 'http://127.0.0.1:1' }],
+    ['another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
+    ['another port, in a form', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate' }],
+  ])('of %s reaches no control route', async (_, headers) => {
+    const plain = { 'content-type': 'text/plain', ...own(), ...headers };
+    expect(await ask('POST /_local/sessions', plain, NEW_SESSION)).toBe(403);
+    expect(await ask('POST /_local/clock', plain, '{"advance":1}')).toBe(403);
+    expect(await ask('POST /_local/simulator/faults', plain, '{"action":"reset"}')).toBe(403);
+    expect(await ask('POST /_local/aws/000000000000/run-due', plain, '{}')).toBe(403);
+    expect(await ask('GET /things/1', plain)).toBe(200);
+  });
+
+  test('that is the host’s own reaches them, and so does a program', async () => {
+    const origin = `http://127.0.0.1:${port()}`;
+    const headers = { ...own(), origin, 'sec-fetch-site': 'same-origin' };
+    expect(await ask('POST /_local/sessions', headers, NEW_SESSION)).toBe(201);
+    expect(await ask('POST /_local/sessions', own(), NEW_SESSION)).toBe(201);
+  });
+
+  test('may be left for a page of the host', async () => {
+    const followed = { ...own(), 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect(await ask('GET /_local/clock', followed)).toBe(200);
   });
 });
 

@@ -63,6 +63,14 @@ export const company = async (service: TestHost): Promise<Company> => {
   return { id: created.data.id, owner, admin, billing, member };
 };
 
+/** The owner removes that member. */
+export const removeMember = async (service: TestHost, { id, owner }: Company, { userId }: User): Promise<void> => {
+  const members = await service.get(`/organizations/${id}/members`, owner.options);
+  const member = members.body.data.find(({ user_id }: ParsedJson) => user_id === userId);
+  const removed = await service.request('DELETE', `/organizations/${id}/members/${member.id}`, owner.options);
+  expect(removed).toMatchObject({ status: 200 });
+};
+
 /** The record itself, as it is stored. */
 export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM', id: string): Promise<ParsedJson> =>
   (await itemsOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);

@@ -3,6 +3,7 @@ import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, createIntent, DAY, MINUTE, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { company, removeMember } from './payers.ts';
 
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
@@ -83,6 +84,29 @@ describe('the timeline of a payment', () => {
     for (const secret of [payment.client_secret, payment.guest_token, 'g@example.com', '4242', VISA]) {
       expect(text).not.toContain(secret);
     }
+  });
+
+  test('shows provider events and deliveries to those who may read the webhook log, as of now', async () => {
+    const acme = await company(service);
+    const payment = await createIntent(service, acme.billing, { organization_id: acme.id });
+    await service.settle();
+    const kindsFor = async (options: RequestOptions) =>
+      new Set((await timelineOf(payment.id, options)).map(({ kind }) => kind));
+    for (const { options } of [acme.owner, acme.member, acme.billing]) {
+      expect(await kindsFor(options)).toEqual(new Set(['change', 'delivery']));
+    }
+    await removeMember(service, acme, acme.billing);
+    expect(await kindsFor(acme.billing.options)).toEqual(new Set(['change']));
+  });
+
+  test('shows guests the changes of their payment, and nothing of the webhook log', async () => {
+    const { body: payment } = await service.post('/payments/intents', guestIntentBody({ payment_method_id: VISA }));
+    const options = { guestToken: payment.guest_token };
+    expect((await confirm(service, payment.id, options)).status).toBe(200);
+    await service.settle();
+    const timeline = await timelineOf(payment.id, options);
+    expect(timeline.length).toBeGreaterThan(1);
+    expect(changesIn(timeline)).toHaveLength(timeline.length);
   });
 
   test('keeps its changes for ever, and what was logged of it for 90 days', async () => {

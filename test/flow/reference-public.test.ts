@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inviteBody, projectBody, tierBody } from '../builders/reference.ts';
 import { DAY, MINUTE, signIn, type User } from './flow.ts';
-import { type RequestOptions, withHost } from './host.ts';
+import { from, type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true, env: { RATE_LIMITS: '' } });
 
@@ -13,7 +13,6 @@ beforeAll(async () => {
 const put = async (path: string, body: unknown): Promise<void> => {
   expect(await service.put(`/admin/${path}`, body, admin.options)).toMatchObject({ status: 200 });
 };
-const from = (ip: string): RequestOptions => ({ headers: { 'x-forwarded-for': ip } });
 const inSeconds = (seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
 
 describe('the tiers', () => {

@@ -158,6 +158,9 @@ describe('a refusal', () => {
 
   test.each([
     ['GET', '/nowhere', 404, 'ROUTE_NOT_FOUND'],
+    ['GET', '/v1/payments', 404, 'ROUTE_NOT_FOUND'],
+    ['DELETE', '/nowhere/payments', 404, 'ROUTE_NOT_FOUND'],
+    ['GET', '//payments', 404, 'ROUTE_NOT_FOUND'],
     ['DELETE', '/payments', 405, 'METHOD_NOT_ALLOWED'],
     ['DELETE', '/payments/pay_1', 405, 'METHOD_NOT_ALLOWED'],
     ['GET', '/payments/intents/pay_1/cancel', 405, 'METHOD_NOT_ALLOWED'],

@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
-import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { from, type TestAnswer, withHost } from './host.ts';
 
-const from = (ip: string): RequestOptions => ({ headers: { 'x-forwarded-for': ip } });
 const statusesOf = (answers: readonly TestAnswer[]): number[] => answers.map(({ status }) => status);
 const times = <T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => task(index)));
@@ -122,8 +121,7 @@ describe('rate limits', () => {
   });
 
   test('on refused signatures: 60 a minute of an address, which also bounds what they write', async () => {
-    const refused = () =>
-      service.post('/webhooks/provider_a', { id: 'evt_x' }, { headers: { 'x-forwarded-for': '203.0.113.5' } });
+    const refused = () => service.post('/webhooks/provider_a', { id: 'evt_x' }, from('203.0.113.5'));
     const before = (await itemsOf(service, 'LOG#')).length;
     const answers = await times(70, refused);
     expect(statusesOf(answers).filter((status) => status === 401)).toHaveLength(60);

@@ -247,7 +247,7 @@ describe('a test event', () => {
         success: true,
         message: '1 of 1 targets took the test event',
         data: {
-          event_id: expect.stringMatching(/^msg_/),
+          event_id: expect.stringMatching(/^msg_test_/),
           event: 'payment.created',
           targets: [
             { node: 'WEBHOOK_1', host: `127.0.0.1:${port}`, matched: true, status: 'success', http_status: 200 },
@@ -266,6 +266,68 @@ describe('a test event', () => {
       data: expect.objectContaining({ ...test_data, amount: 1_000, currency: 'USD', status: 'created', project: null }),
     });
     expect(idOf(delivered)).toBe(body.data.event_id);
+  });
+
+  const NAMED = {
+    payment_id: 'pay_0123456789abcdef01234567',
+    subscription_id: 'subs_0123456789abcdef01234567',
+    customer_id: 'cust_0123456789abcdef01234567',
+    membership_id: 'mbr_0123456789abcdef01234567',
+    user: { id: 'user_victim', type: 'authenticated', email: 'victim@example.com' },
+    organization_id: 'org_0123456789abcdef01234567',
+    project: { id: 'proj_victim' },
+  };
+  const lastAt = async (sink: string) => {
+    const delivered = (await deliveredTo(service, sink)).at(-1);
+    if (!delivered) throw new Error('nothing was delivered');
+    return delivered;
+  };
+
+  test('cannot be taken for a real one: body, data, header and id say so, whatever is given', async () => {
+    await service.advance(60);
+    const test_data = { test: false, amount: 99_999_999 };
+    for (const person of [admin, owner]) {
+      const { body } = await send(person.options, { event: 'payment.succeeded', test_data });
+      expect(body.data.event_id).toMatch(/^msg_test_[0-9a-f]{24}$/);
+      for (const sink of ['all', 'payments']) {
+        const { headers, body: sent } = await lastAt(sink);
+        expect(headers).toMatchObject({ 'webhook-test': 'true', 'webhook-id': body.data.event_id });
+        expect(sent).toMatchObject({ test: true, data: { test: true, amount: 99_999_999 } });
+      }
+      expect(verified(await lastAt('all'))).toMatchObject({ test: true, data: { test: true } });
+      const [entry] = await list(person.options);
+      expect(entry).toMatchObject({ event_id: body.data.event_id, payload: { test: true, data: { test: true } } });
+    }
+    await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
+    expect(await lastAt('all')).toMatchObject({
+      headers: { 'webhook-test': 'true', 'webhook-id': expect.stringMatching(/^msg_test_/) },
+      body: { test: true, data: { test: true, object: { test: true, amount: 99_999_999 } } },
+    });
+  });
+
+  test.each(['payment.succeeded', 'subscription.updated', 'membership.activated', 'customer.updated'])(
+    'names records of a platform admin’s choice; anybody else’s %s names the sample’s',
+    async (event) => {
+      await service.advance(60);
+      await send(admin.options, { event, test_data: NAMED });
+      expect((await lastAt('all')).body.data).toMatchObject(NAMED);
+      await send(owner.options, { event });
+      const sample = (await lastAt('all')).body.data;
+      await send(owner.options, { event, test_data: { ...NAMED, amount: 5 } });
+      const { raw, body } = await lastAt('all');
+      expect(body.data).toEqual({ ...sample, amount: 5 });
+      expect(raw).not.toMatch(/victim|0123456789abcdef/);
+      expect(JSON.stringify((await list(owner.options))[0])).not.toMatch(/victim|0123456789abcdef/);
+    },
+  );
+
+  test('of a provider’s kind names no object of anybody else’s choice either', async () => {
+    await service.advance(60);
+    const test_data = { ...NAMED, id: 'pi_0123456789abcdef01234567', amount: 5 };
+    await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
+    const { raw, body } = await lastAt('all');
+    expect(body.data.object).toEqual({ id: 'test', amount: 5, currency: 'usd', status: 'succeeded', test: true });
+    expect(raw).not.toMatch(/victim|0123456789abcdef/);
   });
 
   test('may be a provider’s', async () => {
@@ -430,6 +492,21 @@ describe('an event that is sent again', () => {
     expect(second.body.data).toEqual(first.body.data);
     await service.settle();
     expect(await received()).toHaveLength(2);
+  });
+
+  test('is asked for 60 times a minute by one caller at most', async () => {
+    const [hasty, other] = [await signIn(service, { is_admin: true }), await signIn(service, { is_admin: true })];
+    const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
+    await service.moveTo(new Date(Math.ceil((service.now() + 1) / 60_000) * 60_000 + 20_000).toISOString());
+    const statuses: number[] = [];
+    for (let at = 0; at < 60; at += 1) statuses.push((await replay(inbound.id, hasty.options)).status);
+    expect(new Set(statuses)).toEqual(new Set([409]));
+    const refused = await replay(inbound.id, hasty.options);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect(refused.headers.get('retry-after')).toBe('40');
+    expect((await replay(inbound.id, other.options)).status).toBe(409);
+    await service.advance(40);
+    expect((await replay(inbound.id, hasty.options)).status).toBe(409);
   });
 
   test('is kept for 30 days', async () => {

@@ -84,6 +84,7 @@ describe('the bundles', () => {
       requestContext: { requestId: 'r1', http: { method: 'GET', path: '/payments', sourceIp: '192.0.2.1' } },
     };
     const answer = (id: string) => `(await (${imported(id)}).handler(${JSON.stringify(event)}, {})).statusCode`;
+    event.requestContext.http.method = 'DELETE';
     expect(await inNode([answer('payments.list'), answer(DEFAULT_ID)])).toEqual([401, 405]);
   });
 

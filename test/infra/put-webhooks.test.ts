@@ -84,6 +84,10 @@ describe('the secret of the webhooks', () => {
     it.each([
       ['{"WEBHOOK_1_URL":', 'payments/prod/webhooks holds no JSON object of texts'],
       ['{"WEBHOOK_1_URL":"http://10.0.0.1"}', 'WEBHOOK_1_URL: must begin with https://'],
+      [
+        '{"WEBHOOK_1_URL":"https://a.example","WEBHOOK_1_SECRET":"whsec_c2hvcnQ="}',
+        'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod',
+      ],
     ])('is left alone where what it holds is of no use: %s', async (there, message) => {
       const putting = put({ STAGE: 'prod', EXTERNAL_WEBHOOKS_ENABLED: 'false' }, there);
       await expect(putting).rejects.toThrow(message);

@@ -30,6 +30,39 @@ describe('the settings of a deployment', () => {
     expect(() => readDeploymentSettings({ STAGE: 'prod', RATE_LIMITS: 'off' })).toThrow('RATE_LIMITS');
   });
 
+  it('names everything that production refuses, the webhooks’ secrets too', () => {
+    const read = () =>
+      readDeploymentSettings({
+        STAGE: 'prod',
+        IDENTITY_URL: 'http://id.example',
+        IDENTITY_JWKS_URI: 'http://id.example/jwks',
+        PUBLIC_BASE_URL: 'http://pay.example.com',
+        PROVIDER_B_BASE_URL: 'http://paypal.example',
+        EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
+        RATE_LIMITS: 'off',
+        GUEST_TOKEN_SECRET: 'x',
+        WEBHOOK_2_URL: 'https://hooks.example',
+        WEBHOOK_2_SECRET: 'whsec_c2hvcnQ=',
+        PROVIDER_TIMEOUT_MS: '25000',
+      });
+    try {
+      read();
+      expect.unreachable();
+    } catch (error) {
+      expect((error as Error).message.split('\n').map((line) => line.split(':')[0])).toEqual([
+        'PROVIDER_TIMEOUT_MS',
+        'PUBLIC_BASE_URL',
+        'IDENTITY_URL',
+        'IDENTITY_JWKS_URI',
+        'PROVIDER_B_BASE_URL',
+        'GUEST_TOKEN_SECRET',
+        'RATE_LIMITS',
+        'EXTERNAL_WEBHOOK_ALLOW_PRIVATE',
+        'WEBHOOK_2_SECRET',
+      ]);
+    }
+  });
+
   it('is a development stage when nothing is said', () => {
     expect(readDeploymentSettings({})).toMatchObject({
       stage: 'dev',

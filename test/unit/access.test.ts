@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Action, may, meantOrganization, ownerFor, standingRefusal } from '../../shared/access/access.ts';
+import { type Action, may, mayShow, meantOrganization, ownerFor, standingRefusal } from '../../shared/access/access.ts';
 import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
@@ -179,12 +179,54 @@ describe('a project', () => {
     expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing('member') })).toBe(
       'INSUFFICIENT_PERMISSIONS',
     );
-    expect(verdict(me, 'canManagePayments', theirs, inOrg)).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing(undefined) })).toBe(
+      'INSUFFICIENT_PERMISSIONS',
+    );
+    expect(verdict(me, 'canManagePayments', ofOrg, inOrg)).toBe('ask org_1');
+    for (const record of [theirs, {}]) {
+      expect(verdict(me, 'canManagePayments', record, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    }
   });
 
-  test('may be named by a guest, who may not change it', () => {
-    expect(verdict(guest({ byToken: false }), 'canManagePayments', ofOrg, inOrg)).toBe('read');
+  test('may be named by no platform admin and no guest, and by nobody once its organization is gone', () => {
+    for (const caller of [guest(), guest({ byToken: false })]) {
+      expect(verdict(caller, 'canManagePayments', ofOrg, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    }
+    expect(verdict(admin, 'canManagePayments', theirs, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    const gone = { ...GONE, role: 'owner' as const };
+    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: gone })).toBe('INSUFFICIENT_PERMISSIONS');
     expect(verdict({ kind: 'anonymous' }, 'read', ofOrg, inOrg)).toBe('RESOURCE_NOT_FOUND');
+  });
+});
+
+describe('a record beside another', () => {
+  const shown = (caller: Caller, rule: Rule, record: Owned, more: { standing?: Standing; guestsRead?: true } = {}) =>
+    mayShow(caller, { ...kind(rule), ...(more.guestsRead && { guestsRead: true }) }, record, more.standing).kind;
+
+  test('is shown to whom its own route would show it', () => {
+    expect(shown(me, 'owned', mine)).toBe('granted');
+    expect(shown(me, 'owned', theirs)).toBe('refused');
+    expect(shown(me, 'owned', ofOrg)).toBe('ask');
+    expect(shown(me, 'owned', ofOrg, { standing: standing('member') })).toBe('granted');
+    expect(shown(me, 'organization', { organizationId: 'org_1' }, { standing: standing(undefined) })).toBe('refused');
+    expect(shown(admin, 'owned', ofOrg, { standing: standing(undefined) })).toBe('refused');
+  });
+
+  test('is shown to a guest where its route takes a guest token', () => {
+    expect(shown(guest(), 'owned', ofGuest, { guestsRead: true })).toBe('granted');
+    expect(shown(guest(), 'owned', ofGuest)).toBe('refused');
+    expect(shown(guest({ guestId: 'gst_2' }), 'owned', ofGuest, { guestsRead: true })).toBe('refused');
+  });
+
+  test.each(['project', 'open'] as const)('of rule %s is whole for owner, members and platform admins', (rule) => {
+    expect(shown(me, rule, mine)).toBe('granted');
+    expect(shown(admin, rule, ofOrg)).toBe('granted');
+    expect(shown(me, rule, ofOrg)).toBe('ask');
+    for (const role of ROLES) expect(shown(me, rule, ofOrg, { standing: standing(role) })).toBe('granted');
+    expect(shown(me, rule, ofOrg, { standing: standing(undefined) })).toBe('refused');
+    expect(shown(me, rule, ofOrg, { standing: GONE })).toBe('refused');
+    expect(shown(me, rule, {})).toBe('refused');
+    expect(shown(guest(), rule, ofOrg)).toBe('refused');
   });
 });
 

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/catalogue.ts';
 import { handler as unmatched } from '../../functions/default.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { hostedBy } from '../../shared/runtime.ts';
+import { type Environment, parseSettings } from '../../shared/settings.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
@@ -128,6 +130,11 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
+  test('takes a guest token on GET of a record where, beside another, guests may see that record too', () => {
+    if (spec.method !== 'GET' || !spec.access?.record) return;
+    expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
+  });
+
   test('says how a repeated request has one effect', () => {
     if (spec.method !== 'POST') {
       expect(spec.idempotent).toBe('natural');
@@ -189,7 +196,28 @@ describe('the limits of rates', () => {
   test.each([
     ['payments.create', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
     ['payments.create-intent', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
-    ['payments.confirm', { 'confirm-user': '20/60', 'confirm-payment': '10/3600' }],
+    [
+      'payments.confirm',
+      {
+        'confirm-user': '20/60',
+        'confirm-ip': '20/60',
+        'confirm-payment': '10/3600',
+        'declined-payment': '5/3600',
+        'declined-ip': '10/3600',
+        'declined-email': '10/3600',
+      },
+    ],
+    [
+      'payment-methods.create',
+      {
+        'guest-create-ip': '10/60',
+        'guest-create-email': '5/60',
+        'save-method-guest': '20/3600',
+        'save-method': '20/3600',
+      },
+    ],
+    ['organizations.add-member', { 'add-member': '30/3600' }],
+    ['webhooks.replay-log', { 'webhook-replay': '60/60' }],
     ['payments.sync', { 'sync-payment': '10/60' }],
     ['webhooks.send-test', { 'webhook-test': '10/60' }],
     ['payments.list-guest', { 'guest-payments-ip': '10/60', 'guest-payments-email': '5/60' }],
@@ -243,7 +271,32 @@ describe('the triggers', () => {
   });
 });
 
+describe('the deadline of a call to a provider', () => {
+  const LONGEST_MS = 15_000;
+  const LEFT_SECONDS = 5;
+  const callers: readonly { readonly id: string; readonly uses: readonly Right[]; readonly timeoutSeconds: number }[] =
+    [...endpoints, ...triggers].filter(({ uses }: { readonly uses: readonly Right[] }) =>
+      uses.includes('secrets:providers'),
+    );
+
+  test('may be 15 s and no longer', () => {
+    expect(parseSettings({ PROVIDER_TIMEOUT_MS: String(LONGEST_MS) })).toMatchObject({
+      PROVIDER_TIMEOUT_MS: LONGEST_MS,
+    });
+    expect(() => parseSettings({ PROVIDER_TIMEOUT_MS: String(LONGEST_MS + 1) })).toThrow(
+      /^PROVIDER_TIMEOUT_MS: [^\n]+$/,
+    );
+  });
+
+  test.each(callers)('leaves 5 s to $id', ({ timeoutSeconds }) => {
+    expect(timeoutSeconds).toBeGreaterThanOrEqual(LONGEST_MS / 1_000 + LEFT_SECONDS);
+  });
+});
+
 describe('what no route matches', () => {
+  const hosted = (env: Environment) => hostedBy({ env, now: Date.now });
+  beforeEach(() => hosted({}));
+
   const ask = async (method: string, path: string) => {
     const { statusCode, headers, body } = await unmatched(apiEvent({ method, path }));
     return {
@@ -253,16 +306,24 @@ describe('what no route matches', () => {
     };
   };
 
-  test.each(['/', '/nothing', '/payment', '/payments/a/b/c', '/payments.', '/xpayments/intents/a/b'])(
-    '%s is not found',
-    async (path) => {
-      expect(await ask('GET', path)).toMatchObject({
-        status: 404,
-        allow: undefined,
-        body: { success: false, code: 'ROUTE_NOT_FOUND', request_id: 'req-1' },
-      });
-    },
-  );
+  test.each([
+    '/',
+    '/nothing',
+    '/payment',
+    '/payments/a/b/c',
+    '/payments.',
+    '/payments/',
+    '/xpayments/intents/a/b',
+    '/v1/payments',
+    '/nowhere/payments',
+    '//payments',
+  ])('GET %s is not found', async (path) => {
+    expect(await ask('GET', path)).toMatchObject({
+      status: 404,
+      allow: undefined,
+      body: { success: false, code: 'ROUTE_NOT_FOUND', request_id: 'req-1' },
+    });
+  });
 
   test.each(endpoints.map(({ path }) => path.replaceAll(/\{[^}]+\}/g, 'a')))(
     'another method on %s is not allowed',
@@ -273,7 +334,15 @@ describe('what no route matches', () => {
     },
   );
 
-  test('under a prefix is the same', async () => {
+  test('is not found where the gateway took an encoded path for another one', async () => {
+    expect(await ask('GET', '/payments/pay_1')).toMatchObject({ status: 404, allow: undefined });
+  });
+
+  test('is the same under the prefix of the settings, and under no other', async () => {
+    hosted({ BASE_PATH: '/pay/v1/' });
     expect(await ask('DELETE', '/pay/v1/payments')).toMatchObject({ status: 405, allow: 'POST, GET' });
+    for (const path of ['/payments', '/pay/v1', '/pay/v2/payments', '/pay/v1payments', '/pay/v1//payments']) {
+      expect(await ask('DELETE', path)).toMatchObject({ status: 404, allow: undefined });
+    }
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RateLimit } from '../../shared/http/endpoint.ts';
-import { enforceLimits } from '../../shared/http/rate-limit.ts';
+import { countDecline, enforceLimits, takePlace } from '../../shared/http/rate-limit.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -30,7 +30,9 @@ const service = (limits: readonly RateLimit[]) => {
       );
     return count;
   };
-  return { clock, memory, ask, passed };
+  const decline = (fields: Parameters<typeof apiRequest>[0] = {}) => countDecline(deps, limits, apiRequest(fields));
+  const take = () => takePlace(deps, limits[0] ?? byIp, apiRequest());
+  return { clock, memory, ask, passed, decline, take };
 };
 
 describe('a rate limit', () => {
@@ -95,5 +97,51 @@ describe('a rate limit', () => {
     expect(memory.items()).toHaveLength(2);
     expect(JSON.stringify(memory.items())).not.toMatch(/203\.0\.113|user_1/);
     for (const { ttl } of memory.items()) expect(Number(ttl)).toBeLessThanOrEqual(NOON / 1_000 + 7_200);
+  });
+});
+
+describe('a limit of declined payments', () => {
+  const declines: RateLimit = { ...byIp, name: 'declined', counts: 'declined payments' };
+
+  test('counts what was declined alone, and refuses once that was too often', async () => {
+    const { ask, passed, decline } = service([declines]);
+    expect(await passed(9)).toBe(9);
+    for (const _ of [1, 2, 3]) await decline();
+    expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
+    expect(await passed(1, { sourceIp: '203.0.113.8' })).toBe(1);
+  });
+
+  test('begins anew with the next window', async () => {
+    const { clock, passed, decline } = service([declines]);
+    for (const _ of [1, 2, 3, 4]) await decline();
+    expect(await passed(1)).toBe(0);
+    clock.at = NOON + 60_000;
+    expect(await passed(1)).toBe(1);
+  });
+
+  test('stands beside others, which a decline does not count for', async () => {
+    const { passed, decline, memory } = service([byUser, declines]);
+    for (const _ of [1, 2]) await decline();
+    expect(await passed(9)).toBe(5);
+    expect(memory.items()).toHaveLength(2);
+  });
+});
+
+describe('a place in a window', () => {
+  const settled = async (all: readonly Promise<unknown>[]): Promise<number> =>
+    (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled').length;
+
+  test('is taken by no more than the window has, however many ask at once', async () => {
+    const { take } = service([byIp]);
+    expect(await settled(Array.from({ length: 50 }, take))).toBe(3);
+  });
+
+  test('that is given back is free again, and once only', async () => {
+    const { take, clock } = service([byIp]);
+    for (let time = 0; time < 9; time += 1) await (await take()).giveBack();
+    const late = await take();
+    clock.at = NOON + 300_000;
+    await late.giveBack();
+    expect(await settled(Array.from({ length: 9 }, take))).toBe(3);
   });
 });

@@ -57,6 +57,12 @@ describe('an Idempotency-Key', () => {
     expect(refusalOf(() => checkKey(key)).code).toBe('IDEMPOTENCY_KEY_INVALID');
   });
 
+  test('has 20 characters or more where it alone opens the answer again', () => {
+    const sole = (length: number) => () => checkKey('x'.repeat(length), true);
+    expect(refusalOf(sole(19)).code).toBe('IDEMPOTENCY_KEY_INVALID');
+    expect(sole(20)()).toHaveLength(20);
+  });
+
   test('counts for one caller, route, path and key', () => {
     const scopes = [
       scopeOf('user:1', 'POST /payments', {}, 'k'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { functionEnvironment, readHostSettings, type Wiring } from '../../infra/local/environment.ts';
+import { checkSettings, functionEnvironment, readHostSettings, type Wiring } from '../../infra/local/environment.ts';
 import { parseSettings } from '../../shared/settings.ts';
 
 const wiring: Wiring = {
@@ -56,6 +56,20 @@ describe('the environment of the functions', () => {
 });
 
 describe('the settings of the host', () => {
+  test('refuse prod, which is deployed, and name what it would refuse besides', () => {
+    const DEPLOYED = 'STAGE: prod is deployed (npm run deploy), not started';
+    expect(() => checkSettings({ STAGE: 'prod' }, '')).toThrow(new RegExp(`^${DEPLOYED.replace(/[()]/g, '\\$&')}$`));
+    const env = { STAGE: 'prod', GUEST_TOKEN_SECRET: 'x', RATE_LIMITS: 'off', WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' };
+    expect(() => checkSettings({ ...env, WEBHOOK_1_URL: 'https://hooks.example' }, '')).toThrow(
+      [
+        DEPLOYED,
+        'GUEST_TOKEN_SECRET: must have at least 32 characters in prod',
+        'RATE_LIMITS: must be on in prod',
+        'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod',
+      ].join('\n'),
+    );
+  });
+
   test('have defaults', () => {
     expect(readHostSettings({})).toEqual({ port: 3000, dataDir: '.local', basePath: '', dynamoEndpoint: '' });
   });

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
-import {
-  includedMethodView,
-  type PaymentMethod,
-  paymentMethodShape,
-} from '../../shared/payment-methods/payment-method.ts';
+import { methodBeside, type PaymentMethod, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
 import { methodView } from '../../shared/payment-methods/view.ts';
 import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
@@ -134,7 +130,7 @@ test('a record is stored with what lists look for, and shown without what is int
 });
 
 test('beside a payment it has the eight fields of the contract', () => {
-  expect(Object.keys(includedMethodView(method())).sort()).toEqual([
+  expect(Object.keys(Object(methodBeside.view(method()))).sort()).toEqual([
     'alias',
     'card_brand',
     'expiry_month',

@@ -7,6 +7,7 @@ const problems = (query: unknown): readonly string[] => {
   return parsed.success ? [] : [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
 };
 const included = (query: unknown) => includesOf(getPaymentQuery.parse(query));
+const includedInList = (query: unknown) => includesOf(listPaymentsQuery.parse(query));
 
 describe('the query of a payment list', () => {
   test('asks for the first twenty, newest first, where it says nothing', () => {
@@ -81,8 +82,20 @@ describe('the includes of one payment', () => {
     expect(included(query)).toEqual(expected);
   });
 
+  test('of a list are the payment method alone', () => {
+    for (const query of [{ include: 'pm' }, { include: 'payment_method' }, { include_pm: '1' }]) {
+      expect(includedInList(query)).toEqual(['payment_method']);
+    }
+    expect(includedInList({ include_project: 'true' })).toEqual([]);
+  });
+
   test('are refused where they are not known', () => {
-    expect(getPaymentQuery.safeParse({ include: 'pm,secrets' }).success).toBe(false);
+    for (const include of ['pm,secrets', 'secrets', '', 'pm,', 'PM']) {
+      expect(getPaymentQuery.safeParse({ include }).success).toBe(false);
+      expect(problems({ include })).toEqual(['include']);
+    }
+    expect(problems({ include: 'pm, payment_method' })).toEqual([]);
+    expect(problems({ include: 'order' })).toEqual(['include']);
     expect(getPaymentQuery.safeParse({ include_pm: 'yes' }).success).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { hostedBy, moneyDeps } from '../../shared/runtime.ts';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { dispatchDeps, hostedBy, moneyDeps, webDeps } from '../../shared/runtime.ts';
 
 const manager = mockClient(SecretsManagerClient);
 const MINUTE_MS = 60_000;
@@ -45,5 +45,57 @@ describe('the keys of a provider', () => {
   test('close the slot where the secret is empty', async () => {
     holding('{}');
     expect(await open()).toBeUndefined();
+  });
+});
+
+describe('in production', () => {
+  const GUEST = { email: 'ada@example.com', guestId: 'gst_1' };
+  const LONG = 'x'.repeat(32);
+  const stage = (STAGE: string, more: Record<string, string> = {}) => {
+    const env = { STAGE, TABLE_NAME: 't', GUEST_TOKEN_SECRET_ARN: 'arn:g', WEBHOOKS_SECRET_ARN: 'arn:w', ...more };
+    hostedBy({ env, now: () => now });
+    return webDeps().guestTokens;
+  };
+  const guestSecret = (secret: string): void => {
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:g' }).resolves({ SecretString: secret });
+  };
+
+  test('a guest secret of under 32 characters signs and verifies nothing, and one line says so', async () => {
+    const written: string[] = [];
+    vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(String(line)) > 0);
+    guestSecret('short');
+    const issued = await stage('staging').issue(GUEST);
+    const guests = stage('prod');
+    expect(await guests.issue(GUEST)).toBeUndefined();
+    await expect(guests.read(issued?.token ?? '')).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+    vi.restoreAllMocks();
+    expect(written).toHaveLength(1);
+    expect(JSON.parse(written[0] ?? '')).toMatchObject({ level: 'ERROR', message: 'guest token secret refused' });
+    expect(written[0]).not.toContain('"short"');
+  });
+
+  test('the guest secrets of 32 characters and more go on beside one that is refused', async () => {
+    vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+    guestSecret(`short,${LONG}`);
+    const guests = stage('prod');
+    const issued = await guests.issue(GUEST);
+    expect(await guests.read(issued?.token ?? '')).toMatchObject(GUEST);
+  });
+
+  test('no event leaves under a webhook secret of under 24 bytes', async () => {
+    const targets = { EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_1_URL: 'https://hooks.example' };
+    const secret = JSON.stringify({ ...targets, WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' });
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:w' }).resolves({ SecretString: secret });
+    stage('prod');
+    await expect(dispatchDeps().targets()).rejects.toThrow('WEBHOOK_1_SECRET: must hold at least 24 bytes in prod');
+    stage('staging');
+    expect(await dispatchDeps().targets()).toHaveLength(1);
+  });
+
+  test('no raw card is taken, whatever the settings say', () => {
+    stage('prod', { ALLOW_RAW_CARDS: 'true' });
+    expect(webDeps().allowRawCards).toBe(false);
+    stage('staging', { ALLOW_RAW_CARDS: 'true' });
+    expect(webDeps().allowRawCards).toBe(true);
   });
 });

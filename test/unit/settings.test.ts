@@ -43,7 +43,8 @@ describe('the settings', () => {
     ['IDENTITY_JWKS_URI', 'nowhere'],
     ['PROVIDER_TIMEOUT_MS', '10s'],
     ['PROVIDER_TIMEOUT_MS', '99'],
-    ['PROVIDER_TIMEOUT_MS', '25001'],
+    ['PROVIDER_TIMEOUT_MS', '15001'],
+    ['PROVIDER_TIMEOUT_MS', '25000'],
     ['PROVIDER_TIMEOUT_MS', '1000.5'],
     ['GUEST_TOKEN_TTL_SECONDS', '0'],
     ['GUEST_TOKEN_TTL_SECONDS', '-1'],
@@ -78,6 +79,37 @@ describe('the settings', () => {
     expect(mistakes({ STAGE: 'prod', RATE_LIMITS: 'off' })).toEqual(['RATE_LIMITS: must be on in prod']);
     expect(mistakes({ STAGE: 'prod' })).toEqual([]);
     expect(parseSettings({ STAGE: 'staging', RATE_LIMITS: 'off' }).RATE_LIMITS).toBe(false);
+  });
+
+  const FOR_TESTS_ONLY: Environment = {
+    PUBLIC_BASE_URL: 'http://api.example',
+    IDENTITY_URL: 'http://id.example',
+    IDENTITY_JWKS_URI: 'http://id.example/jwks',
+    PROVIDER_A_BASE_URL: 'http://127.0.0.1:1/stripe',
+    PROVIDER_D_BASE_URL: 'HTTP://braintree.example',
+    GUEST_TOKEN_SECRET: `${'x'.repeat(32)},${'x'.repeat(31)}`,
+    RATE_LIMITS: 'off',
+    EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
+
+  test.each(Object.entries(FOR_TESTS_ONLY))('allow no production with %s=%s', (name, value) => {
+    const found = mistakes({ STAGE: 'prod', [name]: value });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(new RegExp(`^${name}: must [^\\n]+ in prod$`));
+    expect(mistakes({ STAGE: 'staging', [name]: value })).toEqual([]);
+  });
+
+  test('name all that production refuses at once, beside any other mistake', () => {
+    const found = mistakes({ ...FOR_TESTS_ONLY, STAGE: 'prod', GUEST_EMAIL_LIST: 'all' });
+    expect(found.map((line) => line.split(':')[0]).toSorted()).toEqual(
+      [...Object.keys(FOR_TESTS_ONLY), 'GUEST_EMAIL_LIST'].toSorted(),
+    );
+    expect(found.join()).not.toContain('xxx');
+  });
+
+  test('allow production with https and a guest secret of 32 characters', () => {
+    const good = { STAGE: 'prod', IDENTITY_URL: 'https://id.example', GUEST_TOKEN_SECRET: 'x'.repeat(32) };
+    expect(mistakes(good)).toEqual([]);
   });
 
   test('read lists by their commas', () => {

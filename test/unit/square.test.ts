@@ -392,6 +392,15 @@ describe("Square's events", () => {
       type: undefined,
     });
     expect(readEvent(event('payment.updated', {}))).toMatchObject({ type: undefined });
+    const bare = { merchant_id: 'M', type: 'labor.shift.updated', event_id: 'e1', created_at: '2030-01-01T00:00:01Z' };
+    for (const data of [undefined, null, 'x', { object: 'shift' }, { id: 7 }, { object: { card: 'gone' } }]) {
+      expect(readEvent({ ...bare, data })).toMatchObject({ id: 'e1', type: undefined });
+    }
+  });
+
+  test('of ours that cannot be read are none', () => {
+    expect(readEvent(event('payment.updated', { payment: { ...PAYMENT, id: 7 } }))).toBeUndefined();
+    expect(readEvent(event('card.updated', { card: 'gone' }))).toBeUndefined();
   });
 });
 

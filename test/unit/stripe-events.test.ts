@@ -107,6 +107,24 @@ describe('an event', () => {
     expect(readStripeEvent(body)).toBeUndefined();
   });
 
+  test.each<[string, object]>([
+    ['balance.available', own('balance.available', { object: 'balance', available: [] })],
+    ['tax.settings.updated', own('tax.settings.updated', { object: 'tax.settings', status: 'active' })],
+    ['invoice.upcoming', own('invoice.upcoming', { object: 'invoice', amount_due: 100 })],
+    ['terminal.reader.updated', own('terminal.reader.updated', { id: 'tmr_1', amount: 2.5, latest_charge: 7 })],
+    [
+      'v1.billing.meter.no_meter_found',
+      {
+        id: 'evt_1',
+        object: 'v2.core.event',
+        type: 'v1.billing.meter.no_meter_found',
+        created: '2026-03-10T12:00:00.000Z',
+      },
+    ],
+  ])('of a kind that is not ours needs no object of ours: %s', (rawType, body) => {
+    expect(readStripeEvent(body)).toMatchObject({ id: 'evt_1', rawType, type: undefined, createdAt: 1_773_144_000 });
+  });
+
   test('is read or is none, whatever is sent', () => {
     fc.assert(
       fc.property(fc.json(), fc.json(), (object, body) => {

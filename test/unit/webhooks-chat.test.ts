@@ -30,6 +30,16 @@ describe('a message for a chat service', () => {
     });
   });
 
+  test('says of a test event that it is one', () => {
+    const data = { test: true, ...SAMPLES['payment.succeeded'] };
+    const { text, blocks } = chatMessage('payment.succeeded', {
+      ...canonical('payment.succeeded', data),
+      test: true,
+    });
+    expect(text).toBe('Test: Payment succeeded: 10.00 USD');
+    expect(blocks[1]?.text.text).toMatch(/^\*test\*: true$/m);
+  });
+
   test.each([
     [2_550, 'JPY', '2550 JPY'],
     [2_550, 'kwd', '2.550 KWD'],

@@ -144,6 +144,18 @@ describe('the targets', () => {
     ]);
   });
 
+  test('have secrets of 24 bytes or more in production', () => {
+    const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+    const at = (secret: string, stage: 'prod' | 'staging', more: Environment = {}) =>
+      mistakesIn(() => parseTargets({ WEBHOOK_1_URL: URL_1, WEBHOOK_1_SECRET: secret, ...more }, false, stage));
+    expect(at(secretOf(24), 'prod')).toEqual([]);
+    expect(at(secretOf(23), 'staging')).toEqual([]);
+    const weak = 'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod';
+    expect(at(secretOf(23), 'prod')).toEqual([weak]);
+    expect(at(`${secretOf(32)},${secretOf(8)}`, 'prod')).toEqual([weak]);
+    expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: a URL is wanted', weak]);
+  });
+
   test('are said by variables that are known from all others', () => {
     const asked = new Set<string>();
     const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readContractEvent } from '../contract-event.ts';
+import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../provider.ts';
 import { centsOf } from './amounts.ts';
 import { failureOf } from './report.ts';
@@ -27,22 +27,11 @@ export const readPayPalEvent = (body: unknown): ProviderEvent | undefined => {
     id,
     rawType,
     createdAt: Math.floor(Date.parse(at) / 1_000),
-    ...(said ?? { type: undefined, object: { ...BLANK, id: idOf(resource) } }),
+    ...(said ?? { type: undefined, object: { ...NO_OBJECT, id: idOf(resource) } }),
   };
 };
 
 const idOf = (resource: unknown): string => z.looseObject({ id: z.string() }).safeParse(resource).data?.id ?? '';
-
-const BLANK: Omit<ProviderEvent['object'], 'id'> = {
-  intentId: undefined,
-  amountCents: undefined,
-  currency: undefined,
-  attemptRef: undefined,
-  failureCode: undefined,
-  ourPaymentId: undefined,
-  method: undefined,
-  customer: undefined,
-};
 
 const CAPTURE_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
   Object.entries({
@@ -60,7 +49,7 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
   return {
     type,
     object: {
-      ...BLANK,
+      ...NO_OBJECT,
       id: capture.id,
       intentId: capture.supplementary_data?.related_ids?.order_id,
       amountCents: capture.amount && centsOf(capture.amount),
@@ -88,7 +77,7 @@ const orderSaid = (rawType: string, resource: unknown): Said | undefined => {
   return {
     type,
     object: {
-      ...BLANK,
+      ...NO_OBJECT,
       id: order.id,
       amountCents: unit && centsOf(unit.amount),
       currency: unit?.amount.currency_code,
@@ -108,5 +97,5 @@ const TOKEN_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
 const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
   const type = TOKEN_EVENTS.get(rawType);
   const token = paymentTokenSchema.safeParse(resource).data;
-  return type && token && { type, object: { ...BLANK, id: token.id, method: tokenFacts(token) } };
+  return type && token && { type, object: { ...NO_OBJECT, id: token.id, method: tokenFacts(token) } };
 };

@@ -46,7 +46,7 @@ export const webhookVerifier = (options: VerifyOptions) => {
     return verdict;
   };
 
-  return async ({ raw, headers, now }: WebhookRequest): Promise<Verdict> => {
+  return async ({ raw, headers, now, beforeAsking }: WebhookRequest): Promise<Verdict> => {
     const parsed = headersSchema.safeParse(headers);
     const text = jsonObjectText(raw);
     if (!parsed.success || text === undefined || options.webhookId === '') return 'invalid';
@@ -58,6 +58,7 @@ export const webhookVerifier = (options: VerifyOptions) => {
     const known = remembered.get(id);
     // A transmission's id is no secret: only the very same message is known by it.
     if (known?.of === of) return known.verdict;
+    await beforeAsking?.();
     const verdict = await ask(options, signed, text);
     return verdict === 'unavailable' ? verdict : remember(id, of, verdict);
   };

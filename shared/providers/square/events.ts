@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readContractEvent } from '../contract-event.ts';
+import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent, ReportedStatus } from '../provider.ts';
 import { cardFacts } from './cards.ts';
 import { reportedMoney } from './currencies.ts';
@@ -15,44 +15,48 @@ const eventSchema = z.looseObject({
   event_id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
   created_at: z.iso.datetime({ offset: true }),
-  data: z.looseObject({
-    id: z.nullish(z.string().check(z.maxLength(255))),
-    object: z.nullish(
-      z.looseObject({
-        payment: z.optional(z.partial(paymentSchema, { status: true, amount_money: true, order_id: true })),
-        card: z.optional(cardSchema),
-        customer: z.optional(customerSchema),
-        order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
-      }),
-    ),
-  }),
+  data: z.optional(z.unknown()),
 });
-type SquareEvent = z.infer<typeof eventSchema>;
+const dataSchema = z.looseObject({
+  id: z.nullish(z.string().check(z.maxLength(255))),
+  object: z.nullish(
+    z.looseObject({
+      payment: z.optional(z.partial(paymentSchema, { status: true, amount_money: true, order_id: true })),
+      card: z.optional(cardSchema),
+      customer: z.optional(customerSchema),
+      order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
+    }),
+  ),
+});
+interface SquareEvent {
+  readonly type: string;
+  readonly data: z.infer<typeof dataSchema>;
+}
 type Said = Pick<ProviderEvent, 'type' | 'object'>;
 
 export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
   const parsed = eventSchema.safeParse(body);
   if (!parsed.success) return readContractEvent(body);
-  const event = parsed.data;
-  const said = paymentSaid(event) ?? orderSaid(event) ?? cardSaid(event) ?? customerSaid(event);
+  const { event_id: id, type, created_at: at } = parsed.data;
+  const data = dataSchema.safeParse(parsed.data.data).data;
+  // An event that the service acts on and cannot read is refused.
+  if (!data && isActedOn(type)) return undefined;
+  const said = data && saidBy({ type, data });
   return {
-    id: event.event_id,
-    rawType: event.type,
-    createdAt: Math.floor(Date.parse(event.created_at) / 1_000),
-    ...(said ?? { type: undefined, object: { ...BLANK, id: event.data.id ?? '' } }),
+    id,
+    rawType: type,
+    createdAt: Math.floor(Date.parse(at) / 1_000),
+    ...(said ?? { type: undefined, object: { ...NO_OBJECT, id: data?.id ?? '' } }),
   };
 };
 
-const BLANK: Omit<ProviderEvent['object'], 'id'> = {
-  intentId: undefined,
-  amountCents: undefined,
-  currency: undefined,
-  attemptRef: undefined,
-  failureCode: undefined,
-  ourPaymentId: undefined,
-  method: undefined,
-  customer: undefined,
-};
+const saidBy = (event: SquareEvent): Said | undefined =>
+  paymentSaid(event) ?? orderSaid(event) ?? cardSaid(event) ?? customerSaid(event);
+
+const isActedOn = (type: string): boolean =>
+  /^payment\.(created|updated)$|^order\.updated$/.test(type) ||
+  Object.hasOwn(CARD_EVENTS, type) ||
+  Object.hasOwn(CUSTOMER_EVENTS, type);
 
 const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>> = {
   processing: 'payment_intent.processing',
@@ -69,7 +73,7 @@ const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
   return {
     type: status && PAYMENT_EVENTS[status],
     object: {
-      ...BLANK,
+      ...NO_OBJECT,
       id: payment.id,
       intentId: payment.order_id,
       ...(payment.amount_money && reportedMoney(payment.amount_money)),
@@ -86,7 +90,7 @@ const orderSaid = ({ type, data }: SquareEvent): Said | undefined => {
   if (!order || type !== 'order.updated') return undefined;
   return {
     type: order.state === 'CANCELED' ? 'payment_intent.canceled' : undefined,
-    object: { ...BLANK, id: order.order_id },
+    object: { ...NO_OBJECT, id: order.order_id },
   };
 };
 
@@ -102,7 +106,7 @@ const cardSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const card = data.object?.card;
   const id = card?.id ?? data.id;
   if (!card || !id || !type.startsWith('card.')) return undefined;
-  return { type: CARD_EVENTS[type], object: { ...BLANK, id, method: cardFacts(card) } };
+  return { type: CARD_EVENTS[type], object: { ...NO_OBJECT, id, method: cardFacts(card) } };
 };
 
 const CUSTOMER_EVENTS: Readonly<Record<string, InboundEventType>> = {
@@ -117,5 +121,5 @@ const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const id = customer?.id ?? data.id;
   const known = CUSTOMER_EVENTS[type];
   if (!id || !known) return undefined;
-  return { type: known, object: { ...BLANK, id, customer: customer && customerFacts(customer) } };
+  return { type: known, object: { ...NO_OBJECT, id, customer: customer && customerFacts(customer) } };
 };

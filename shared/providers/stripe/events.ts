@@ -34,13 +34,16 @@ const STRIPE_NAMES: ReadonlyMap<string, InboundEventType> = new Map(
 );
 
 export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
-  const event = readContractEvent(body);
+  const event = readContractEvent(body, STRIPE_NAMES);
+  if (!event) return undefined;
+  const type = STRIPE_NAMES.get(event.rawType) ?? event.type;
+  if (type === undefined) return event;
   const own = ownFields.safeParse(body);
-  if (!event || !own.success) return undefined;
+  if (!own.success) return undefined;
   const { latest_charge: charge, last_payment_error: error } = own.data.data.object;
   return {
     ...event,
-    type: STRIPE_NAMES.get(event.rawType) ?? event.type,
+    type,
     object: {
       ...(own.data.object === STRIPES_OWN ? inCents(event.object) : event.object),
       attemptRef: idOf(charge),

@@ -48,7 +48,7 @@ const verify = ({ call }: PayPalRequest): Answer => {
 
 /** The text of a field of the outermost object, byte for byte. The whole is known to be JSON. */
 const rawField = (json: string, name: string): string | undefined => {
-  const tokens = json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g);
+  const tokens = json.matchAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\],:]/gs);
   let depth = 0;
   let key: string | undefined;
   let start: number | undefined;

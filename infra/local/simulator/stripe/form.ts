@@ -23,10 +23,19 @@ export const parseForm = (parameters: URLSearchParams): Form => {
   return formOf(root);
 };
 
+/** `a[b][]` is a, b and nothing. Each bracket is looked for behind the last, so that time is linear in the length. */
 const keysOf = (name: string): string[] => {
   const head = name.indexOf('[');
   if (head <= 0) return [name];
-  return [name.slice(0, head), ...[...name.slice(head).matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '')];
+  const keys = [name.slice(0, head)];
+  let open = head;
+  while (open >= 0) {
+    const close = name.indexOf(']', open);
+    if (close < 0) break;
+    keys.push(name.slice(open + 1, close));
+    open = name.indexOf('[', close);
+  }
+  return keys;
 };
 
 const grow = (branch: Branch, keys: readonly string[], value: string): void => {

@@ -26,7 +26,7 @@ const CLAUSE =
 
 export const searchPayments = ({ call, unit }: StripeRequest): StripeObject => {
   const sent = readParameters(call, fields);
-  const clauses = sent.query.split(/\s+AND\s+/i).map((clause) => clauseOf(clause.trim()));
+  const clauses = sent.query.split(/\sAND\s/i).map((clause) => clauseOf(clause.trim()));
   const reference = /metadata\[["']payment_id["']\]\s*:\s*["']([^"']+)["']/.exec(sent.query)?.[1];
   const found = unit.documents.payments
     .all(reference)

@@ -1,0 +1,88 @@
+/**
+ * How processor time grows with the length of a text. The least of several runs counts, so that noise cannot add to it,
+ * and differences below the floor count for nothing.
+ */
+const SHORT = 2_500;
+const LONG = 25_000;
+export const LONGEST = 250_000;
+/** Ten times the length takes ten times as long, and a little more for what the machine does beside. */
+const MOST_GROWTH = 12;
+const FLOOR_MS = 25;
+const RUNS = 3;
+
+/** Characters and near-misses of what expressions look for; each is repeated to the length wanted. */
+const UNITS = [
+  ...['1', 'a', 'Z', ' ', '.', '@', '-', '"', "'", '[', '{', '(', '/', ',', ':', '\\', '\n', '_', 'é', '😀'],
+  ...[
+    'Zm9v',
+    'a@',
+    'a@a.',
+    "a@b.c'",
+    '4 ',
+    '4-',
+    '4242 4242 4242 4242 ',
+    'sk_',
+    '_secret_',
+    '?secret',
+    '?token=a',
+    '&a=',
+  ],
+  ...['\\"', '[]', 'a,', 'a.', '%41', ' AND ', '="'],
+];
+/** What an expression may want to see before it reads on. */
+const HEADS = ['', '?', '"', '[', '/', 'a@', '\\"', 'Bearer ', 'application/', 't=1,'];
+
+export interface Text {
+  readonly name: string;
+  readonly of: (length: number) => string;
+}
+
+const text = (head: string, unit: string): Text => ({
+  name: JSON.stringify([head, unit]),
+  of: (length) => (head + unit.repeat(Math.ceil(length / unit.length))).slice(0, length).toWellFormed(),
+});
+
+export const TEXTS: readonly Text[] = HEADS.flatMap((head) => UNITS.map((unit) => text(head, unit)));
+/** Enough for a whole function, whose expressions are each tried with all texts. */
+const PLAIN_TEXTS: readonly Text[] = [
+  ...['1', 'a', ' ', '@', '-', '"', '[', '\\', '😀', 'Zm9v', 'a@a.', '4 ', '_secret_', '?token=a', '[]', 'a,'],
+].map((unit) => text('', unit));
+
+type Run = (text: string) => unknown;
+
+const spent = async (run: Run, given: string, runs = RUNS): Promise<number> => {
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < runs; at += 1) {
+    const before = process.cpuUsage();
+    await run(given);
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+};
+
+const growsTooFast = (shorter: number, longer: number): boolean => longer > MOST_GROWTH * shorter + FLOOR_MS;
+
+const SLOWEST = 2;
+
+/** The texts by which `run` takes more than linear time, with its milliseconds at each length. */
+export const growthOf = async (run: Run, texts: readonly Text[] = PLAIN_TEXTS): Promise<readonly string[]> => {
+  const measured: { readonly text: Text; readonly long: number }[] = [];
+  for (const one of texts) {
+    const long = await spent(run, one.of(LONG), 1);
+    measured.push({ text: one, long });
+    // Quadratic already: the other texts would take their time too.
+    if (long > FLOOR_MS) break;
+  }
+  const slowest = measured.toSorted((one, other) => other.long - one.long).slice(0, SLOWEST);
+  const found: string[] = [];
+  for (const { text: one } of slowest) {
+    const [short, long] = [await spent(run, one.of(SHORT)), await spent(run, one.of(LONG))];
+    if (growsTooFast(short, long)) found.push(`${one.name}: ${short} ms, ${long} ms`);
+    else {
+      const longest = await spent(run, one.of(LONGEST));
+      if (growsTooFast(long, longest)) found.push(`${one.name}: ${short} ms, ${long} ms, ${longest} ms`);
+    }
+  }
+  return found;
+};

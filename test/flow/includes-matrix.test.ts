@@ -1,0 +1,336 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { INCLUDES, type Include } from '../../shared/payments/queries.ts';
+import { intentBody, VISA } from '../builders/intent.ts';
+import { productBody, projectBody } from '../builders/reference.ts';
+import { changeTable, itemsOf } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import type { CallerName, Column } from './matrix/tables.ts';
+import { buildWorld, type Maker, type World } from './matrix/world.ts';
+import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
+
+/**
+ * Every include × every caller × whose the included record is: it shows what the record's own route answers to that
+ * caller, and null where the route refuses. The ids are stored behind the service's back, so that each caller owns a
+ * payment and a subscription that name every record, however they came by it.
+ */
+const service = withHost({ frozen: true, env: OWN_BILLING });
+
+/** The callers of the authorization matrix who can have payments, a former member, and a buyer: no role anywhere. */
+const CALLERS = [
+  'owner',
+  'admin',
+  'billing',
+  'member',
+  'removed member',
+  'user without organization',
+  'owner of another organization',
+  'platform admin',
+  'own guest token',
+  "other's guest token",
+] as const;
+type Caller = (typeof CALLERS)[number];
+const isGuest = (caller: Caller): boolean => caller.endsWith('guest token');
+
+const COLUMNS = ['own', "another's", 'organization', 'another organization', 'guest'] as const satisfies Column[];
+const WHOSE = [...COLUMNS, 'gone'] as const;
+type Whose = (typeof WHOSE)[number];
+
+/** The ids of one record of each kind, of one owner. */
+interface Ids {
+  readonly payment_method: string;
+  readonly subscription: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly product: string;
+}
+
+const RESOURCES = INCLUDES.filter((name) => name !== 'order');
+type Resource = Exclude<Include, 'order'>;
+
+let world: World;
+let adminOptions: RequestOptions;
+let removed: { readonly options: RequestOptions; readonly userId: string };
+const ids = new Map<string, Ids>();
+
+const optionsOf = (caller: Caller): RequestOptions =>
+  caller === 'removed member' ? removed.options : { headers: world.callers[caller].carriers[0]?.headers ?? {} };
+const userIdOf = (caller: Caller): string =>
+  caller === 'removed member' ? removed.userId : world.userIdOf(caller as CallerName);
+const makerOf = (caller: Caller, column: Column): Maker => {
+  if (column === 'own') return { options: optionsOf(caller), fields: {} };
+  return world.makerOf(caller as CallerName, column);
+};
+const idsFor = (caller: Caller, whose: Whose): Ids => {
+  const found = ids.get(`${whose} ${whose === 'own' ? caller : ''}`);
+  if (!found) throw new Error(`nothing was made for ${caller} × ${whose}`);
+  return found;
+};
+
+const must = async (answer: ReturnType<typeof service.get>): Promise<ParsedJson> => {
+  const { status, body } = await answer;
+  if (status >= 300) throw new Error(JSON.stringify(body));
+  return body;
+};
+
+const GONE: Ids = {
+  payment_method: 'pmt_000000000000000000000000',
+  subscription: 'sub_000000000000000000000000',
+  organization: 'org_000000000000000000000000',
+  project: 'gone',
+  product: 'gone',
+};
+
+let made = 0;
+/** A record of every kind, of that maker. */
+const makeRecords = async ({ options, fields }: Maker, userId: string | undefined): Promise<Ids> => {
+  made += 1;
+  const project = `project-${made}`;
+  const product = `product-${made}`;
+  const owner = 'organization_id' in fields ? fields : { owner_user_id: userId };
+  await must(
+    service.put(`/admin/projects/${project}`, projectBody({ ...owner, billing_email: 'b@example.com' }), adminOptions),
+  );
+  const secret = { provider_refs: { provider_a: 'price_1' }, metadata: { margin: '40' } };
+  await must(service.put(`/admin/products/${product}`, productBody({ ...fields, ...secret }), adminOptions));
+  const who = await payer(service, options, VISA, fields);
+  const { id } = await subscribe(service, who, { ...fields, total_cents: 0 });
+  return {
+    payment_method: who.names.payment_method_id,
+    subscription: id,
+    organization: String(fields['organization_id'] ?? GONE.organization),
+    project,
+    product,
+  };
+};
+
+beforeAll(async () => {
+  world = await buildWorld(service);
+  adminOptions = { headers: world.callers['platform admin'].carriers[0]?.headers ?? {} };
+  const session = await service.session({ email: 'removed.member@example.com' });
+  removed = { options: { session: session.session_id }, userId: session.user_id };
+  const members = `/organizations/${world.organizationId}/members`;
+  const owner = optionsOf('owner');
+  const joined = await must(service.post(members, { email: 'removed.member@example.com', role: 'billing' }, owner));
+  for (const caller of CALLERS) {
+    // A guest owns no project; only users do.
+    ids.set(`own ${caller}`, await makeRecords(makerOf(caller, 'own'), isGuest(caller) ? undefined : userIdOf(caller)));
+  }
+  for (const column of COLUMNS.filter((name) => name !== 'own')) {
+    const userId = column === "another's" ? world.userIdOf('anonymous') : undefined;
+    ids.set(`${column} `, await makeRecords(world.makerOf('owner', column), userId));
+  }
+  ids.set('gone ', GONE);
+  expect((await service.request('DELETE', `${members}/${joined.data.id}`, owner)).status).toBe(200);
+  await makePayments();
+  await makeSubscriptions();
+}, 120_000);
+
+/** What a route answers to this caller; undefined where it refuses. */
+const direct = (path: string, caller: Caller): Promise<ParsedJson> => {
+  const answer = async (): Promise<ParsedJson> => {
+    const { status, body } = await service.get(path, optionsOf(caller));
+    return status === 200 ? (body.data ?? body) : undefined;
+  };
+  const known = answers.get(`${caller} ${path}`) ?? answer();
+  answers.set(`${caller} ${path}`, known);
+  return known;
+};
+/** Nothing changes once all is made, so that each question is asked once. */
+const answers = new Map<string, Promise<ParsedJson>>();
+
+const pick = (record: ParsedJson, fields: readonly string[]) =>
+  Object.fromEntries(fields.map((field) => [field, record[field] ?? null]));
+
+const BUYERS_PROJECT = ['id', 'name', 'slug'];
+const PRODUCT_PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'];
+const PRODUCT_TERMS = ['billing_interval', 'interval_multiplier', 'trial_days', 'is_active'];
+const BUYERS_PRODUCT = ['id', 'name', 'description', ...PRODUCT_PRICES, ...PRODUCT_TERMS];
+
+/** A reference record as platform admins see it; undefined where there is none. */
+const reference = (kind: 'projects' | 'products', id: string) => direct(`/admin/${kind}/${id}`, 'platform admin');
+
+/** What an include must show, by the routes alone. */
+const EXPECTED: Readonly<Record<Resource, (id: string, caller: Caller) => Promise<unknown>>> = {
+  payment_method: async (id, caller) => {
+    const method = await direct(`/payment-methods/${id}`, caller);
+    if (!method) return null;
+    const { type, card_exp_month, card_exp_year } = method;
+    return {
+      ...pick(method, ['id', 'wallet_type', 'card_brand', 'alias']),
+      ...{
+        payment_type: type,
+        last_four: method.card_last_four,
+        expiry_month: card_exp_month,
+        expiry_year: card_exp_year,
+      },
+    };
+  },
+  subscription: async (id, caller) => (await direct(`/subscriptions/${id}`, caller)) ?? null,
+  organization: async (id, caller) => {
+    const organization = await direct(`/organizations/${id}`, caller);
+    if (!organization) return null;
+    const { your_role: _, ...shown } = organization;
+    return shown;
+  },
+  project: async (id, caller) => {
+    const whole = await reference('projects', id);
+    if (!whole) return null;
+    const isOpen =
+      caller === 'platform admin' || (await direct(`/memberships?entity_type=project&entity_id=${id}`, caller));
+    return pick(whole, isOpen ? [...BUYERS_PROJECT, 'billing_email'] : BUYERS_PROJECT);
+  },
+  product: async (id, caller) => {
+    const whole = await reference('products', id);
+    if (!whole) return null;
+    const isOpen = caller === 'platform admin' || (await direct(`/organizations/${whole.organization_id}`, caller));
+    return isOpen ? whole : pick(whole, BUYERS_PRODUCT);
+  },
+};
+
+interface Naming {
+  readonly caller: Caller;
+  readonly whose: Whose;
+  /** Of the organization whose records it names, where the caller can have such a payment. */
+  readonly organizationId: string | undefined;
+}
+
+const organizationIn = (caller: Caller, whose: Whose): string | undefined => {
+  const { organization } = idsFor(caller, whose);
+  return isGuest(caller) || organization === GONE.organization ? undefined : organization;
+};
+const nameOf = ({ caller, whose, organizationId }: Naming): string => `${caller} ${whose} ${organizationId}`;
+
+/** Payments of the callers, each naming all records of one owner, by what it names. */
+const payments = new Map<string, string>();
+
+const makePayments = async (): Promise<void> => {
+  const cells = CALLERS.flatMap((caller) => WHOSE.map((whose) => ({ caller, whose })));
+  const wanted: Naming[] = cells.flatMap((cell) => {
+    const organizationId = organizationIn(cell.caller, cell.whose);
+    const personal = { ...cell, organizationId: undefined };
+    return organizationId === undefined ? [personal] : [personal, { ...cell, organizationId }];
+  });
+  for (const naming of wanted) {
+    const { id } = await must(service.post('/payments/intents', intentBody(), optionsOf(naming.caller)));
+    payments.set(nameOf(naming), id);
+  }
+  const stored = new Map(
+    (await itemsOf(service, 'PAY#')).filter(({ sk }) => sk === 'PAY').map((item) => [item.pk, item]),
+  );
+  for (const naming of wanted) {
+    const named = idsFor(naming.caller, naming.whose);
+    const names = {
+      paymentMethodId: named.payment_method,
+      projectId: named.project,
+      productId: named.product,
+      subscriptionId: named.subscription,
+      organizationId: naming.organizationId,
+    };
+    await changeTable(service, { put: { ...stored.get(`PAY#${payments.get(nameOf(naming))}`), ...names } });
+  }
+};
+
+const subscriptionCopy = (caller: Caller, whose: Whose): string => `copy ${caller} ${whose}`;
+
+/** Subscriptions of the callers, each naming method and project of one owner. */
+const makeSubscriptions = async (): Promise<void> => {
+  const stored = new Map(
+    (await itemsOf(service, 'SUB#')).filter(({ sk }) => sk === 'SUB').map((item) => [item.pk, item]),
+  );
+  for (const caller of CALLERS) {
+    const own = stored.get(`SUB#${idsFor(caller, 'own').subscription}`);
+    for (const whose of WHOSE) {
+      const { payment_method: paymentMethodId, project: projectId } = idsFor(caller, whose);
+      const id = subscriptionCopy(caller, whose);
+      const keys = { pk: `SUB#${id}`, sort: `${own.createdAt}#${id}` };
+      await changeTable(service, { put: { ...own, ...keys, id, paymentMethodId, projectId } });
+    }
+  }
+};
+
+/** How often each include was shown whole, as buyers see it, and not at all. */
+const tally = new Map<string, number>();
+const WHOLE_FIELD: Readonly<Partial<Record<Include, string>>> = { project: 'billing_email', product: 'metadata' };
+const count = (name: Include, shown: ParsedJson): void => {
+  const how = shown === null ? 'null' : (WHOLE_FIELD[name] ?? 'id') in shown ? 'whole' : 'buyer';
+  tally.set(`${name} ${how}`, (tally.get(`${name} ${how}`) ?? 0) + 1);
+};
+
+/** What one payment shows, by `include=` and by the shorthands. */
+const check = async (naming: Naming): Promise<void> => {
+  const { caller, whose, organizationId } = naming;
+  const cell = nameOf(naming);
+  const id = payments.get(cell);
+  const named = idsFor(caller, whose);
+  const expected = Object.fromEntries(
+    await Promise.all(RESOURCES.map(async (name) => [name, await EXPECTED[name](named[name], caller)] as const)),
+  );
+  const listed = await direct(`/payments/${id}?include=${INCLUDES.join(',')}`, caller);
+  const flags = INCLUDES.map((name) => `include_${name}=true`).join('&');
+  expect(await direct(`/payments/${id}?${flags}`, caller), cell).toEqual(listed);
+  const organization = organizationId === undefined ? null : expected['organization'];
+  expect(pick(listed, RESOURCES), cell).toEqual({ ...expected, organization });
+  expect(listed.order).toMatchObject({ payment_id: id, product_id: named.product, status: 'pending' });
+  for (const name of INCLUDES) count(name, listed[name]);
+};
+
+describe('the matrix of includes', () => {
+  test.each(CALLERS)('beside one payment shows %s what the records’ own routes show', async (caller) => {
+    for (const whose of WHOSE) {
+      const organizationId = organizationIn(caller, whose);
+      await check({ caller, whose, organizationId: undefined });
+      if (organizationId !== undefined) await check({ caller, whose, organizationId });
+    }
+  });
+
+  test.each(CALLERS)('beside a list of payments shows %s what the methods’ own route shows', async (caller) => {
+    for (const query of ['include=payment_method', 'include=pm', 'include_pm=true', 'include_payment_method=true']) {
+      const listed = await direct(`/payments?limit=50&organization_id=&${query}`, caller);
+      const shown = new Map(listed.map(({ id, payment_method }: ParsedJson) => [id, payment_method]));
+      for (const whose of WHOSE) {
+        const id = payments.get(nameOf({ caller, whose, organizationId: undefined }));
+        const expected = await EXPECTED.payment_method(idsFor(caller, whose).payment_method, caller);
+        expect([whose, shown.get(id)]).toEqual([whose, expected]);
+      }
+    }
+  });
+
+  test.each(CALLERS.filter((caller) => !isGuest(caller)))(
+    'beside a list of subscriptions shows %s what the records’ own routes show',
+    async (caller) => {
+      const listed = await direct('/subscriptions?include_pm=true&include_projects=true', caller);
+      const shown = new Map<string, ParsedJson>(listed.map((one: ParsedJson) => [one.id, one]));
+      for (const whose of WHOSE) {
+        const named = idsFor(caller, whose);
+        const { payment_method, project } = shown.get(subscriptionCopy(caller, whose));
+        expect({ whose, payment_method, project }).toEqual({
+          whose,
+          payment_method: await EXPECTED.payment_method(named.payment_method, caller),
+          project: await EXPECTED.project(named.project, caller),
+        });
+      }
+    },
+  );
+
+  test('asked for every include, and met each of its answers', () => {
+    const seen = Object.fromEntries([...tally].sort());
+    for (const name of ['payment_method', 'subscription', 'organization'] as const) {
+      expect(seen).toMatchObject({ [`${name} whole`]: expect.any(Number), [`${name} null`]: expect.any(Number) });
+    }
+    for (const name of ['project', 'product'] as const) {
+      expect(seen).toMatchObject({ [`${name} whole`]: expect.any(Number), [`${name} buyer`]: expect.any(Number) });
+    }
+  });
+
+  test('opens nothing to callers without a credential or with only an e-mail', async () => {
+    const id = payments.get(nameOf({ caller: 'own guest token', whose: 'own', organizationId: undefined }));
+    for (const name of ['anonymous', 'guest_data', 'bad session', 'expired session'] as const) {
+      const headers = world.callers[name].carriers[0]?.headers ?? {};
+      for (const path of [`/payments/${id}?include=${INCLUDES.join(',')}`, '/payments?include=pm']) {
+        expect((await service.get(path, { headers })).status, `${name} ${path}`).toBe(401);
+      }
+    }
+    const stranger = await service.get(`/payments/${id}?include=pm`, optionsOf("other's guest token"));
+    expect(stranger.status).toBe(404);
+  });
+});

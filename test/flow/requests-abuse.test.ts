@@ -1,0 +1,329 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
+import type { Signing } from '../../infra/local/simulator/vendor.ts';
+import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
+import { methodBody } from '../builders/payer.ts';
+import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
+import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { newOrganization, newPerson } from './organization-steps.ts';
+import { company } from './payers.ts';
+
+/** What limits hold back: forged events that a provider has to verify, and tries of cards, e-mails and targets. */
+const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
+
+const address = (ip: string): RequestOptions => ({ headers: { 'x-forwarded-for': ip } });
+const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({
+  ...options,
+  ...address(ip),
+  headers: { ...options.headers, ...address(ip).headers },
+});
+let addresses = 0;
+/** An address that nobody has called from. */
+const newAddress = (): string => {
+  addresses += 1;
+  return `203.0.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`;
+};
+
+const statusesOf = (answers: readonly TestAnswer[]): number[] => answers.map(({ status }) => status);
+const times = <T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => task(index)));
+const inTurn = async (count: number, task: (index: number) => Promise<TestAnswer>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) statuses.push((await task(index)).status);
+  return statuses;
+};
+const many = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
+/** One of a list, which begins anew after its end. */
+const at = <T>(list: readonly T[], index: number): T => {
+  const one = list[index % list.length];
+  if (one === undefined) throw new Error('the list is empty');
+  return one;
+};
+const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' } };
+
+/** Every window begins anew, 20 s ago. */
+beforeEach(async () => {
+  const hour = HOUR * 1_000;
+  await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
+  await service.clearFaults();
+  await service.clearProviderRequests();
+});
+
+const slot: Signing['slot'] = {
+  adapter: 'paypal',
+  apiKey: '',
+  webhookUrl: '',
+  webhookSecret: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
+};
+let events = 0;
+/** An event of PayPal's, each another, as PayPal or somebody else signs it. */
+const transmission = (kind: 'valid' | 'invalid') => {
+  events += 1;
+  const body = JSON.stringify({
+    id: `WH-${events}`,
+    event_type: 'PAYMENT.CAPTURE.PENDING',
+    create_time: new Date(service.now()).toISOString(),
+    resource: { id: `CAPTURE${events}`, amount: { value: '25.00', currency_code: 'USD' } },
+  });
+  return { body, headers: signatureHeaders({ raw: body, slot, at: service.now(), kind }) };
+};
+const receive = (ip: string, sent: { body: string; headers: Record<string, string> }): Promise<TestAnswer> =>
+  service.request('POST', '/webhooks/provider_b', from(ip, sent));
+const deliver = (ip: string, kind: 'valid' | 'invalid') => receive(ip, transmission(kind));
+
+const verifications = async (): Promise<number> =>
+  (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/verify-webhook-signature'))
+    .length;
+
+describe('a forged event at provider_b', () => {
+  test('asks PayPal 60 times a minute at most, however many come at once; the rest are 429', async () => {
+    const [forger, paypal] = [newAddress(), newAddress()];
+    const answers = await times(150, () => deliver(forger, 'invalid'));
+    expect(statusesOf(answers).toSorted()).toEqual([...many(60, 401), ...many(90, 429)]);
+    expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('40');
+    expect(await verifications()).toBe(60);
+    expect(statusesOf(await times(5, () => deliver(paypal, 'valid')))).toEqual(many(5, 200));
+    expect(await deliver(forger, 'valid')).toMatchObject(RETRY_LATER);
+    await service.advance(40);
+    expect(await deliver(forger, 'valid')).toMatchObject({ status: 200 });
+  });
+
+  test('that is malformed asks nobody, and counts for the same window', async () => {
+    const forger = newAddress();
+    const { body, headers } = transmission('invalid');
+    const malformed: readonly Record<string, string>[] = [
+      {},
+      { ...headers, 'paypal-cert-url': 'https://api.paypal.com.evil.example/cert' },
+      { ...headers, 'paypal-cert-url': 'http://api.paypal.com/cert' },
+      { ...headers, 'paypal-transmission-id': '' },
+    ];
+    const answers = await times(64, (index) => receive(forger, { body, headers: at(malformed, index) }));
+    expect(statusesOf(answers).toSorted()).toEqual([...many(60, 401), ...many(4, 429)]);
+    expect(await verifications()).toBe(0);
+    expect(await deliver(forger, 'invalid')).toMatchObject(RETRY_LATER);
+    expect(await verifications()).toBe(0);
+  });
+
+  test('is remembered as forged: sent again it asks nobody, and still counts', async () => {
+    const forger = newAddress();
+    const same = transmission('invalid');
+    expect(await inTurn(62, () => receive(forger, same))).toEqual([...many(60, 401), ...many(2, 429)]);
+    expect(await verifications()).toBe(1);
+  });
+});
+
+describe('true events of one address', () => {
+  test('take no place in the window of refused ones', async () => {
+    const paypal = newAddress();
+    for (let batch = 0; batch < 3; batch += 1) {
+      expect(statusesOf(await times(25, () => deliver(paypal, 'valid')))).toEqual(many(25, 200));
+    }
+    const forged = await times(70, () => deliver(paypal, 'invalid'));
+    expect(statusesOf(forged).toSorted()).toEqual([...many(60, 401), ...many(10, 429)]);
+  });
+
+  test('are not refused for those that are forged elsewhere', async () => {
+    const [forger, paypal] = [newAddress(), newAddress()];
+    const [forged, genuine] = await Promise.all([
+      times(100, () => deliver(forger, 'invalid')),
+      times(20, () => deliver(paypal, 'valid')),
+    ]);
+    expect(statusesOf(forged)).toContain(429);
+    expect(statusesOf(genuine)).toEqual(many(20, 200));
+  });
+
+  test('are asked about 60 times a minute at most while PayPal gives no answer', async () => {
+    const paypal = newAddress();
+    await service.fault({ action: 'error_500', path: '/v1/notifications/verify-webhook-signature', times: 100 });
+    const answers = await times(70, () => deliver(paypal, 'valid'));
+    expect(statusesOf(answers).toSorted()).toEqual([...many(10, 429), ...many(60, 503)]);
+    expect(await verifications()).toBe(60);
+    await service.clearFaults();
+    await service.advance(40);
+    expect(await deliver(paypal, 'valid')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('confirms', () => {
+  /** A new guest's payment, and how the guest's requests are sent. */
+  const guestPayment = async (email?: string) => {
+    const body = guestIntentBody({}, email === undefined ? {} : { email });
+    const { body: payment } = await service.post('/payments/intents', body, from(newAddress()));
+    return { id: payment.id, guestToken: payment.guest_token };
+  };
+  type GuestPayment = Awaited<ReturnType<typeof guestPayment>>;
+  const tryCard = (ip: string, { id, guestToken }: GuestPayment, card?: string) =>
+    confirm(service, id, from(ip, { guestToken }), card === undefined ? {} : { payment_method_id: card });
+  const cardsTried = async (): Promise<number> =>
+    (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
+
+  test('without a session: 20 a minute of an address; with one there is no such limit', async () => {
+    const ip = newAddress();
+    const guests = await times(4, () => guestPayment());
+    // Without a method a confirmation is refused before anything is claimed.
+    const answers = await times(20, (index) => tryCard(ip, at(guests, index)));
+    expect(statusesOf(answers)).toEqual(many(20, 400));
+    const fifth = await guestPayment();
+    expect(await tryCard(ip, fifth)).toMatchObject(RETRY_LATER);
+    expect(await tryCard(newAddress(), fifth)).toMatchObject({ status: 400 });
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    expect(await confirm(service, payment.id, from(ip, user.options))).toMatchObject({ status: 400 });
+    await service.advance(40);
+    expect(await tryCard(ip, fifth)).toMatchObject({ status: 400 });
+  });
+
+  test('that are declined: 5 an hour of a payment, then nothing is charged', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    const pay = (card: string) => confirm(service, payment.id, user.options, { payment_method_id: card });
+    expect(await inTurn(5, () => pay(DECLINED))).toEqual(many(5, 402));
+    const refused = await pay(VISA);
+    expect(refused).toMatchObject(RETRY_LATER);
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    const other = await createIntent(service, user);
+    expect(await confirm(service, other.id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+    await service.advance(HOUR - 20);
+    expect(await pay(VISA)).toMatchObject({ status: 200 });
+  });
+
+  test('that are declined: 10 an hour of an address, over any number of guests and payments', async () => {
+    const ip = newAddress();
+    const guests = await times(12, () => guestPayment());
+    const answers = await inTurn(12, (index) => tryCard(ip, at(guests, index), DECLINED));
+    expect(answers).toEqual([...many(10, 402), ...many(2, 429)]);
+    await service.advance(2 * MINUTE);
+    const next = await guestPayment();
+    expect(await tryCard(ip, next, VISA)).toMatchObject(RETRY_LATER);
+    expect(await tryCard(newAddress(), next, VISA)).toMatchObject({ status: 200 });
+    await service.advance(HOUR);
+    expect(await tryCard(ip, await guestPayment(), DECLINED)).toMatchObject({ status: 402 });
+  });
+
+  test('that are declined: 10 an hour of a guest’s e-mail, from any address', async () => {
+    const email = 'card.tester@example.com';
+    const payments: GuestPayment[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      payments.push(await guestPayment(email));
+      await service.advance(15);
+    }
+    const answers = await inTurn(12, (index) => tryCard(newAddress(), at(payments, index), DECLINED));
+    expect(answers).toEqual([...many(10, 402), ...many(2, 429)]);
+    expect(await tryCard(newAddress(), await guestPayment(), VISA)).toMatchObject({ status: 200 });
+  });
+
+  test('that succeed count for none of these', async () => {
+    const ip = newAddress();
+    const guests = await times(12, () => guestPayment());
+    expect(await inTurn(12, (index) => tryCard(ip, at(guests, index), VISA))).toEqual(many(12, 200));
+  });
+
+  test('of ten guests of one address, ten each in a minute, test few cards, and none in the hour after', async () => {
+    const ip = newAddress();
+    const guests = await times(10, () => guestPayment());
+    await service.clearProviderRequests();
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await times(10, (index) => tryCard(ip, at(guests, index), DECLINED));
+      expect(statusesOf(answers)).toEqual(many(10, round === 0 ? 402 : 429));
+    }
+    await service.advance(2 * MINUTE);
+    expect(await tryCard(ip, at(guests, 0), DECLINED)).toMatchObject(RETRY_LATER);
+    expect(await cardsTried()).toBe(10);
+  });
+
+  test('that answer again what an Idempotency-Key has kept count once', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    const once = { ...user.options, idempotencyKey: 'declined-once-and-for-all' };
+    const again = () => confirm(service, payment.id, once, { payment_method_id: DECLINED });
+    expect(await inTurn(8, again)).toEqual(many(8, 402));
+    expect(await confirm(service, payment.id, user.options, { payment_method_id: VISA })).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe('members', () => {
+  test('are added 30 times an hour by one caller, whether the e-mail has an account or not', async () => {
+    const [owner, other] = [await newPerson(service), await newPerson(service)];
+    const [acme, mine, theirs] = [
+      await newOrganization(service, owner),
+      await newOrganization(service, owner),
+      await newOrganization(service, other),
+    ];
+    const add = (user: User, organizationId: string, index: number) =>
+      service.post(
+        `/organizations/${organizationId}/members`,
+        { email: `nobody.${index}@example.com`, role: 'member' },
+        user.options,
+      );
+    const answers = await times(30, (index) => add(owner, index % 2 ? acme : mine, index));
+    expect(new Set(statusesOf(answers))).toEqual(new Set([404]));
+    const refused = await add(owner, acme, 30);
+    expect(refused).toMatchObject(RETRY_LATER);
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(await add(other, theirs, 31)).toMatchObject({ status: 404 });
+    // Who may not add anybody learns nothing, and is not counted.
+    expect(await add(other, acme, 32)).toMatchObject({ status: 403 });
+    await service.advance(HOUR - 20);
+    expect(await add(owner, acme, 33)).toMatchObject({ status: 404 });
+  });
+});
+
+describe('payment methods', () => {
+  const save = (options: RequestOptions, fields: object = {}) =>
+    service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
+  /** A token that its provider has never seen: each try asks the provider. */
+  const DECLINED_TOKEN = 'pm_of_nobody';
+
+  test('are saved 20 times an hour by one user', async () => {
+    const [user, other] = [await signIn(service), await signIn(service)];
+    const first = await inTurn(20, () => save(user.options));
+    expect(first).not.toContain(429);
+    const refused = await save(user.options);
+    expect(refused).toMatchObject(RETRY_LATER);
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect((await save(other.options)).status).toBe(first[0]);
+    await service.advance(HOUR - 20);
+    expect((await save(user.options)).status).toBe(first[0]);
+  });
+
+  test('are saved 20 times an hour for one organization, by whoever may; strangers use up nothing of it', async () => {
+    const acme = await company(service);
+    const stranger = await signIn(service);
+    const organization_id = acme.id;
+    expect(await inTurn(25, () => save(stranger.options, { organization_id }))).toEqual(many(25, 403));
+    const both = [acme.owner, acme.admin];
+    const answers = await inTurn(20, (index) => save(at(both, index).options, { organization_id }));
+    expect(answers).not.toContain(429);
+    expect(await save(acme.owner.options, { organization_id })).toMatchObject(RETRY_LATER);
+    expect((await save(acme.owner.options)).status).toBe(answers[0]);
+  });
+
+  test('are saved 20 times an hour by one guest', async () => {
+    const guest_data = { email: 'saver@example.com', name: 'Guest' };
+    const answers: number[] = [];
+    for (let index = 0; index < 22; index += 1) {
+      answers.push((await save(from(newAddress()), { guest_data })).status);
+      await service.advance(20);
+    }
+    expect(answers.slice(0, 20)).not.toContain(429);
+    expect(answers.slice(20)).toEqual([429, 429]);
+  });
+});
+
+describe('with RATE_LIMITS=off', () => {
+  const free = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
+
+  test('nothing of this is counted', async () => {
+    const user = await signIn(free);
+    const payment = await createIntent(free, user);
+    const pay = (card: string) => confirm(free, payment.id, user.options, { payment_method_id: card });
+    expect(await inTurn(8, () => pay(DECLINED))).toEqual(many(8, 402));
+    expect(await pay(VISA)).toMatchObject({ status: 200 });
+    const forged = await times(70, () => free.request('POST', '/webhooks/provider_b', transmission('invalid')));
+    expect(new Set(statusesOf(forged))).toEqual(new Set([401]));
+    expect(await itemsOf(free, 'RATE#')).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventsOf, HOUR, MINUTE } from './flow.ts';
+import { withHost } from './host.ts';
+import {
+  OWN_BILLING,
+  paymentsOf,
+  readSubscription,
+  storyOf,
+  subscribe,
+  subscriber,
+  trySubscribe,
+} from './subscribers.ts';
+
+/** Charges of subscriptions of which the provider certainly did nothing (429): no attempt is counted, none is lost. */
+const service = withHost({ frozen: true, env: OWN_BILLING });
+afterEach(() => service.clearFaults());
+
+describe.each([
+  ['the intent', '/v1/payment_intents'],
+  ['the charge', '/confirm'],
+])('a renewal of which %s was not done', (_, path) => {
+  test('is made once the provider takes it, and is no failed attempt', async () => {
+    const who = await subscriber(service);
+    const { id, current_period_end } = await subscribe(service, who);
+    await service.fault({ provider: 'provider_a', path, action: 'rate_limit' });
+    await service.moveTo(current_period_end);
+    await service.advance(20 * MINUTE);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect(storyOf(service, id).join()).not.toContain('payment_failed');
+    await service.clearFaults();
+    await service.advance(10 * MINUTE);
+    const payments = await paymentsOf(service, who, id);
+    expect(payments).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
+    expect(eventsOf(service, payments[1].id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(storyOf(service, id).at(-1)).toContain('renewed');
+  });
+});
+
+test('a subscription whose first charge was not done is refused with 503, and the next try charges once', async () => {
+  const who = await subscriber(service);
+  await service.fault({ provider: 'provider_a', path: '/confirm', action: 'rate_limit' });
+  const refused = await trySubscribe(service, who);
+  expect(refused).toMatchObject({ status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } });
+  expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
+  await service.clearFaults();
+  await service.advance(HOUR);
+  expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
+  const { id } = await subscribe(service, who);
+  expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }]);
+});

@@ -1,0 +1,72 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SECOND } from '../../shared/core/time.ts';
+import { identityClient } from '../../shared/identity/identity.ts';
+
+/** An identity service that answers one session, and the key of its tokens. */
+let server: Server;
+let url: string;
+let session: object = {};
+let keys: Awaited<ReturnType<typeof generateKeyPair>>;
+const ISSUER = 'https://id.example';
+
+beforeAll(async () => {
+  keys = await generateKeyPair('EdDSA', { extractable: true });
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'key-1', alg: 'EdDSA', use: 'sig' };
+  server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(request.url === '/jwks' ? { keys: [jwk] } : session));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+
+const client = (audience = '') =>
+  identityClient({ url, jwksUri: `${url}/jwks`, issuer: ISSUER, audience, now: Date.now });
+
+const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
+
+describe('a session', () => {
+  test.each(['2030-01-01T00:00:00Z', '2030-01-01T01:00:00.000+01:00'])('ends when it says: %s', async (expires_at) => {
+    session = { ...PERSON, expires_at };
+    expect(await client().session('s1')).toMatchObject({ userId: 'user_1', expiresAt: Date.UTC(2030, 0, 1) });
+  });
+
+  test.each([undefined, null, '', 'never', 'tomorrow', '2030', 4_102_444_800, true, {}])(
+    'without a readable end is no session: %j',
+    async (expires_at) => {
+      session = { ...PERSON, expires_at };
+      expect(await client().session('s1')).toBeUndefined();
+    },
+  );
+});
+
+describe('a bearer token', () => {
+  const signed = (audience: string | string[] | undefined) => {
+    const token = new SignJWT({ email: PERSON.email })
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'key-1' })
+      .setSubject(PERSON.user_id)
+      .setIssuer(ISSUER)
+      .setExpirationTime(Math.floor(Date.now() / SECOND) + 3_600);
+    return (audience === undefined ? token : token.setAudience(audience)).sign(keys.privateKey);
+  };
+
+  test.each([
+    ['payments', true],
+    [['shop', 'payments'], true],
+    ['shop', false],
+    [['shop', 'payments-staging'], false],
+    [[], false],
+    [undefined, false],
+  ])('for %j is taken where the audience is payments: %s', async (audience, isTaken) => {
+    const found = await client('payments').sessionOfToken(await signed(audience));
+    expect(found?.userId).toBe(isTaken ? 'user_1' : undefined);
+  });
+
+  test.each(['payments', undefined])('for %j is taken where no audience is set', async (audience) => {
+    expect(await client().sessionOfToken(await signed(audience))).toMatchObject({ userId: 'user_1' });
+  });
+});

@@ -1,0 +1,262 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import fc from 'fast-check';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { endpoints } from '../../functions/catalogue.ts';
+import { handler as unmatched } from '../../functions/default.ts';
+import { compileRoutes } from '../../infra/local/routes.ts';
+import { parseForm } from '../../infra/local/simulator/stripe/form.ts';
+import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
+import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';
+import { decodeCursor } from '../../shared/http/cursor.ts';
+import { metadataSchema } from '../../shared/http/fields.ts';
+import { jsonBodyOf, queryOf } from '../../shared/http/parse.ts';
+import { apiVersion } from '../../shared/http/version.ts';
+import { canonicalJson, checkKey } from '../../shared/idempotency/idempotency.ts';
+import { errorFields } from '../../shared/observability/logger.ts';
+import { redacted } from '../../shared/observability/redaction.ts';
+import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
+import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
+import { readSquareEvent } from '../../shared/providers/square/events.ts';
+import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
+import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import { chatMessage } from '../../shared/webhooks/chat.ts';
+import { matches } from '../../shared/webhooks/filters.ts';
+import { urlProblem } from '../../shared/webhooks/targets.ts';
+import { apiEvent } from '../builders/api-event.ts';
+import { growthOf, LONGEST, TEXTS, type Text } from '../builders/growth.ts';
+import { NOON } from '../builders/payment.ts';
+import { answers, stripeThatAnswers } from '../builders/stripe.ts';
+
+/** Text that a caller or a provider sends is read in time linear in its length: nobody stops the service with a long word. */
+const ROOT = resolve(import.meta.dirname, '../..');
+
+interface Literal {
+  readonly where: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+const nodesOf = (node: ts.Node): readonly ts.Node[] => {
+  const inner: ts.Node[] = [];
+  node.forEachChild((child) => {
+    inner.push(child, ...nodesOf(child));
+  });
+  return inner;
+};
+
+const files = ['shared', 'functions', 'infra/local'].flatMap((folder) =>
+  globSync(`${folder}/**/*.ts`, { cwd: ROOT }).map((name) => ({
+    name,
+    nodes: nodesOf(ts.createSourceFile(name, readFileSync(join(ROOT, name), 'utf8'), ts.ScriptTarget.Latest, true)),
+  })),
+);
+
+const literals: readonly Literal[] = files.flatMap(({ name, nodes }) =>
+  nodes.filter(ts.isRegularExpressionLiteral).map(({ text }): Literal => {
+    const end = text.lastIndexOf('/');
+    return { where: name, source: text.slice(1, end), flags: text.slice(end + 1) };
+  }),
+);
+
+/** These read what the project itself has written. */
+const OWN_TEXT: Readonly<Record<string, readonly string[]>> = { 'functions/default.ts': ['\\{[^}]+\\}'] };
+
+/** Made while the process runs, of our own words: an id's form, and the routes of the catalogue. */
+const MADE_LATER = ['shared/core/ids.ts', 'functions/default.ts'];
+
+const makesExpression = (node: ts.Node): boolean =>
+  (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp';
+
+describe('every regular expression', () => {
+  test('is a literal that stands here', () => {
+    expect(literals.length).toBeGreaterThan(80);
+    const makers = files.filter(({ nodes }) => nodes.some(makesExpression)).map(({ name }) => name);
+    expect(makers.filter((name) => !MADE_LATER.includes(name))).toEqual([]);
+  });
+
+  const read = literals.filter(({ where, source }) => !OWN_TEXT[where]?.includes(source));
+  const byFile = Object.entries(Object.groupBy(read, ({ where }) => where));
+
+  test.each(byFile)('of %s takes linear time', async (_, found = []) => {
+    const slow: string[] = [];
+    for (const { source, flags } of found) {
+      // At each place of the text, as replacing tries it: no use asks for more.
+      const expression = new RegExp(source, [...new Set(`${flags.replace('y', '')}g`)].join(''));
+      const growth = await growthOf((text) => text.replaceAll(expression, ''), TEXTS);
+      slow.push(...growth.map((told) => `${source} at ${told}`));
+    }
+    expect(slow).toEqual([]);
+  });
+});
+
+const quietly =
+  (run: (text: string) => unknown) =>
+  async (text: string): Promise<void> => {
+    try {
+      await run(text);
+    } catch {
+      // Refused is as good as read.
+    }
+  };
+
+const stripe = stripeThatAnswers(answers(200, {})).provider();
+const paypalSays = webhookVerifier({
+  exchange: async () => ({ kind: 'unknown', reason: 'error' }),
+  webhookId: 'WEBHOOK',
+  baseUrl: '',
+});
+const route = compileRoutes(
+  endpoints.map(({ id, method, path, timeoutSeconds }) => ({ id, method, path, timeoutSeconds })),
+);
+const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const signedBy = (header: string, text: string) => ({ raw: Buffer.from('{}'), headers: { [header]: text }, now: NOON });
+const wordsOf = (text: string): readonly string[] => text.match(/.{1,10}/gs) ?? [];
+const PAYPAL_HEADERS = ['cert-url', 'transmission-id', 'transmission-sig', 'transmission-time'] as const;
+
+const READERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
+  ['redaction of a text', redacted],
+  ['redaction of a value', (text) => redacted({ data: { object: { note: text } } })],
+  ['redaction of a name', (text) => redacted({ [text]: 1 })],
+  ['redaction of many texts', (text) => redacted(wordsOf(text))],
+  ['a chat message', (text) => chatMessage('payment.succeeded', { data: { note: text, [text]: 'x', email: text } })],
+  ['the title of a chat message', (text) => chatMessage(text, {})],
+  ['a JSON body that holds it', (text) => jsonBodyOf(jsonOf({ a: text, [text]: 1 }), undefined)],
+  ['a body that is it', (text) => jsonBodyOf(Buffer.from(text), undefined)],
+  ['a body of many values', (text) => jsonBodyOf(jsonOf(wordsOf(text)), undefined)],
+  ['a content type', (text) => jsonBodyOf(Buffer.from('{}'), `application/${text}`)],
+  ['a query', (text) => queryOf(apiEvent({ query: text }))],
+  ['a query of one name many times', (text) => queryOf(apiEvent({ query: 'a=1&'.repeat(text.length / 4) }))],
+  ['an Idempotency-Key', checkKey],
+  ['the form that requests are compared in', (text) => canonicalJson({ [text]: wordsOf(text) })],
+  ['an API version', apiVersion],
+  ['a cursor', decodeCursor],
+  ['metadata', (text) => metadataSchema.safeParse({ [text]: text, a: wordsOf(text) })],
+  ['a filter of events', (text) => matches('*a*.*a*@*b', text)],
+  ['a filter that is it', (text) => matches(text, 'payment.succeeded')],
+  ['the URL of a target', (text) => urlProblem(`https://${text}`, false)],
+  ['the path that no route matches', (text) => unmatched(apiEvent({ path: `/${text}` }))],
+  ['the path of a route', (text) => route('GET', `/${text}`)],
+  ['a form of Stripe’s', (text) => parseForm(new URLSearchParams(`a[${text}=1&${text}`))],
+  ['a signature of Stripe', (text) => stripe.verifyWebhook(signedBy('stripe-signature', text))],
+  ['many signatures of Stripe', (text) => stripe.verifyWebhook(signedBy('stripe-signature', `t=1,v1=${text},v1=a`))],
+  [
+    'a signature of Square',
+    (text) => verifySquareSignature(signedBy('x-square-hmacsha256-signature', text), 'key', ['https://a.example/']),
+  ],
+  ...PAYPAL_HEADERS.map(
+    (name) => [`PayPal’s ${name}`, (text: string) => paypalSays(signedBy(`paypal-${name}`, text))] as const,
+  ),
+  [
+    'an event of Stripe',
+    (text) => readStripeEvent({ id: text, type: text, created: 1, data: { object: { id: text } } }),
+  ],
+  [
+    'an event of PayPal',
+    (text) => readPayPalEvent({ id: text, event_type: text, create_time: text, resource: { id: text } }),
+  ],
+  [
+    'an event of Square',
+    (text) => readSquareEvent({ event_id: text, type: text, created_at: text, data: { id: text } }),
+  ],
+  ['an error', (text) => errorFields(new Error(text))],
+  ['a tax id', (text) => TAX_ID_TYPES.map((taxIdType) => isTaxIdValid({ taxId: text, taxIdType, country: 'FR' }))],
+];
+
+describe('what reads', () => {
+  test.each(READERS)('%s takes linear time', async (_, read) => {
+    expect(await growthOf(quietly(read))).toEqual([]);
+  });
+
+  test('JSON of many levels takes linear time', async () => {
+    const nested: readonly Text[] = ['[]', '{}'].map((pair) => ({
+      name: pair,
+      of: (length) => {
+        const open = pair === '[]' ? '[' : '{"a":';
+        const depth = Math.floor(length / (open.length + 1));
+        return `${open.repeat(depth)}1${pair.slice(1).repeat(depth)}`;
+      },
+    }));
+    expect(
+      await growthOf(
+        quietly((text) => jsonBodyOf(Buffer.from(text), undefined)),
+        nested,
+      ),
+    ).toEqual([]);
+    expect(
+      await growthOf(
+        quietly((text) => redacted(JSON.parse(text))),
+        nested,
+      ),
+    ).toEqual([]);
+  });
+});
+
+/** Schemas of single fields, out of what they are wrapped in. */
+const fieldsOf = (schema: unknown): readonly z.ZodType[] => {
+  if (schema instanceof z.ZodObject) return Object.values(schema.shape).flatMap(fieldsOf);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+    return fieldsOf(schema.unwrap());
+  }
+  return schema instanceof z.ZodType ? [schema] : [];
+};
+
+describe('every field of a request', () => {
+  const fields = new Set(endpoints.flatMap(({ params, query, body }) => [params, query, body].flatMap(fieldsOf)));
+
+  test('takes linear time', async () => {
+    expect(fields.size).toBeGreaterThan(50);
+    const slow: unknown[] = [];
+    for (const field of fields) {
+      const growth = await growthOf((text) => field.safeParse(text));
+      if (growth.length > 0) slow.push([field.def, growth]);
+    }
+    expect(slow).toEqual([]);
+  });
+});
+
+/** As they were before; on a text of any length they agree with what redaction does now. */
+const FORMER: readonly (readonly [RegExp, string])[] = [
+  [/(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi, '$1[redacted]'],
+  [/([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu, '$1***@$2'],
+];
+
+test('redaction in linear time redacts what it did before', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      'a',
+      '.',
+      '@',
+      "'",
+      ' ',
+      '?',
+      '&',
+      '=',
+      '_secret_',
+      'token',
+      'key',
+      'secret',
+      '-',
+      '"',
+      ':',
+      '😀',
+      'b.c',
+      'x@y.z',
+    ],
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
+      const text = parts.join('');
+      expect(redacted(text)).toBe(FORMER.reduce((told, [found, put]) => told.replace(found, put), text));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('redaction looks at as much as a body may hold', () => {
+  const address = 'ada.lovelace@example.com';
+  const text = JSON.stringify(redacted({ note: `${'x'.repeat(2_000)} ${address}`, long: 'x'.repeat(LONGEST) }));
+  expect(text).not.toContain('lovelace');
+});
