@@ -7,7 +7,12 @@ export type Outcome<T> =
   /** `attemptRef` names the attempt at the provider. */
   | { readonly kind: 'declined'; readonly code: DeclineCode; readonly attemptRef: string | undefined }
   | { readonly kind: 'refused'; readonly reason: string; readonly parameter?: string | undefined }
-  | { readonly kind: 'unknown'; readonly reason: 'timeout' | 'unreachable' | 'error' };
+  | { readonly kind: 'unknown'; readonly reason: UnknownReason };
+
+/** `in_progress`: the same call, under the same key, is still being carried out. */
+export type UnknownReason = 'timeout' | 'unreachable' | 'error' | 'in_progress';
+
+export type Refusal = Extract<Outcome<never>, { readonly kind: 'refused' }>;
 
 export const DECLINE_CODES = [
   'insufficient_funds',

@@ -5,8 +5,8 @@ import { readProvider } from './adopt.ts';
 import { attemptClaimed, edited } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
-import { changeAtProvider, withMethod } from './native-commands.ts';
-import { isNative } from './native-port.ts';
+import { tellProvider, withMethod } from './native-commands.ts';
+import { inState, isNative } from './native-port.ts';
 import { subscriptionStore } from './store.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { transferTo } from './transfer.ts';
@@ -19,7 +19,11 @@ export const changeMethod = async (
   method: PaymentMethod,
 ): Promise<Subscription> => {
   const store = subscriptionStore(deps.table);
-  if (isNative(subscription)) return changeNatively(deps, subscription, method);
+  if (isNative(subscription)) {
+    const told = await tellOfMethod(deps, subscription, method);
+    if (isLive(subscription) && !isLive(told)) throw inState(told);
+    return withMethodOf(deps, told, method);
+  }
   const changed = await store.change(subscription, (current) => {
     if (current.paymentMethodId === method.id) return current;
     const next = edited(current, 'method_changed', deps.now(), methodFields(current, method));
@@ -31,8 +35,11 @@ export const changeMethod = async (
   return tried;
 };
 
-/** The provider charges it from the next time on, and tries an open invoice with it at once. */
-const changeNatively = async (
+/**
+ * The provider charges the method from the next time on, and tries an open invoice with it at once.
+ * @returns the subscription as the provider has it: it may be over there
+ */
+const tellOfMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: PaymentMethod,
@@ -45,11 +52,18 @@ const changeNatively = async (
   // A renewal that nobody has told of yet is not charged once more.
   const stands = isLive(subscription) && isOthers ? await readProvider(deps, store, subscription) : subscription;
   if (isLive(stands) && isOthers) return transferTo(deps, stands, method);
-  const told = isLive(stands)
-    ? await changeAtProvider(deps, stands, `method:${method.id}`, withMethod(method.providerMethodId))
-    : stands;
-  return store.change(told, (current) => edited(current, 'method_changed', deps.now(), methodFields(current, method)));
+  if (!isLive(stands)) return stands;
+  const { subscription: told, isDone } = await tellProvider(deps, stands, withMethod(method));
+  if (!isDone && isLive(told)) throw inState(told);
+  return told;
 };
+
+const withMethodOf = (deps: BillingDeps, subscription: Subscription, method: PaymentMethod): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
+    current.paymentMethodId === method.id
+      ? current
+      : edited(current, 'method_changed', deps.now(), methodFields(current, method)),
+  );
 
 /** Another method takes a gone one's place, unasked: what is past due waits for its next retry. */
 export const handMethodOver = async (
@@ -59,7 +73,9 @@ export const handMethodOver = async (
   heir: PaymentMethod | undefined,
 ): Promise<Subscription> => {
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-  if (heir && isNative(subscription)) return changeNatively(deps, subscription, heir);
+  if (heir && isNative(subscription)) {
+    return withMethodOf(deps, await tellOfMethod(deps, subscription, heir), heir);
+  }
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.paymentMethodId !== goneId) return current;
     const fields = heir ? methodFields(current, heir) : { paymentMethodId: undefined, methodRef: undefined };

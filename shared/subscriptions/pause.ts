@@ -1,4 +1,3 @@
-import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { followAbandoned } from './abandon.ts';
@@ -6,7 +5,7 @@ import { begin, requireChargeable } from './begin.ts';
 import { pausedNow, resumedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import * as atProvider from './native-commands.ts';
-import { isNative } from './native-port.ts';
+import { inState, isNative } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import type { Subscription, VisibleSubscription } from './subscription.ts';
@@ -21,7 +20,7 @@ export const pauseSubscription = async (
   const store = subscriptionStore(deps.table);
   if (isNative(record) && record.status !== 'paused') {
     requireState(record, mayChange(record.status, 'paused', 'pause'));
-    return { data: shown(await atProvider.changeAtProvider(deps, record, 'pause', atProvider.paused)) };
+    return { data: shown(await atProvider.changeAtProvider(deps, record, atProvider.pause)) };
   }
   const paused = await store.change(record, (current) => {
     if (current.status === 'paused') return current;
@@ -42,7 +41,7 @@ export const resumeSubscription = async (
   requireChargeable(record, { needsMethod: !isFree });
   if (isNative(record)) {
     const running = isFree
-      ? atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)
+      ? atProvider.changeAtProvider(deps, record, atProvider.resume)
       : atProvider.resumeAnewAtProvider(deps, record);
     return { data: shown(await running) };
   }
@@ -54,6 +53,6 @@ export const resumeSubscription = async (
   return { data: shown(resumed) };
 };
 
-const requireState = ({ status }: Subscription, allowed: boolean): void => {
-  if (!allowed) throw new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
+const requireState = (subscription: Subscription, allowed: boolean): void => {
+  if (!allowed) throw inState(subscription);
 };

@@ -30,7 +30,7 @@ const attempt = async <A, T>(call: () => Promise<A>, read: (answer: A) => T): Pr
     if (error instanceof Stripe.errors.StripeConnectionError) {
       return { kind: 'unknown', reason: /timeout|timed out/i.test(error.message) ? 'timeout' : 'unreachable' };
     }
-    return { kind: 'unknown', reason: 'error' };
+    return { kind: 'unknown', reason: isInProgress(error) ? 'in_progress' : 'error' };
   }
 };
 
@@ -39,6 +39,10 @@ const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>,
   code: declineCode(error),
   attemptRef: idOf(error.payment_intent?.latest_charge),
 });
+
+/** Stripe carries out one call per key at a time, and answers 409 to the same call meanwhile. */
+const isInProgress = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeError && error.code === 'idempotency_key_in_use';
 
 const saysNo = (error: unknown): error is Stripe.errors.StripeError =>
   error instanceof Stripe.errors.StripeInvalidRequestError ||
