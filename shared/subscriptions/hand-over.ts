@@ -5,6 +5,7 @@ import { readDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import { handMethodOver } from './change-method.ts';
 import type { BillingDeps } from './deps.ts';
+import type { Subscription } from './subscription.ts';
 import { subscriptionsUsing } from './used-by.ts';
 
 /**
@@ -20,13 +21,28 @@ export const handOver = async (
   const users = await subscriptionsUsing(deps.table, 'PM', method.id);
   if (users.length === 0) return;
   const heir = await heirOf(deps, method);
-  if (!heir && !isGone) {
-    throw new DomainError('PAYMENT_METHOD_IN_USE', {
-      details: { subscription_ids: users.map(({ id }) => id) },
-    });
-  }
+  if (!heir && !isGone) throw inUse(users);
   for (const subscription of users) await handMethodOver(deps, subscription, method.id, heir);
 };
+
+/**
+ * Before a customer goes with its methods and subscriptions: every other subscription that uses one of the methods has
+ * another customer's method to go on with. @throws DomainError PAYMENT_METHOD_IN_USE
+ */
+export const requireOthersHandedOver = async (
+  deps: BillingDeps,
+  method: PaymentMethod,
+  customerId: string,
+): Promise<void> => {
+  const users = await subscriptionsUsing(deps.table, 'PM', method.id);
+  const others = users.filter((subscription) => subscription.customerId !== customerId);
+  if (others.length === 0) return;
+  const heir = await heirOf(deps, method);
+  if (!heir || heir.customerId === customerId) throw inUse(others);
+};
+
+const inUse = (users: readonly Subscription[]): DomainError =>
+  new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
 const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, slotOf(method));
