@@ -10,7 +10,7 @@ import { guestPartition, ownerPartition, paymentKey, projectPartition } from '..
 import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import type { ReadDeps } from './deps.ts';
 import { type PageFound, pageByCreation } from './page.ts';
-import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
+import { isShown, paymentOf, type VisiblePayment } from './payment.ts';
 import type { ListPaymentsQuery } from './queries.ts';
 import { paymentStore } from './store.ts';
 import { paymentView } from './view.ts';
@@ -33,7 +33,7 @@ export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, 
   const scope = scopeOf(request);
   const found = await find(deps, scope, query);
   const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
-  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isVisible);
+  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isShown);
   const wantsMethod =
     query.include_pm || query.include_payment_method || /(^|,)\s*(pm|payment_method)\s*(,|$)/.test(query.include ?? '');
   const { page, limit, orderBy, orderDir } = query;

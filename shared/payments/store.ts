@@ -1,4 +1,4 @@
-import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, MINUTE } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
 import { putAlias } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
@@ -8,6 +8,8 @@ import {
   CLIENT_SECRET_LIFETIME_MS,
   CONFIRMATION_PERIOD_MS,
   type Draft,
+  forgottenAt,
+  isShown,
   isVisible,
   liveSecret,
   type Payment,
@@ -52,7 +54,8 @@ export const paymentItem = (payment: Payment, now: Instant): Item => {
   const kept: Payment = { ...payment, clientSecret: liveSecret(payment, now) };
   const owner = ownerOfRecord(payment);
   const dueAt = appointmentOf(kept);
-  const listed = isVisible(payment) && owner !== undefined;
+  const listed = isShown(payment) && owner !== undefined;
+  const endsAt = forgottenAt(payment);
   return {
     ...paymentKey(payment.id),
     ...storedFields(kept, listed),
@@ -63,6 +66,7 @@ export const paymentItem = (payment: Payment, now: Instant): Item => {
       ...(payment.projectId && { project: projectPartition(payment.projectId, 'PAY') }),
     }),
     ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }),
+    ...(endsAt !== undefined && { ttl: epochSeconds(endsAt) }),
   };
 };
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { atStripe } from './at-stripe.ts';
 import { DAY, HOUR } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { company, problemsOf, saveMethod } from './payers.ts';
@@ -23,20 +24,8 @@ beforeEach(async () => {
 
 const NOW = { cancel_at_period_end: false };
 
-/** A call that somebody makes at Stripe, past the service. */
-const atStripe = async (method: string, path: string, fields: Readonly<Record<string, string>> = {}) => {
-  const { env } = service.host();
-  const answer = await service.request(method, `/_local/providers/stripe/v1/${path}`, {
-    headers: {
-      authorization: `Bearer ${env['PROVIDER_A_API_KEY']}`,
-      ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
-    },
-    ...(method === 'POST' && { body: new URLSearchParams(fields).toString() }),
-  });
-  expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
-};
-
-const endAtStripe = ({ provider_subscription_id: id }: ParsedJson) => atStripe('DELETE', `subscriptions/${id}`);
+const endAtStripe = ({ provider_subscription_id: id }: ParsedJson) =>
+  atStripe(service, 'DELETE', `subscriptions/${id}`);
 
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
@@ -141,7 +130,7 @@ describe('a method that was detached at Stripe unheard', () => {
     const made = await subscribe(service, who);
     const other = await anotherMethod(service, who);
     const { provider_payment_method_id: gone } = (await service.get(`/payment-methods/${other}`, who.options)).body;
-    await atStripe('POST', `payment_methods/${gone}/detach`);
+    await atStripe(service, 'POST', `payment_methods/${gone}/detach`);
     const answer = await patch(service, who, made.id, { payment_method_id: other });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(problemsOf(answer)).toEqual(['payment_method_id']);
