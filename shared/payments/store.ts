@@ -51,11 +51,12 @@ export const appointmentOf = (payment: Payment): string | undefined => {
 };
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {
-  const kept: Payment = { ...payment, clientSecret: liveSecret(payment, now) };
+  const endsAt = forgottenAt(payment);
+  // What is forgotten keeps no appointment.
+  const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? liveSecret(payment, now) : undefined };
   const owner = ownerOfRecord(payment);
   const dueAt = appointmentOf(kept);
   const listed = isShown(payment) && owner !== undefined;
-  const endsAt = forgottenAt(payment);
   return {
     ...paymentKey(payment.id),
     ...storedFields(kept, listed),
