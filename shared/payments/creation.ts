@@ -52,6 +52,7 @@ export const intentOf = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'>
   description: payment.description,
   method: payment.methodRef,
   customerId: payment.providerCustomerId,
+  isSavedMethod: payment.paymentMethodId !== undefined,
   saveMethod: payment.setupFutureUsage === 'off_session',
   returnUrl: payment.returnUrl,
 });

@@ -76,6 +76,7 @@ export const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promis
     description: next.description,
     method: next.methodRef === payment.methodRef ? undefined : (next.methodRef ?? null),
     customerId: next.providerCustomerId,
+    isSavedMethod: next.paymentMethodId !== undefined,
     saveMethod: next.setupFutureUsage === 'off_session',
     returnUrl: next.returnUrl,
   });

@@ -77,6 +77,8 @@ export interface CreateIntent extends CallOptions {
   readonly description: string | undefined;
   /** The provider's own id or one-time token of a method. */
   readonly method: string | undefined;
+  /** The method is a saved one: it is charged only by a confirmation that has passed the rule of use. */
+  readonly isSavedMethod?: boolean;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;
@@ -89,6 +91,8 @@ export interface UpdateIntent extends CallOptions {
   readonly description: string | undefined;
   /** undefined: as it is; null: none any more. */
   readonly method: string | null | undefined;
+  /** As at creation. */
+  readonly isSavedMethod?: boolean;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;

@@ -5,7 +5,8 @@ import type { Call } from './outcome.ts';
 import { reportedPayment } from './report.ts';
 
 export const stripePayments = (stripe: Stripe, callFor: Call) => {
-  const call = (send: () => Promise<Stripe.PaymentIntent>) => callFor(send, reportedPayment);
+  const call = (send: () => Promise<Stripe.PaymentIntent>, known?: Pick<KnownPayment, 'method'>) =>
+    callFor(send, (intent) => reportedPayment(intent, known));
   return {
     createIntent: async (input: CreateIntent) => {
       const amount = stripeAmounts.toProvider(input);
@@ -32,7 +33,7 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
       return call(() =>
         stripe.paymentIntents.update(
           input.intentId,
-          { ...CLEARED, ...(input.method === null && { payment_method: '' }), amount, ...common(input) },
+          { ...CLEARED, ...withoutMethod(input), amount, ...common(input) },
           { idempotencyKey: input.idempotencyKey },
         ),
       );
@@ -70,7 +71,7 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
     cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
       call(() => stripe.paymentIntents.cancel(input.intentId, {}, { idempotencyKey: input.idempotencyKey })),
 
-    findPayment: ({ intentId }: KnownPayment) => call(() => stripe.paymentIntents.retrieve(intentId)),
+    findPayment: (known: KnownPayment) => call(() => stripe.paymentIntents.retrieve(known.intentId), known),
   };
 };
 
@@ -80,10 +81,18 @@ const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_u
 /** What an update takes away unless it names it. */
 const CLEARED = { description: '', setup_future_usage: '' } as const;
 
+/** None any more, or one that is held back. */
+const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) =>
+  method === null || (method !== undefined && isSavedMethod) ? { payment_method: '' } : {};
+
+/**
+ * A saved method is named by the confirmation alone: whoever holds the client secret could otherwise charge it from a
+ * browser, without being asked who they are.
+ */
 const common = (input: CreateIntent | UpdateIntent) => ({
   currency: input.currency.toLowerCase(),
   ...(input.description && { description: input.description }),
-  ...methodOf(input.method),
+  ...(!input.isSavedMethod && methodOf(input.method)),
   ...(input.customerId && { customer: input.customerId }),
   ...(input.saveMethod && { setup_future_usage: 'off_session' as const }),
 });

@@ -1,13 +1,16 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { NextAction, ProviderPayment, ReportedStatus } from '../provider.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../provider.ts';
 import { reportedAmount } from './currencies.ts';
 
-/** A PaymentIntent in the service's words. */
-export const reportedPayment = (intent: Stripe.PaymentIntent): ProviderPayment => ({
+/** A PaymentIntent in the service's words. @param known the record's own method, which Stripe hears of only to charge it */
+export const reportedPayment = (
+  intent: Stripe.PaymentIntent,
+  known?: Pick<KnownPayment, 'method'>,
+): ProviderPayment => ({
   intentId: intent.id,
   paymentId: intent.id,
-  status: statusOf(intent),
+  status: statusOf(intent, known?.method),
   ...reportedAmount(intent),
   attemptRef: idOf(intent.latest_charge),
   failureCode: intent.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
@@ -17,10 +20,11 @@ export const reportedPayment = (intent: Stripe.PaymentIntent): ProviderPayment =
   ourPaymentId: intent.metadata?.['payment_id'],
 });
 
-const statusOf = (intent: Stripe.PaymentIntent): ReportedStatus => {
+const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): ReportedStatus => {
   switch (intent.status) {
     case 'requires_payment_method':
-      return intent.last_payment_error ? 'failed' : 'requires_payment_method';
+      if (intent.last_payment_error) return 'failed';
+      return method === undefined ? 'requires_payment_method' : 'created';
     case 'requires_confirmation':
       return 'created';
     case 'requires_action':
