@@ -158,6 +158,8 @@ const CHANGE_ERRORS = [
   'VALIDATION_ERROR',
   'RESOURCE_NOT_FOUND',
   'INSUFFICIENT_PERMISSIONS',
+  'INVALID_STATE',
+  'PAYMENT_IN_PROGRESS',
   'VERSION_CONFLICT',
   'PROVIDER_TIMEOUT',
 ] as const;
@@ -210,13 +212,7 @@ export const reactivate = endpoint({
   summary: 'Take back a cancelation, or start a canceled subscription again',
   access,
   body: none,
-  errors: [
-    ...CHANGE_ERRORS,
-    'SUBSCRIPTION_NOT_CANCELED',
-    'PAYMENT_METHOD_REQUIRED',
-    'PAYMENT_IN_PROGRESS',
-    'PAYMENT_DECLINED',
-  ],
+  errors: [...CHANGE_ERRORS, 'SUBSCRIPTION_NOT_CANCELED', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
 });
 
 export const pause = endpoint({
@@ -226,7 +222,7 @@ export const pause = endpoint({
   summary: 'Pause a subscription: nothing is charged until it is resumed',
   access,
   body: none,
-  errors: [...CHANGE_ERRORS, 'INVALID_STATE'],
+  errors: CHANGE_ERRORS,
 });
 
 export const resume = endpoint({
@@ -236,7 +232,7 @@ export const resume = endpoint({
   summary: 'Resume a paused subscription',
   access,
   body: none,
-  errors: [...CHANGE_ERRORS, 'INVALID_STATE', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_IN_PROGRESS', 'PAYMENT_DECLINED'],
+  errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
 });
 
 export const listGuest = endpoint({

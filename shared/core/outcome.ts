@@ -22,8 +22,13 @@ export interface NotDone {
 
 export interface Unknown {
   readonly kind: 'unknown';
-  readonly reason: 'timeout' | 'unreachable' | 'error';
+  readonly reason: UnknownReason;
 }
+
+/** `in_progress`: the same call, under the same key, is still being carried out. */
+export type UnknownReason = 'timeout' | 'unreachable' | 'error' | 'in_progress';
+
+export type Refusal = Extract<Outcome<never>, { readonly kind: 'refused' }>;
 
 export const DECLINE_CODES = [
   'insufficient_funds',

@@ -8,9 +8,10 @@ import { done } from '../providers/done.ts';
 import { cancelNow } from '../subscriptions/cancel.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
 import { eraseSubscription } from '../subscriptions/erase.ts';
+import { requireOthersHandedOver } from '../subscriptions/hand-over.ts';
 import { subscriptionsUsing } from '../subscriptions/used-by.ts';
 import { aliasRemoval } from '../table/alias.ts';
-import { type Owner, ownerPartition } from '../table/keys.ts';
+import { type Key, type Owner, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
@@ -42,8 +43,11 @@ export const removeCustomer = async (
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
   const owner = ownerOfRecord(customer);
+  const methods = owner ? await methodKeysOf(deps, owner, customer) : [];
+  // Before anything is canceled or removed: a refusal changes nothing.
+  if (atProvider) await requireMethodsFree(deps, methods, customer);
   const pointer = await withSubscriptionsCanceled(deps, owner, customer);
-  if (owner) await removeMethods(deps, owner, customer, atProvider);
+  for await (const method of loaded(deps, methods)) await removeMethod(deps, method, { atProvider });
   if (atProvider) {
     const provider = await deps.providers.having(customer.providerId, 'customers');
     done(await provider.deleteCustomer(customer.providerCustomerId), 'id');
@@ -88,17 +92,22 @@ const cancelSubscriptions = async (deps: RemoveCustomerDeps, { id }: Customer): 
   for (const subscription of await subscriptionsUsing(deps.table, 'CUS', id)) await cancelNow(deps, subscription);
 };
 
-const removeMethods = async (
+const requireMethodsFree = async (
   deps: RemoveCustomerDeps,
-  owner: Owner,
+  methods: readonly Key[],
   customer: Customer,
-  atProvider: boolean,
 ): Promise<void> => {
-  for await (const method of methodsOf(deps, owner, customer)) await removeMethod(deps, method, { atProvider });
+  for await (const method of loaded(deps, methods)) await requireOthersHandedOver(deps, method, customer.id);
 };
 
-async function* methodsOf(deps: ProviderRecordDeps, owner: Owner, customer: Customer): AsyncGenerator<PaymentMethod> {
-  for await (const key of ownedBy(deps, owner, 'PM', customer)) {
+const methodKeysOf = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<readonly Key[]> => {
+  const keys: Key[] = [];
+  for await (const key of ownedBy(deps, owner, 'PM', customer)) keys.push(key);
+  return keys;
+};
+
+async function* loaded(deps: ProviderRecordDeps, keys: readonly Key[]): AsyncGenerator<PaymentMethod> {
+  for (const key of keys) {
     const item = await deps.table.get(key);
     const method = item && parseRecord(paymentMethodShape, item);
     if (method) yield method;
@@ -111,7 +120,7 @@ async function* ownedBy(
   owner: Owner,
   kind: 'PM' | 'PAY' | 'SUB',
   customer: Customer,
-): AsyncGenerator<{ readonly pk: string; readonly sk: string }> {
+): AsyncGenerator<Key> {
   let after: Readonly<Record<string, unknown>> | undefined;
   do {
     const page = await deps.table.queryIndex({

@@ -1,5 +1,6 @@
 import type { RecordKind } from '../access/record-kind.ts';
 import { addressRecord } from '../addresses/address.ts';
+import { unlinkAddress } from '../addresses/unlink.ts';
 import { DomainError } from '../core/errors.ts';
 import { SECOND } from '../core/time.ts';
 import { customerRecord } from '../customers/customer.ts';
@@ -75,7 +76,10 @@ const childrenOf = (organizationId: string): readonly Children[] => {
       await eraseSubscription(deps.table, subscription.id);
     }),
     itemsUnder(ownerCustomerKey(ownerKeyOf(owner), '').pk),
-    records(owner, 'ADDR', addressRecord, ({ table }, _, key) => table.remove(key)),
+    records(owner, 'ADDR', addressRecord, async (deps, { id }, key) => {
+      await unlinkAddress(deps, id);
+      await deps.table.remove(key);
+    }),
     records(owner, 'PM', paymentMethodRecord, (deps, method) => removeMethod(deps, method, AT_PROVIDER)),
     records(owner, 'CUS', customerRecord, (deps, customer) =>
       removeCustomer({ ...deps, deleteHistory: false }, customer, AT_PROVIDER),

@@ -16,6 +16,7 @@ import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
+import { addressUseSteps } from './address-use.ts';
 import { isDefaultMethod, slotOf } from './defaults.ts';
 import type { MethodDeps } from './deps.ts';
 import { type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
@@ -44,6 +45,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     beside: (method) => [
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
       ...(body.is_default ? [defaultStep(slotOf(method), method.id)] : []),
+      ...addressUseSteps(undefined, method),
     ],
   });
   const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default;

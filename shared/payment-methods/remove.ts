@@ -7,6 +7,7 @@ import { handOver } from '../subscriptions/hand-over.ts';
 import { aliasRemoval } from '../table/alias.ts';
 import { succession } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
+import { addressUseSteps } from './address-use.ts';
 import { slotOf } from './defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
@@ -40,7 +41,7 @@ export const removeMethod = async (
     done(await provider.detachMethod(method.providerMethodId), 'id');
   }
   const store = recordStore(deps.table, deps.now, paymentMethodShape);
-  const alias = aliasRemoval(method.providerId, method.providerMethodId);
+  const away = [aliasRemoval(method.providerId, method.providerMethodId), ...addressUseSteps(method, undefined)];
   // Where another default was set meanwhile, there is none to pass on.
-  if (!(await store.remove(method, [alias, ...moved]))) await store.remove(method, [alias]);
+  if (!(await store.remove(method, [...away, ...moved]))) await store.remove(method, away);
 };

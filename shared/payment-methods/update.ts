@@ -1,16 +1,15 @@
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { iso } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry.ts';
 import { defaultKey, setDefault } from '../table/defaults.ts';
-import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
+import { commitMethod } from './commit.ts';
 import { isDefaultMethod, slotOf } from './defaults.ts';
-import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import type { PaymentMethod } from './payment-method.ts';
 import type { BillingAddressBody, UpdateMethodBody } from './requests.ts';
 import { methodView } from './view.ts';
 
@@ -75,8 +74,7 @@ const commit = async (
 ): Promise<PaymentMethod> => {
   const same = changed.billingAddressId === method.billingAddressId && changed.alias === method.alias;
   if (same) return method;
-  const next = { ...method, ...changed, version: method.version + 1, updatedAt: iso(deps.now()) };
-  const committed = await recordStore(deps.table, deps.now, paymentMethodShape).commit(method, next);
+  const committed = await commitMethod(deps, method, changed);
   if (!committed) throw new DomainError('VERSION_CONFLICT');
   return committed;
 };

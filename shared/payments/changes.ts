@@ -35,6 +35,7 @@ export const inStatus = (
     reconcileAt: unclear ? (freshlyUnclear ? iso(reconcileTime(now, 0)) : payment.reconcileAt) : undefined,
     reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
     failureCode: status === 'failed' ? payment.failureCode : undefined,
+    withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...changed,
     status,
     cause,

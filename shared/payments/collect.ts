@@ -121,6 +121,20 @@ const claimOne = async (
   return { payment: committed.found };
 };
 
+const SHOW_TRIES = 5;
+
+/** Shows a withheld payment: its subscription is shown by now. */
+export const showPayment = async (deps: CollectDeps, id: string): Promise<void> => {
+  const store = paymentStore(deps.table, deps.now);
+  let payment = await store.loadVisible(id);
+  for (let tries = 0; payment?.withheld && tries < SHOW_TRIES; tries += 1) {
+    const { withheld: _, ...shown } = payment;
+    const next = { ...shown, version: payment.version + 1, updatedAt: iso(deps.now()) };
+    if ((await store.commit(payment, next)).ok) return;
+    payment = await store.loadVisible(id);
+  }
+};
+
 /** A payment as it stands; undefined while nobody could have been charged for it. */
 export const collectedPayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
   const payment = await paymentStore(deps.table, deps.now).load(id);

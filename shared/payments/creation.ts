@@ -101,7 +101,7 @@ export const refusalError = (refusal: {
   readonly reason: string;
   readonly parameter?: string | undefined;
 }): DomainError => {
-  if (/^(payment_method|card|token)/.test(refusal.parameter ?? '')) {
+  if (/^(payment_method|default_payment_method|card|token)/.test(refusal.parameter ?? '')) {
     const problem = {
       path: 'payment_method_id',
       rule: refusal.reason,

@@ -1,13 +1,13 @@
 import { type BusEvent, type CanonicalEvent, changeId } from '../events/bus-event.ts';
-import { isVisible, type Payment, type VisiblePayment } from './payment.ts';
+import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
 /** The events of a stored change: derived, never announced, so that however many race, each is one. */
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
-  if (!isVisible(after) || before?.version === after.version) return [];
+  if (!isShown(after) || before?.version === after.version) return [];
   // A claim taken back leads to a state that has been announced before.
   if (after.cause === 'release') return [];
   const names: CanonicalEvent[] = [];
-  const existed = before !== undefined && isVisible(before);
+  const existed = before !== undefined && isShown(before);
   if (!existed) names.push('payment.created');
   // A provider that collects by itself may fail again and again without anything in between.
   const failsAgain = existed && after.status === 'failed' && before.attempt < after.attempt;

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { guestPartition } from '../table/keys.ts';
 import type { ReadDeps } from './deps.ts';
 import { pageByCreation } from './page.ts';
-import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
+import { isShown, paymentOf, type VisiblePayment } from './payment.ts';
 import type { GuestListQuery } from './queries.ts';
 import { guestListView, paymentView } from './view.ts';
 
@@ -39,7 +39,7 @@ export const listGuestPayments = async (
   const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
   const inFull = (payment: VisiblePayment) =>
     deps.guestEmailList === 'full' || (guest !== undefined && payment.guestId === guest.guestId);
-  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isVisible);
+  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isShown);
   return {
     data: payments.map((payment) => (inFull(payment) ? paymentView(payment) : guestListView(payment))),
     meta: {

@@ -10,7 +10,7 @@ import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import type { ReadDeps } from './deps.ts';
 import { includedRecords } from './includes.ts';
 import { type PageFound, pageByCreation } from './page.ts';
-import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
+import { isShown, paymentOf, type VisiblePayment } from './payment.ts';
 import { includesOf, type ListPaymentsQuery } from './queries.ts';
 import { paymentStore } from './store.ts';
 import { paymentView } from './view.ts';
@@ -33,7 +33,7 @@ export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, 
   const scope = scopeOf(request);
   const found = await find(deps, scope, query);
   const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
-  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isVisible);
+  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isShown);
   const beside = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
   const { page, limit, orderBy, orderDir } = query;
   return {

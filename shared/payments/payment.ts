@@ -82,6 +82,11 @@ export const paymentSchema = z.object({
   guestPhone: optional,
   organizationId: optional,
   subscriptionId: optional,
+  /**
+   * It pays for a subscription that does not exist for its readers yet: shown to nobody, and no event, until money has
+   * moved or the subscription is shown. Unpaid, it is kept 24 h, like the claim of the subscription.
+   */
+  withheld: z.literal(true).optional(),
   orderId: optional,
 
   providerId: z.enum(PROVIDER_SLOTS),
@@ -165,7 +170,7 @@ export const paymentOf = (item: StoredFields): Payment => {
   });
 };
 
-/** A payment that exists for its readers. */
+/** A payment that the provider knows; its readers, too, unless it is withheld. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };
 
 export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draftVersion: undefined } as const;
@@ -179,6 +184,15 @@ export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
 });
 
 export const isVisible = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';
+
+/** Does it exist for its readers? */
+export const isShown = (payment: Payment): payment is VisiblePayment => isVisible(payment) && !payment.withheld;
+
+const WITHHELD_KEPT_MS = DAY;
+
+/** Epoch ms at which a withheld payment that came to nothing is forgotten. */
+export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant | undefined =>
+  withheld && (status === 'failed' || status === 'canceled') ? instant(createdAt) + WITHHELD_KEPT_MS : undefined;
 
 export const CLIENT_SECRET_LIFETIME_MS = DAY;
 export const CONFIRMATION_PERIOD_MS = DAY;

@@ -2,7 +2,7 @@ import { utcDay } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../table/keys.ts';
 import type { TransactionStep } from '../table/table.ts';
-import { isVisible, type Payment } from './payment.ts';
+import { isShown, isVisible, type Payment } from './payment.ts';
 
 /** History and counters of one change; the absence of its history entry is the condition of all. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
@@ -20,7 +20,9 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
     if: [{ absent: true }],
   };
   const day = utcDay(after.createdAt);
-  const was = before && isVisible(before) ? before : undefined;
+  // What nobody is shown is in no list, and is not counted.
+  if (!isShown(after)) return [history];
+  const was = before && isShown(before) ? before : undefined;
   return [
     history,
     ...scopesOf(was, after).map(({ scope, add }) => ({ update: countKey(scope, day), changes: { add } })),

@@ -2,7 +2,7 @@ import type { RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../settings.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
 import { paymentKey } from '../table/keys.ts';
-import { isVisible, paymentOf, type VisiblePayment } from './payment.ts';
+import { isShown, paymentOf, type VisiblePayment } from './payment.ts';
 
 /** How a payment is found and whose it is. */
 export const paymentRecord: RecordKind<VisiblePayment> = {
@@ -10,7 +10,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
   key: paymentKey,
   parse: (item) => {
     const payment = paymentOf(item);
-    return isVisible(payment) ? payment : undefined;
+    return isShown(payment) ? payment : undefined;
   },
   ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
   rule: 'owned',

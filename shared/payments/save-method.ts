@@ -1,7 +1,9 @@
+import { addressShape } from '../addresses/address.ts';
 import { derivedId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
 import { organizationRecord } from '../organizations/organization.ts';
+import { addressUseSteps } from '../payment-methods/address-use.ts';
 import { factsOf } from '../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import type { ProviderMethod } from '../providers/provider.ts';
@@ -40,7 +42,7 @@ export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Pro
   if (kept.kind !== 'done') return giveUp(store, payment);
   const known = await knownMethod(deps, payment, kept.value);
   if (known && !isOf(known, owner)) return giveUp(store, payment);
-  const method = known ?? (await save(deps, newMethod(deps, payment, kept.value)));
+  const method = known ?? (await save(deps, await newMethod(deps, payment, kept.value)));
   const next = {
     ...payment,
     paymentMethodId: method.id,
@@ -83,11 +85,14 @@ const isOf = (method: PaymentMethod, owner: Owner): boolean => {
 
 const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
   const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
-  await recordStore(table, now, paymentMethodShape).insertOrFind(method, [alias]);
+  await recordStore(table, now, paymentMethodShape).insertOrFind(method, [
+    alias,
+    ...addressUseSteps(undefined, method),
+  ]);
   return method;
 };
 
-const newMethod = (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod): PaymentMethod => {
+const newMethod = async (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod): Promise<PaymentMethod> => {
   const at = iso(deps.now());
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
@@ -99,7 +104,14 @@ const newMethod = (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod
     ...factsOf(kept),
     customerId: payment.customerId,
     providerCustomerId: payment.providerCustomerId,
-    billingAddressId: payment.billingAddressId,
+    billingAddressId: await addressOf(deps, payment),
     ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
   };
 };
+
+/** The address that the payment names, unless it was deleted since. */
+const addressOf = async (
+  { table, now }: SaveDeps,
+  { billingAddressId }: VisiblePayment,
+): Promise<string | undefined> =>
+  billingAddressId === undefined ? undefined : (await recordStore(table, now, addressShape).load(billingAddressId))?.id;

@@ -1,4 +1,4 @@
-import { type Instant, instant, iso, MINUTE, SECOND } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import { ownerOfRecord } from '../customers/customer.ts';
 import { putAlias } from '../table/alias.ts';
 import type { Changes, Clause } from '../table/expression.ts';
@@ -8,6 +8,8 @@ import {
   CLIENT_SECRET_LIFETIME_MS,
   CONFIRMATION_PERIOD_MS,
   type Draft,
+  forgottenAt,
+  isShown,
   isVisible,
   liveSecret,
   type Payment,
@@ -49,10 +51,12 @@ export const appointmentOf = (payment: Payment): string | undefined => {
 };
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {
-  const kept: Payment = { ...payment, clientSecret: liveSecret(payment, now) };
+  const endsAt = forgottenAt(payment);
+  // What is forgotten keeps no appointment.
+  const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? liveSecret(payment, now) : undefined };
   const owner = ownerOfRecord(payment);
   const dueAt = appointmentOf(kept);
-  const listed = isVisible(payment) && owner !== undefined;
+  const listed = isShown(payment) && owner !== undefined;
   return {
     ...paymentKey(payment.id),
     ...storedFields(kept, listed),
@@ -63,6 +67,7 @@ export const paymentItem = (payment: Payment, now: Instant): Item => {
       ...(payment.projectId && { project: projectPartition(payment.projectId, 'PAY') }),
     }),
     ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }),
+    ...(endsAt !== undefined && { ttl: epochSeconds(endsAt) }),
   };
 };
 

@@ -19,7 +19,12 @@ export const done = <T>(outcome: Outcome<T>, field: string): T => {
   }
 };
 
-const CODES = { timeout: 'PROVIDER_TIMEOUT', unreachable: 'PROVIDER_UNAVAILABLE', error: 'PROVIDER_ERROR' } as const;
+const CODES = {
+  timeout: 'PROVIDER_TIMEOUT',
+  unreachable: 'PROVIDER_UNAVAILABLE',
+  error: 'PROVIDER_ERROR',
+  in_progress: 'PAYMENT_IN_PROGRESS',
+} as const;
 
 /** The error of a call whose outcome nobody knows. */
 export const unclear = (reason: Unknown['reason'], details?: Readonly<Record<string, unknown>>): DomainError =>

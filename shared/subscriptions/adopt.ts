@@ -1,12 +1,14 @@
 import { DomainError } from '../core/errors.ts';
+import type { Refusal } from '../core/outcome.ts';
 import { epochSeconds } from '../core/time.ts';
+import { refusalError } from '../payments/creation.ts';
 import type { ProviderSubscription } from '../providers/native-subscriptions.ts';
 import { putAlias } from '../table/alias.ts';
 import type { BillingDeps } from './deps.ts';
 import { invoicePayment } from './invoices.ts';
 import { mirrored, type Said } from './mirror.ts';
 import { answerOf, nativeOf } from './native-port.ts';
-import type { SubscriptionStore } from './store.ts';
+import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
 
 const READ_TRIES = 5;
@@ -88,4 +90,19 @@ export const readWhereKnown = async (
   if (providerSubscriptionId === undefined) return undefined;
   const found = await (await nativeOf(deps, subscription)).find(providerSubscriptionId);
   return found.kind === 'refused' ? undefined : adopt(deps, store, subscription, answerOf(found, subscription));
+};
+
+/**
+ * After the provider refused a command: its subscription may have moved on (canceled in its dashboard, say), so it is
+ * read and stored. @returns the subscription where it has moved on. @throws DomainError the refusal where it has not
+ */
+export const readRefused = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  refusal: Refusal,
+): Promise<Subscription> => {
+  const stands = await readWhereKnown(deps, subscriptionStore(deps.table), subscription);
+  const { status, cancelAtPeriodEnd } = subscription;
+  if (stands && (stands.status !== status || stands.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return stands;
+  throw refusalError(refusal);
 };

@@ -3,7 +3,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { followAbandoned } from './abandon.ts';
 import { canceledNow, edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
-import { cancelAtProvider, changeAtProvider, scheduled } from './native-commands.ts';
+import { cancelAtProvider, changeAtProvider, scheduleCancelation } from './native-commands.ts';
 import { isNative } from './native-port.ts';
 import type { CancelBody } from './requests.ts';
 import { subscriptionStore } from './store.ts';
@@ -21,8 +21,7 @@ export const cancelSubscription = async (
 
 const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const isDone = subscription.status === 'canceled' || subscription.cancelAtPeriodEnd;
-  if (!isDone && isNative(subscription))
-    return changeAtProvider(deps, subscription, 'schedule-cancel', scheduled(true));
+  if (!isDone && isNative(subscription)) return changeAtProvider(deps, subscription, scheduleCancelation);
   return subscriptionStore(deps.table).change(subscription, (current) =>
     current.status === 'canceled' || current.cancelAtPeriodEnd
       ? current

@@ -6,8 +6,8 @@ import { readProvider } from './adopt.ts';
 import { attemptClaimed, edited } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
-import { changeAtProvider, resumeAnewAtProvider, resumed, withMethod } from './native-commands.ts';
-import { answerOf, isNative, nativeOf } from './native-port.ts';
+import { changeAtProvider, resume, resumeAnewAtProvider, tellProvider, withMethod } from './native-commands.ts';
+import { answerOf, inState, isNative, nativeOf } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import { isLive, type Subscription } from './subscription.ts';
@@ -21,7 +21,11 @@ export const changeMethod = async (
   method: UsableMethod,
 ): Promise<Subscription> => {
   const store = subscriptionStore(deps.table);
-  if (isNative(subscription)) return changeNatively(deps, subscription, method);
+  if (isNative(subscription)) {
+    const told = await tellOfMethod(deps, subscription, method);
+    if (isLive(subscription) && !isLive(told)) throw inState(told);
+    return withMethodOf(deps, told, method);
+  }
   const changed = await store.change(subscription, (current) => {
     if (current.paymentMethodId === method.paymentMethodId) return current;
     const next = edited(current, 'method_changed', deps.now(), methodFields(current, method));
@@ -33,8 +37,11 @@ export const changeMethod = async (
   return tried;
 };
 
-/** The provider charges it from the next time on, and tries an open invoice with it at once. */
-const changeNatively = async (
+/**
+ * The provider charges the method from the next time on, and tries an open invoice with it at once.
+ * @returns the subscription as the provider has it: it may be over there
+ */
+const tellOfMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: HeldMethod,
@@ -47,13 +54,23 @@ const changeNatively = async (
   // A renewal that nobody has told of yet is not charged once more.
   const stands = isLive(subscription) && isOthers ? await readProvider(deps, store, subscription) : subscription;
   if (isLive(stands) && isOthers) return transferTo(deps, stands, method);
-  const told = isLive(stands)
-    ? await changeAtProvider(deps, stands, `method:${method.paymentMethodId}`, withMethod(method.methodRef ?? ''))
-    : stands;
-  const changed = await store.change(told, (current) =>
-    edited(current, 'method_changed', deps.now(), methodFields(current, method)),
+  if (!isLive(stands)) return stands;
+  const { subscription: told, isDone } = await tellProvider(deps, stands, withMethod(method));
+  if (!isDone && isLive(told)) throw inState(told);
+  return told;
+};
+
+const withMethodOf = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  method: HeldMethod,
+): Promise<Subscription> => {
+  const changed = await subscriptionStore(deps.table).change(subscription, (current) =>
+    current.paymentMethodId === method.paymentMethodId
+      ? current
+      : edited(current, 'method_changed', deps.now(), methodFields(current, method)),
   );
-  return changed.held ? release(deps, changed) : changed;
+  return changed.held && isLive(changed) ? release(deps, changed) : changed;
 };
 
 /** Another method takes a gone one's place, unasked: what is past due waits for its next retry. */
@@ -65,7 +82,7 @@ export const handMethodOver = async (
 ): Promise<Subscription> => {
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const next = heir && heldAs(heir);
-  if (next && isNative(subscription)) return changeNatively(deps, subscription, next);
+  if (next && isNative(subscription)) return withMethodOf(deps, await tellOfMethod(deps, subscription, next), next);
   return replaceMethod(deps, subscription, goneId, next);
 };
 
@@ -118,7 +135,7 @@ const release = async (deps: BillingDeps, subscription: Subscription): Promise<S
     held: undefined,
   }));
   return isPaidFor(released, deps.now())
-    ? changeAtProvider(deps, released, `release:${released.lock}`, resumed)
+    ? changeAtProvider(deps, released, resume)
     : resumeAnewAtProvider(deps, released);
 };
 

@@ -1,14 +1,14 @@
 import type { DomainError } from '../core/errors.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import type { UsableMethod } from '../payment-methods/use.ts';
-import { type Collected, collect } from '../payments/collect.ts';
+import { type Collected, collect, showPayment } from '../payments/collect.ts';
 import { chargeDropped, chargeFailed } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { wantedIf } from './is-wanted.ts';
 import { periodPayment } from './period-payment.ts';
 import { settled } from './settle.ts';
 import type { SubscriptionStore } from './store.ts';
-import type { Charge, Subscription } from './subscription.ts';
+import { type Charge, isVisible, type Subscription } from './subscription.ts';
 import { isFirst } from './transitions.ts';
 
 /** What came of an attempt, and the subscription as it is now. */
@@ -36,13 +36,18 @@ export const attemptCharge = async (
   const { charge } = subscription;
   if (!charge || subscription.billingOwner !== 'service') throw new Error('nothing of ours is to be charged');
   const collected = await collect(deps, {
-    payment: { ...periodPayment(subscription, charge.paymentId), ...(!attended && { offSession: true }) },
+    payment: {
+      ...periodPayment(subscription, charge.paymentId),
+      ...(!attended && { offSession: true }),
+      ...(!isVisible(subscription) && { withheld: true }),
+    },
     method,
     attempts: charge.attempts,
     onlyIf: [wantedIf(subscription.id, charge.paymentId)],
   });
   const next = await store.change(subscription, (current) => recorded(deps, current, charge, collected));
   if (collected.kind !== 'payment') return { subscription: next, error: collected.error };
+  if (collected.payment.withheld && isVisible(next)) await showPayment(deps, charge.paymentId);
   const { status, failureCode } = collected.payment;
   return { subscription: next, ...(status === 'failed' && { declined: failureCode ?? 'processing_error' }) };
 };

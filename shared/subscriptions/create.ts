@@ -24,7 +24,7 @@ import type { SubscriptionDeps } from './deps.ts';
 import { claimedAtProvider, createAtProvider } from './native.ts';
 import { billingOwnerOf, isNative } from './native-port.ts';
 import { startedNow } from './periods.ts';
-import { planOf } from './plan.ts';
+import { planOf, trialDaysOf } from './plan.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import { isLive, isVisible, type Subscription, type VisibleSubscription } from './subscription.ts';
@@ -143,7 +143,7 @@ const draftOf = (
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const product = named(productRecord);
   const plan = planOf(body, product);
-  const trialDays = body.trial_days ?? product?.trial_days ?? 0;
+  const trialDays = trialDaysOf(body, product);
   const trialEnd = trialDays > 0 ? iso(now + trialDays * DAY) : undefined;
   return {
     version: 0,

@@ -22,11 +22,7 @@ export const handOver = async (
   const users = await stillLent(deps, method);
   if (users.length === 0) return;
   const heir = await heirOf(deps, method);
-  if (!heir && !isGone) {
-    throw new DomainError('PAYMENT_METHOD_IN_USE', {
-      details: { subscription_ids: users.map(({ id }) => id) },
-    });
-  }
+  if (!heir && !isGone) throw inUse(users);
   for (const subscription of users) await handMethodOver(deps, subscription, method.id, heir);
 };
 
@@ -39,6 +35,29 @@ const stillLent = async (deps: BillingDeps, method: PaymentMethod): Promise<read
   }
   return lent;
 };
+
+/**
+ * Before a customer goes with its methods and subscriptions: every other subscription that uses one of the methods has
+ * another customer's method to go on with. @throws DomainError PAYMENT_METHOD_IN_USE
+ */
+export const requireOthersHandedOver = async (
+  deps: BillingDeps,
+  method: PaymentMethod,
+  customerId: string,
+): Promise<void> => {
+  const users = await subscriptionsUsing(deps.table, 'PM', method.id);
+  const others: Subscription[] = [];
+  for (const subscription of users) {
+    const isOthers = subscription.customerId !== customerId;
+    if (isOthers && (await isLent(deps.table, subscription, method))) others.push(subscription);
+  }
+  if (others.length === 0) return;
+  const heir = await heirOf(deps, method);
+  if (!heir || heir.customerId === customerId) throw inUse(others);
+};
+
+const inUse = (users: readonly Subscription[]): DomainError =>
+  new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
 const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, slotOf(method));

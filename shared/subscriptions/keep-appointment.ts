@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { DAY, iso, MINUTE } from '../core/time.ts';
 import { findUnattended, type UsableMethod } from '../payment-methods/use.ts';
-import { collectedPayment, letGo } from '../payments/collect.ts';
+import { collectedPayment, letGo, showPayment } from '../payments/collect.ts';
 import { followAbandoned } from './abandon.ts';
 import { readProvider, readWhereKnown } from './adopt.ts';
 import { appointmentOf, dueStep, type Step } from './appointments.ts';
@@ -14,7 +14,7 @@ import { isNative, nativeOf } from './native-port.ts';
 import { billedNext, missedPeriods, withoutMethod } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
-import type { Subscription } from './subscription.ts';
+import { isVisible, type Subscription } from './subscription.ts';
 import { transferred } from './transfer.ts';
 import { isFirst } from './transitions.ts';
 
@@ -151,7 +151,9 @@ const look = async (kept: Kept): Promise<string> => {
     return isFirst(charge) && subscription.status !== 'past_due' ? forget(kept) : claimAndAttempt(kept);
   }
   const next = settled(subscription, payment, deps.now(), deps.dunning);
-  return (await store.commit(subscription, next)).ok ? next.status : OVERTAKEN;
+  if (!(await store.commit(subscription, next)).ok) return OVERTAKEN;
+  if (payment.withheld && isVisible(next)) await showPayment(deps, payment.id);
+  return next.status;
 };
 
 /** The provider was asked to make it, and nobody knows whether it has: looked for, then asked again under the same key. */

@@ -1,42 +1,78 @@
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { HeldMethod } from '../payment-methods/use.ts';
 import type { CallOptions } from '../providers/call-options.ts';
 import type { NativeSubscriptions, ProviderSubscription } from '../providers/native-subscriptions.ts';
-import { adopt } from './adopt.ts';
+import { adopt, readRefused } from './adopt.ts';
 import type { BillingDeps } from './deps.ts';
-import { answerOf, nativeOf } from './native-port.ts';
+import { answerOf, inState, nativeOf } from './native-port.ts';
 import { subscriptionStore } from './store.ts';
-import type { Subscription } from './subscription.ts';
+import { isLive, type Subscription } from './subscription.ts';
 
-/** What a caller asks of a subscription that its provider bills: the provider does it, and its answer is taken over. */
-type Change = (
-  native: NativeSubscriptions,
-  of: CallOptions & { readonly subscriptionId: string },
-) => Promise<Outcome<ProviderSubscription>>;
+/** A command to the provider that bills. */
+export interface Command {
+  /** A part of its idempotency key: equal names are equal commands. */
+  readonly name: string;
+  readonly send: (
+    native: NativeSubscriptions,
+    of: CallOptions & { readonly subscriptionId: string },
+  ) => Promise<Outcome<ProviderSubscription>>;
+  /** The subscription already is as the command would leave it. */
+  readonly isMet: (subscription: Subscription) => boolean;
+}
 
-export const scheduled =
-  (cancel: boolean): Change =>
-  (native, of) =>
-    native.scheduleCancel({ ...of, cancel });
+export const scheduleCancelation: Command = {
+  name: 'schedule-cancel',
+  send: (native, of) => native.scheduleCancel({ ...of, cancel: true }),
+  isMet: ({ status, cancelAtPeriodEnd }) => status === 'canceled' || cancelAtPeriodEnd,
+};
 
-export const withMethod =
-  (methodId: string): Change =>
-  (native, of) =>
-    native.changeMethod({ ...of, methodId });
+export const keepRunning: Command = {
+  name: 'keep',
+  send: (native, of) => native.scheduleCancel({ ...of, cancel: false }),
+  isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
+};
 
-export const paused: Change = (native, of) => native.pause(of);
-export const resumed: Change = (native, of) => native.resume({ ...of, anew: false });
-const begunAnew: Change = (native, of) => native.resume({ ...of, anew: true });
+export const withMethod = ({ paymentMethodId, methodRef = '' }: HeldMethod): Command => ({
+  name: `method:${paymentMethodId}`,
+  send: (native, of) => native.changeMethod({ ...of, methodId: methodRef }),
+  isMet: () => false,
+});
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while it is not known whether the provider has it. */
+export const pause: Command = {
+  name: 'pause',
+  send: (native, of) => native.pause(of),
+  isMet: ({ status }) => status === 'paused',
+};
+
+export const resume: Command = {
+  name: 'resume',
+  send: (native, of) => native.resume({ ...of, anew: false }),
+  isMet: ({ status }) => status === 'active',
+};
+
+const beginAnew: Command = { ...resume, send: (native, of) => native.resume({ ...of, anew: true }) };
+
+/** The subscription as the provider has it after a command, and whether the provider carried the command out. */
+interface Told {
+  readonly subscription: Subscription;
+  readonly isDone: boolean;
+}
+
+/**
+ * @throws DomainError INVALID_STATE where the provider's subscription has moved on and does not take the command any
+ * more: its state is stored then. PAYMENT_IN_PROGRESS while it is not known whether the provider has it.
+ */
 export const changeAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
-  name: string,
-  change: Change,
-): Promise<Subscription> => {
-  const outcome = await ask(deps, subscription, `${name}:${subscription.lock}`, change);
-  return adopt(deps, subscriptionStore(deps.table), subscription, answerOf(outcome, subscription));
+  command: Command,
+): Promise<Subscription> => met(await tellProvider(deps, subscription, command), command);
+
+/** The same for callers that go on where the provider's subscription has moved on. */
+export const tellProvider = async (deps: BillingDeps, subscription: Subscription, command: Command): Promise<Told> => {
+  const outcome = await ask(deps, subscription, `${command.name}:${subscription.lock}`, command);
+  return stored(deps, subscription, outcome);
 };
 
 /**
@@ -46,8 +82,8 @@ export const changeAtProvider = async (
 export const resumeAnewAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const store = subscriptionStore(deps.table);
   const { paidUntil, lapsed = 0 } = subscription;
-  const outcome = await ask(deps, subscription, `begin:${paidUntil ?? 'never'}:${lapsed}`, begunAnew);
-  if (outcome.kind !== 'declined') return adopt(deps, store, subscription, answerOf(outcome, subscription));
+  const outcome = await ask(deps, subscription, `begin:${paidUntil ?? 'never'}:${lapsed}`, beginAnew);
+  if (outcome.kind !== 'declined') return met(await stored(deps, subscription, outcome), beginAnew);
   await store.change(subscription, (current) =>
     (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
   );
@@ -58,12 +94,30 @@ const ask = async (
   deps: BillingDeps,
   subscription: Subscription,
   key: string,
-  change: Change,
+  { send }: Command,
 ): Promise<Outcome<ProviderSubscription>> => {
   const { id, providerSubscriptionId, transfer } = subscription;
   if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const native = await nativeOf(deps, subscription);
-  return change(native, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
+  return send(native, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
+};
+
+const stored = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  outcome: Outcome<ProviderSubscription>,
+): Promise<Told> => {
+  if (outcome.kind === 'refused') {
+    return { subscription: await readRefused(deps, subscription, outcome), isDone: false };
+  }
+  const store = subscriptionStore(deps.table);
+  return { subscription: await adopt(deps, store, subscription, answerOf(outcome, subscription)), isDone: true };
+};
+
+/** A subscription may be canceled by others while its command is carried out. */
+const met = ({ subscription, isDone }: Told, { isMet }: Command): Subscription => {
+  if (isMet(subscription) || (isDone && isLive(subscription))) return subscription;
+  throw inState(subscription);
 };
 
 /**
@@ -76,7 +130,10 @@ export const cancelAtProvider = async (deps: BillingDeps, subscription: Subscrip
   if (providerSubscriptionId === undefined) return;
   const native = await nativeOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
-  answerOf(await native.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey }), subscription);
+  const outcome = await native.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
+  if (outcome.kind !== 'refused') return void answerOf(outcome, subscription);
+  const stands = await readRefused(deps, subscription, outcome);
+  if (isLive(stands)) throw inState(stands);
 };
 
 /** What an earlier try has made for a customer there: looked for, since a provider forgets its keys after a day. */

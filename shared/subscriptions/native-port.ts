@@ -39,6 +39,10 @@ export const nativeOf = async (deps: BillingDeps, { providerId }: Subscription):
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
 };
 
+/** The subscription does not take what is asked of it. */
+export const inState = ({ status }: Subscription): DomainError =>
+  new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
+
 /** What the provider answered. @throws DomainError PROVIDER_ERROR for a refusal, PROVIDER_TIMEOUT and its like else. */
 export const answerOf = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
   if (outcome.kind === 'done') return outcome.value;

@@ -7,7 +7,7 @@ import { begin, requireChargeable } from './begin.ts';
 import { pausedNow, resumedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import * as atProvider from './native-commands.ts';
-import { isNative } from './native-port.ts';
+import { inState, isNative } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
 import type { Subscription, VisibleSubscription } from './subscription.ts';
@@ -23,7 +23,7 @@ export const pauseSubscription = async (
   if (isNative(record) && record.status !== 'paused') {
     requireState(record, mayChange(record.status, 'paused', 'pause'));
     requireNotHeld(record);
-    return { data: shown(await atProvider.changeAtProvider(deps, record, 'pause', atProvider.paused)) };
+    return { data: shown(await atProvider.changeAtProvider(deps, record, atProvider.pause)) };
   }
   const paused = await store.change(record, (current) => {
     if (current.status === 'paused') return current;
@@ -46,7 +46,7 @@ export const resumeSubscription = async (
   const method = isFree ? undefined : await requireHeld(deps.table, caller, record, record);
   if (isNative(record)) {
     const running = isFree
-      ? atProvider.changeAtProvider(deps, record, 'resume', atProvider.resumed)
+      ? atProvider.changeAtProvider(deps, record, atProvider.resume)
       : atProvider.resumeAnewAtProvider(deps, record);
     return { data: shown(await running) };
   }
@@ -63,6 +63,6 @@ const requireNotHeld = ({ held }: Subscription): void => {
   if (held) throw new DomainError('INVALID_STATE', { message: 'Its payment method is gone: name another one first' });
 };
 
-const requireState = ({ status }: Subscription, allowed: boolean): void => {
-  if (!allowed) throw new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
+const requireState = (subscription: Subscription, allowed: boolean): void => {
+  if (!allowed) throw inState(subscription);
 };

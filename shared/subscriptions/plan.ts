@@ -19,6 +19,20 @@ export const planOf = (body: CreateSubscriptionBody, product: Product | undefine
   return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
 };
 
+/** With a product, the product's; @throws DomainError PRICING_MISMATCH where another is asked for. */
+export const trialDaysOf = (
+  { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
+  product: Product | undefined,
+): number => {
+  if (!product) return sent ?? 0;
+  const { trial_days: days } = product;
+  if ((sent ?? days) === days) return days;
+  throw new DomainError('PRICING_MISMATCH', {
+    message: `The product has ${days} trial days, not ${sent}`,
+    details: { path: 'trial_days', expected: days },
+  });
+};
+
 const intervalOf = (
   body: CreateSubscriptionBody,
   { billing_interval: interval, interval_multiplier: multiplier }: Product,

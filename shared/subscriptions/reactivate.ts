@@ -7,7 +7,7 @@ import { begin, requireChargeable } from './begin.ts';
 import { whatIsLeft } from './belongings.ts';
 import { edited, reactivatedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
-import { changeAtProvider, scheduled } from './native-commands.ts';
+import { changeAtProvider, keepRunning } from './native-commands.ts';
 import { isNative } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
@@ -44,7 +44,7 @@ const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED where there is no cancelation to be taken back. */
 const keepOn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   if (subscription.cancelAtPeriodEnd && isNative(subscription)) {
-    return changeAtProvider(deps, subscription, 'keep', scheduled(false));
+    return changeAtProvider(deps, subscription, keepRunning);
   }
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');

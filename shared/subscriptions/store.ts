@@ -1,11 +1,11 @@
 import { DomainError } from '../core/errors.ts';
 import { isSameMembership, membershipItem, membershipOf } from '../memberships/membership.ts';
 import type { Clause } from '../table/expression.ts';
-import { dueShard, membershipKey, periodKey, recordKey, usedByKey } from '../table/keys.ts';
+import { addressUseKey, dueShard, membershipKey, periodKey, recordKey, usedByKey } from '../table/keys.ts';
 import { type Found, recordItem } from '../table/record-store.ts';
 import type { Item, Table, TransactionStep, Written } from '../table/table.ts';
 import { appointmentOf } from './appointments.ts';
-import { isLive, type Subscription, subscriptionOf, subscriptionShape } from './subscription.ts';
+import { isLive, isVisible, type Subscription, subscriptionOf, subscriptionShape } from './subscription.ts';
 
 /**
  * Subscriptions as items. Whatever follows from a subscription (its membership, what leads to it from its method and
@@ -134,7 +134,7 @@ const membershipSteps = (was: Subscription | undefined, next: Subscription): rea
   return [{ put: membershipItem(after) }];
 };
 
-/** A live subscription is found by its method and its customer, so that neither goes without it. */
+/** A live subscription is found by its method and its customer, so that neither goes without it; any by its address. */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];
   const nameOf = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => `${pk}\n${sk}`;
@@ -147,10 +147,13 @@ const usageSteps = (was: Subscription | undefined, next: Subscription): readonly
 };
 
 const usesOf = (subscription: Subscription | undefined) => {
-  if (!subscription || !isLive(subscription)) return [];
-  const { id, customerId, paymentMethodId, transfer } = subscription;
+  if (!subscription) return [];
+  const { id, billingAddressId } = subscription;
+  const address = billingAddressId && isVisible(subscription) ? [addressUseKey(billingAddressId, 'SUB', id)] : [];
+  if (!isLive(subscription)) return address;
+  const { customerId, paymentMethodId, transfer } = subscription;
   const methods = [paymentMethodId, transfer?.paymentMethodId].filter((method) => method !== undefined);
-  return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id))];
+  return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id)), ...address];
 };
 
 /** Removes a subscription with what follows from it; its payments stay. */

@@ -3,14 +3,15 @@ import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import type { HeldMethod } from '../payment-methods/use.ts';
 import type { CallOptions } from '../providers/call-options.ts';
+import { unavailable } from '../providers/done.ts';
 import type { NativeSubscriptions, ProviderSubscription } from '../providers/native-subscriptions.ts';
 import { putAlias } from '../table/alias.ts';
-import { adopt, readWhereKnown } from './adopt.ts';
+import { adopt, readRefused, readWhereKnown } from './adopt.ts';
 import { edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import { nativeWanted } from './native.ts';
 import { madeBefore } from './native-commands.ts';
-import { answerOf, nativeOf } from './native-port.ts';
+import { answerOf, inState, nativeOf } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
@@ -69,21 +70,35 @@ export const transferred = async (
   // A first try of which the provider did nothing is taken back; after an earlier try it is repeated.
   const didNothing = made.kind === 'not_done' && !isAgain;
   if (made.kind === 'declined' || made.kind === 'refused' || didNothing) {
-    const released = await native.resume({ ...keyed('release', former), anew: false });
-    // A refusal: it is over there, and there is nothing to be released.
-    if (released.kind === 'unknown' || released.kind === 'not_done') answerOf(released, subscription);
+    if (!subscription.held) await release(native, keyed('release', former), subscription);
     const left = await undone(store, subscription);
-    // What was told meanwhile was told too early.
-    if (made.kind === 'refused') await readWhereKnown(deps, store, left);
-    if (made.kind === 'refused' && made.reason === COLLECTING) throw new DomainError('PAYMENT_IN_PROGRESS');
+    if (made.kind === 'not_done') throw unavailable(made);
     if (made.kind === 'declined') throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: made.code } });
+    // Events that came meanwhile were answered as too early: what they told is read.
+    if (made.reason !== COLLECTING) throw inState(await readRefused(deps, left, made));
+    await readWhereKnown(deps, store, left);
+    throw new DomainError('PAYMENT_IN_PROGRESS');
   }
   const report = answerOf(made, subscription);
-  if (subscription.cancelAtPeriodEnd) {
-    answerOf(await native.scheduleCancel({ ...keyed('end', report.subscriptionId), cancel: true }), subscription);
-  }
+  const ending = subscription.cancelAtPeriodEnd
+    ? await native.scheduleCancel({ ...keyed('end', report.subscriptionId), cancel: true })
+    : undefined;
+  const stands = await asItStands(native, report);
+  // The new one may have been canceled there before its end was scheduled.
+  if (ending && stands.status !== 'canceled') answerOf(ending, subscription);
   answerOf(await native.cancel(keyed('cancel', former)), subscription);
-  return adopt(deps, store, await handedOver(deps, store, subscription, report), await asItStands(native, report));
+  return adopt(deps, store, await handedOver(deps, store, subscription, report), stands);
+};
+
+/** The former one collects again; one that was held back for want of a method stays so. */
+const release = async (
+  native: NativeSubscriptions,
+  of: ReturnType<Keyed>,
+  subscription: Subscription,
+): Promise<void> => {
+  const released = await native.resume({ ...of, anew: false });
+  // A refusal: the subscription is over there, and there is nothing to release.
+  if (released.kind === 'unknown' || released.kind === 'not_done') answerOf(released, subscription);
 };
 
 type Transfer = NonNullable<Subscription['transfer']>;

@@ -23,7 +23,8 @@ export const updateSubscription = async (
 ): Promise<Reply> => {
   const { record, body } = request;
   const method = chooseMethod(request);
-  // What may be refused goes first.
+  // Every check comes before the method is changed: that may call the provider, and charge what is past due.
+  nextMetadata(record, body);
   const paying = method ? await changeMethod(deps, record, method) : record;
   return { data: shown(await withMetadata(deps, paying, body)) };
 };
@@ -51,11 +52,11 @@ const refusedMethod = (rule: string, message: string): DomainError =>
 const withMetadata = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { metadata, metadata_mode: mode }: UpdateSubscriptionBody,
+  body: UpdateSubscriptionBody,
 ): Promise<Subscription> => {
-  if (!metadata) return subscription;
+  if (!body.metadata) return subscription;
   return subscriptionStore(deps.table).change(subscription, (current) => {
-    const next = mode === 'replace' ? metadata : merged(current.metadata ?? {}, metadata);
+    const next = nextMetadata(current, body);
     if (canonicalJson(next) === canonicalJson(current.metadata ?? {})) return current;
     return edited(current, 'updated', deps.now(), { metadata: next });
   });
@@ -63,7 +64,16 @@ const withMetadata = async (
 
 type Metadata = NonNullable<Subscription['metadata']>;
 
-/** A null value deletes its key. @throws DomainError VALIDATION_ERROR where it comes to more than there may be. */
+/** @throws DomainError VALIDATION_ERROR where what is sent and what is stored come to too much. */
+const nextMetadata = (
+  { metadata: stored = {} }: Subscription,
+  { metadata: sent, metadata_mode: mode }: UpdateSubscriptionBody,
+): Metadata => {
+  if (!sent) return stored;
+  return mode === 'replace' ? sent : merged(stored, sent);
+};
+
+/** A null value deletes its key. */
 const merged = (stored: Metadata, sent: Metadata): Metadata => {
   const kept = Object.entries({ ...stored, ...sent }).filter(([, value]) => value !== null);
   const checked = metadataSchema.safeParse(Object.fromEntries(kept));

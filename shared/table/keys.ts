@@ -33,6 +33,13 @@ export const usedByKey = (kind: 'PM' | 'CUS', id: string, subscriptionId: string
   sk: `${USED_BY_PREFIX}${subscriptionId}`,
 });
 export const USED_BY_PREFIX = 'SUB#';
+/** A method or subscription that names an address. */
+export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string): Key => ({
+  pk: recordKey('ADDR', addressId).pk,
+  sk: `${kind}#${id}`,
+});
+/** Between these stand the uses of an address; the address itself stands before them. */
+export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
 export const membershipKey = (id: string): Key => single('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];

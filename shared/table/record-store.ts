@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
 import { DAY, epochSeconds, instant, type Now } from '../core/time.ts';
 import type { Clause } from './expression.ts';
 import {
@@ -88,7 +89,10 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
     return items.flatMap((item) => parse(item) ?? []);
   };
 
-  /** Stores a new record, with steps that are taken with it or not at all; or answers what stands under its id. */
+  /**
+   * Stores a new record, with steps that are taken with it or not at all; or answers what stands under its id.
+   * @throws DomainError VERSION_CONFLICT where only another step could not be taken
+   */
   const insertOrFind = async (record: T, beside: readonly TransactionStep[] = []): Promise<Found<T> | undefined> => {
     const item = recordItem(shape, record);
     if (beside.length === 0) {
@@ -96,13 +100,19 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
       return written.ok ? undefined : foundOf(written.found);
     }
     const transacted = await table.transact([{ put: item, if: [{ absent: true }] }, ...beside]);
-    return transacted.ok ? undefined : foundOf(transacted.found[0]);
+    if (transacted.ok) return undefined;
+    if (!transacted.failed.includes(0)) throw new DomainError('VERSION_CONFLICT');
+    return foundOf(transacted.found[0]);
   };
 
-  /** Replaces version `was` by the next. @returns undefined where another commit came first. */
-  const commit = async (was: T, next: T): Promise<T | undefined> => {
+  /**
+   * Replaces version `was` by the next, with steps that are taken with it or not at all.
+   * @returns undefined where another commit came first.
+   */
+  const commit = async (was: T, next: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
     const guard: Clause[] = [{ exists: true }, { equals: ['version', was.version] }];
-    const written = await table.put(recordItem(shape, next), guard);
+    const put = { put: recordItem(shape, next), if: guard };
+    const written = beside.length === 0 ? await table.put(put.put, guard) : await table.transact([put, ...beside]);
     return written.ok ? next : undefined;
   };
 

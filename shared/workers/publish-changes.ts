@@ -48,13 +48,26 @@ export const publishChanges = async (
   const firstFailed = events.findIndex(({ event }) => failed.has(event));
   // What comes after it is read again.
   const passed = firstFailed === -1 ? events : events.slice(0, firstFailed);
-  for (const { event, change } of passed) logSettled(deps.log, event, change);
+  for (const { event, change } of passed) logSettled(deps.log, event.type, change);
+  const end =
+    firstFailed === -1
+      ? changes.length
+      : changes.findIndex(({ sequenceNumber }) => sequenceNumber === events[firstFailed]?.change.sequenceNumber);
+  // A first charge that is declined sends no event, and still counts as a decline.
+  for (const change of changes.slice(0, end).filter(failsUnseen)) logSettled(deps.log, 'payment.failed', change);
   deps.log.info('changes published', { count: events.length - failed.size, failed: failed.size });
   return events[firstFailed]?.change.sequenceNumber;
 };
 
+/** A payment fails that is withheld from its readers. */
+const failsUnseen = ({ before, after }: ItemChange): boolean =>
+  after['sk'] === 'PAY' &&
+  after['withheld'] === true &&
+  after['status'] === 'failed' &&
+  before?.['status'] !== 'failed';
+
 /** Each decision of a provider once, whichever way it came: what the rate of declines is counted by. */
-const logSettled = (log: Log, { type }: BusEvent, { after }: ItemChange): void => {
+const logSettled = (log: Log, type: BusEvent['type'], { after }: ItemChange): void => {
   if (type !== 'payment.succeeded' && type !== 'payment.failed') return;
   const { id, providerId, failureCode } = paymentOf(after);
   const outcome = type === 'payment.succeeded' ? 'succeeded' : isDecline(failureCode) ? 'declined' : 'failed';

@@ -4,6 +4,22 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0;
 
+/** The middle of the ratios of values that were measured one right after the other: what slows both down says nothing. */
+export const medianRatio = (values: readonly number[], bases: readonly number[]): number =>
+  median(values.flatMap((value, round) => (bases[round] === undefined ? [] : [value / bases[round]])));
+
+/** Measures by rounds: `least`, and as many more each time that a bound is exceeded, up to `most`. */
+export const inRounds = async (
+  { least, most }: { readonly least: number; readonly most: number },
+  round: () => Promise<void> | void,
+  isExceeded: () => boolean,
+): Promise<void> => {
+  for (let done = 0; done < most; ) {
+    for (const until = Math.min(most, done + least); done < until; done += 1) await round();
+    if (!isExceeded()) return;
+  }
+};
+
 export const withSpread = (values: readonly number[], digits: number): string => {
   const [middle, least, most] = [median(values), Math.min(...values), Math.max(...values)];
   return `${middle.toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`;

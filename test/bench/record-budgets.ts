@@ -29,11 +29,17 @@ export const RECORD_BUDGETS = {
   'delete customer, the only one': { ...write('customers.remove', 7), requests: 7, levels: 6, because: GOES_WITH_IT },
 
   'create payment method': { ...write('payment-methods.create', 5), windows: 1 },
-  'create payment method, the first': { ...write('payment-methods.create', 12), windows: 1 },
+  'create payment method, the first': {
+    ...write('payment-methods.create', 13),
+    requests: 4,
+    levels: 4,
+    windows: 1,
+    because: 'its customer is claimed before the provider is called',
+  },
   'get payment method': { ...get('payment-methods.get'), requests: 2, levels: 2, because: IS_DEFAULT },
   'list payment methods': list('payment-methods.list'),
   'update payment method': write('payment-methods.update', 2),
-  'link an address to a payment method': write('payment-methods.link-address', 1),
+  'link an address to a payment method': write('payment-methods.link-address', 6),
   'set default payment method': write('payment-methods.set-default', 1),
   'delete payment method': { ...write('payment-methods.remove', 5), requests: 5, levels: 4, because: USED },
   'delete payment method, the default': {
@@ -49,7 +55,7 @@ export const RECORD_BUDGETS = {
   'list addresses': list('addresses.list'),
   'update address': write('addresses.update', 1),
   'set default address': write('addresses.set-default', 1),
-  'delete address': write('addresses.remove', 3),
+  'delete address': { ...write('addresses.remove', 3), requests: 5, levels: 4, because: USED },
 
   'create organization': write('organizations.create', 6),
   'list organizations': list('organizations.list'),

@@ -46,7 +46,7 @@ export const SUBSCRIPTION_BUDGETS = {
   },
   'change subscription, metadata': { ...subscription, of: 'subscriptions.update' },
   'change subscription, method': { ...subscription, of: 'subscriptions.update', writeUnits: 10, because: LINKS },
-  'link address of subscription': { ...subscription, of: 'subscriptions.link-address' },
+  'link address of subscription': { ...subscription, of: 'subscriptions.link-address', writeUnits: 6 },
   'cancel subscription at its end': { ...subscription, of: 'subscriptions.cancel' },
   'cancel subscription now': {
     ...subscription,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { INCLUDES, type Include } from '../../shared/payments/queries.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
-import { changeTable, itemsOf } from './flow.ts';
+import { changeTable, itemsOf, PATIENT } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import type { CallerName, Column } from './matrix/tables.ts';
 import { buildWorld, type Maker, type World } from './matrix/world.ts';
@@ -13,7 +13,7 @@ import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
  * caller, and null where the route refuses. The ids are stored behind the service's back, so that each caller owns a
  * payment and a subscription that name every record, however they came by it.
  */
-const service = withHost({ frozen: true, env: OWN_BILLING });
+const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 /** The callers of the authorization matrix who can have payments, a former member, and a buyer: no role anywhere. */
 const CALLERS = [

@@ -1,13 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
-import { changeTable, createIntent, createPaidIntent, DAY, itemsOf, signIn, storedPayment, type User } from './flow.ts';
+import {
+  changeTable,
+  createIntent,
+  createPaidIntent,
+  DAY,
+  itemsOf,
+  PATIENT,
+  signIn,
+  storedPayment,
+  type User,
+} from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestHost, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
 /** What a caller is shown beside a payment or subscription: no more than by the shown record's own route. */
-const service = withHost({ frozen: true, env: OWN_BILLING });
+const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
 beforeAll(async () => {

@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
 import { projectBody } from '../builders/reference.ts';
-import { createIntent, DAY, itemsOf, signIn, type User } from './flow.ts';
+import { createIntent, DAY, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { type Company, company, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, trySubscribe } from './subscribers.ts';
 
 /** A project's id in a body needs edit permission on the project; buyers get a project only through a product. */
-const service = withHost({ frozen: true, env: OWN_BILLING });
+const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
 beforeAll(async () => {

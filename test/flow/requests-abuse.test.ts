@@ -5,19 +5,14 @@ import type { Signing } from '../../infra/local/simulator/vendor.ts';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { newOrganization, newPerson } from './organization-steps.ts';
 import { company } from './payers.ts';
 
 /** What limits hold back: forged events that a provider has to verify, and tries of cards, e-mails and targets. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
 
-const address = (ip: string): RequestOptions => ({ headers: { 'x-forwarded-for': ip } });
-const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({
-  ...options,
-  ...address(ip),
-  headers: { ...options.headers, ...address(ip).headers },
-});
+const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
 let addresses = 0;
 /** An address that nobody has called from. */
 const newAddress = (): string => {

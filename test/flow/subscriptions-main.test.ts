@@ -119,14 +119,29 @@ describe('its price', () => {
         status: 'trialing',
       },
     });
-    const untried = { ...who.names, product_id: 'course', trial_days: 0 };
-    expect(await service.post('/subscriptions', untried, who.options)).toMatchObject({ body: { status: 'active' } });
+    const named = { ...who.names, product_id: 'course', trial_days: 14 };
+    const same = await service.post('/subscriptions', named, who.options);
+    expect(same).toMatchObject({ status: 201, body: { status: 'trialing' } });
+    expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * 86_400_000);
+    for (const trial_days of [0, 13, 730]) {
+      const other = await service.post('/subscriptions', { ...named, trial_days }, who.options);
+      expect(other).toMatchObject({
+        status: 400,
+        body: { code: 'PRICING_MISMATCH', details: { path: 'trial_days', expected: 14 } },
+      });
+    }
+  });
+
+  it('has a trial of the client’s where no product is named', async () => {
+    const who = await subscriber(service);
+    expect(await subscribe(service, who, { trial_days: 730 })).toMatchObject({ status: 'trialing' });
   });
 
   it.each([
     ['another price', { total_cents: 1 }, 400, 'PRICING_MISMATCH'],
     ['another interval', { billing_interval: 'daily' }, 400, 'PRICING_MISMATCH'],
     ['another currency', { currency: 'USD' }, 400, 'PRICING_MISMATCH'],
+    ['a trial where it has none', { trial_days: 730 }, 400, 'PRICING_MISMATCH'],
   ])('is never the client’s where a product is named: %s', async (_, fields, status, code) => {
     const who = await subscriber(service);
     await service.put('/admin/products/plan', productBody({ billing_interval: 'monthly' }), await admin());

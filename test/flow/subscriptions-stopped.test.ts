@@ -216,7 +216,11 @@ describe('a creation that is stopped', () => {
         way: way.name,
         found: paid === 1 ? { subscriptions: ['active'], paid } : { subscriptions: [], paid: 0 },
       });
-      expect(payments.data.filter(({ status }: ParsedJson) => status === 'succeeded')).toHaveLength(paid);
+      const shown = payments.data.map(({ status, subscription_id }: ParsedJson) => ({ status, subscription_id }));
+      expect({ way: way.name, shown }).toEqual({
+        way: way.name,
+        shown: subscriptions.map(({ id }: ParsedJson) => ({ status: 'succeeded', subscription_id: id })),
+      });
     }
   });
 

@@ -178,10 +178,11 @@ describe('a method of another customer', () => {
     await service.webhookMode('drop');
     await endThere(made.provider_subscription_id);
     expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
-      status: 200,
-      body: { status: 'canceled', payment_method_id: method },
+      status: 409,
+      body: { code: 'INVALID_STATE' },
     });
     expect(await there(it)).toEqual({ statuses: ['canceled'], paid: 1 });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
   it('does not pay once more for a renewal that nobody has told of yet', async () => {

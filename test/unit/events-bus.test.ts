@@ -143,6 +143,24 @@ describe('the outbox', () => {
     ]);
   });
 
+  test('logs a decline of a payment that nobody is told of', async () => {
+    leavesBehind(() => false);
+    const declined = {
+      ...payment({ id: 'pay_w' }),
+      withheld: true,
+      status: 'failed',
+      failureCode: 'lost_card',
+    } as Payment;
+    const start = lines.length;
+    expect(
+      await publishChanges({ bus, log }, [change('1', { ...declined, status: 'processing' }, declined)]),
+    ).toBeUndefined();
+    expect(lines.slice(start).map(({ message, fields }) => [message, fields])).toEqual([
+      ['payment settled', { payment_id: 'pay_w', provider: 'provider_a', outcome: 'declined' }],
+      ['changes published', { count: 0, failed: 0 }],
+    ]);
+  });
+
   test('says nothing of what is no record, or is removed', async () => {
     leavesBehind(() => false);
     const removed = { eventName: 'REMOVE', dynamodb: { SequenceNumber: '1', OldImage: {} } } as const;

@@ -17,6 +17,15 @@ describe('the events of a stored change', () => {
     expect(names(creating, payment())).toEqual(['payment.created']);
   });
 
+  test('are none while it is withheld, and payment.created once it is shown', () => {
+    const withheld: Payment = { ...payment({ status: 'processing' }), withheld: true };
+    const { withheld: _, ...shown } = withheld;
+    expect(names(creating, withheld)).toEqual([]);
+    expect(names(withheld, next(withheld, 'failed'))).toEqual([]);
+    expect(names(withheld, next(shown, 'succeeded'))).toEqual(['payment.created', 'payment.succeeded']);
+    expect(names(withheld, next(shown, 'processing'))).toEqual(['payment.created']);
+  });
+
   test('are both where it exists and is settled in one change', () => {
     expect(names(undefined, payment({ status: 'succeeded' }))).toEqual(['payment.created', 'payment.succeeded']);
     expect(names(creating, payment({ status: 'failed' }))).toEqual(['payment.created', 'payment.failed']);

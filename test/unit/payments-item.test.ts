@@ -42,6 +42,16 @@ describe('the item of a payment', () => {
     expect(['owner', 'project', 'sort', 'f'].filter((name) => name in item)).toEqual([]);
   });
 
+  test('is listed nowhere while it is withheld; unpaid, it is kept 24 h without an appointment', () => {
+    const withheld = { withheld: true, projectId: 'proj_1', clientSecret: 'pi_1_secret' } as const;
+    const claimed = paymentItem(payment({ ...withheld, status: 'processing', reconcileAt: iso(NOON) }), NOON);
+    expect(['owner', 'project', 'sort', 'f', 'ttl'].filter((name) => name in claimed)).toEqual([]);
+    expect(claimed['due_at']).toBe(iso(NOON));
+    const failed = paymentItem(payment({ ...withheld, status: 'failed' }), NOON);
+    expect(['owner', 'project', 'sort', 'f', 'due', 'due_at'].filter((name) => name in failed)).toEqual([]);
+    expect(failed['ttl']).toBe(NOON / 1_000 + 86_400);
+  });
+
   test('carries what lists filter and order by', () => {
     const record = payment({
       status: 'failed',

@@ -71,11 +71,6 @@ describe('what a confirmation comes to', () => {
     ['500', refuses(500, { type: 'api_error' })],
     ['502 without JSON', answers(502, '<html>Bad Gateway</html>')],
     ['503', refuses(503, { type: 'api_error' })],
-    [
-      '409 for the same key at the same time',
-      refuses(409, { type: 'idempotency_error', code: 'idempotency_key_in_use' }),
-    ],
-    ['409 of any type', refuses(409, { type: 'invalid_request_error', code: 'idempotency_key_in_use' })],
     ['400 for another request under the key', refuses(400, { type: 'idempotency_error' })],
     ['200 that is no JSON', answers(200, '{"id":"pi_1",')],
     ['200 that is no intent', answers(200, { id: 'pi_1' })],
@@ -91,6 +86,13 @@ describe('what a confirmation comes to', () => {
   ])('is not done where Stripe answers 429 %s', async (_, error) => {
     expect(await outcome(refuses(429, error))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
   });
+  test.each(['idempotency_error', 'invalid_request_error'])(
+    'is unknown where Stripe answers 409 (%s) since the same call is still under way',
+    async (type) => {
+      const answer = refuses(409, { type, code: 'idempotency_key_in_use' });
+      expect(await outcome(answer)).toEqual({ kind: 'unknown', reason: 'in_progress' });
+    },
+  );
 
   test('is unknown where the connection breaks', async () => {
     const reset: Answer = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }));
@@ -348,6 +350,7 @@ describe('an outcome that moves no money', () => {
     [{ kind: 'refused', reason: 'resource_missing' }, 'VALIDATION_ERROR', 400],
     [{ kind: 'unknown', reason: 'timeout' }, 'PROVIDER_TIMEOUT', 504],
     [{ kind: 'unknown', reason: 'unreachable' }, 'PROVIDER_UNAVAILABLE', 503],
+    [{ kind: 'unknown', reason: 'in_progress' }, 'PAYMENT_IN_PROGRESS', 409],
     [{ kind: 'unknown', reason: 'error' }, 'PROVIDER_ERROR', 502],
   ])('%j is %s to the caller', (given, code, status) => {
     expect(refusalOf(() => done(given, 'field'))).toMatchObject({ code, status });

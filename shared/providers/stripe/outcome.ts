@@ -53,7 +53,7 @@ const failureOf = (error: unknown): Outcome<never> => {
       return { kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: seconds };
     }
     case 'unknown':
-      return ERROR;
+      return isInProgress(error) ? { kind: 'unknown', reason: 'in_progress' } : ERROR;
   }
 };
 
@@ -68,6 +68,9 @@ const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>,
   code: declineCode(error),
   attemptRef: idOf(error.payment_intent?.latest_charge),
 });
+
+/** Stripe carries out one call per key at a time, and answers 409 to the same call meanwhile. */
+const isInProgress = ({ code }: Stripe.errors.StripeError): boolean => code === 'idempotency_key_in_use';
 
 const saysNo = (error: unknown): error is Stripe.errors.StripeError =>
   error instanceof Stripe.errors.StripeInvalidRequestError ||

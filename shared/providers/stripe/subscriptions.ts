@@ -157,7 +157,7 @@ const changeMethod = async (
   input: OfSubscription & { readonly methodId: string },
 ): Promise<Found> => {
   const { subscriptionId, methodId, idempotencyKey } = input;
-  const changed = await update(input, { default_payment_method: methodId });
+  const changed = refusedMethod(await update(input, { default_payment_method: methodId }));
   const unpaid = changed.kind === 'done' && changed.value.status === 'past_due' && unpaidOf(changed.value);
   if (!unpaid) return changed;
   const tried = await call(
@@ -173,6 +173,12 @@ const changeMethod = async (
   // Declined, or paid meanwhile: the method is changed either way, and the invoice says what became of it.
   return afterChange(await find(subscriptionId));
 };
+
+/** Stripe names no parameter where it refuses a method that was detached: the call sends nothing but the method. */
+const refusedMethod = (changed: Found): Found =>
+  changed.kind === 'refused' && changed.reason === 'StripeInvalidRequestError'
+    ? { ...changed, parameter: changed.parameter ?? 'payment_method' }
+    : changed;
 
 const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>
   latestInvoice && ['failed', 'pending'].includes(latestInvoice.status) ? latestInvoice : undefined;

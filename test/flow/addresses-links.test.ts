@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { paidIntentBody } from '../builders/intent.ts';
+import { confirm, itemsOf, signIn } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
+
+/** Whatever names an address loses it when the address is deleted; payments keep what was named when they were made. */
+const service = withHost({ frozen: true, env: OWN_BILLING });
+
+const remove = (path: string, options: RequestOptions) => service.request('DELETE', path, options);
+const link = (path: string, addressId: string | null, options: RequestOptions) =>
+  service.request('PATCH', `${path}/billing-address`, { ...options, body: { billing_address_id: addressId } });
+const methodOf = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
+  (await service.get(`/payment-methods/${id}`, options)).body;
+const usesOf = async (addressId: string): Promise<string[]> =>
+  (await itemsOf(service, `ADDR#${addressId}`)).map(({ sk }) => sk).filter((sk) => sk !== 'ADDR');
+
+describe('an address that is deleted', () => {
+  test('is taken off the methods that name it, however they came to name it', async () => {
+    const { options } = await signIn(service);
+    const [gone, kept] = [await createAddress(service, options), await createAddress(service, options)];
+    const made = await saveMethod(service, options, { billing_address_id: gone.id });
+    const changed = await saveMethod(service, options);
+    await service.put(`/payment-methods/${changed.id}`, { billing_address_id: gone.id }, options);
+    const linked = await saveMethod(service, options, { billing_address_id: kept.id });
+    await link(`/payment-methods/${linked.id}`, gone.id, options);
+    const other = await saveMethod(service, options, { billing_address_id: gone.id });
+    await link(`/payment-methods/${other.id}`, kept.id, options);
+    expect((await remove(`/addresses/${gone.id}`, options)).status).toBe(204);
+    for (const { id } of [made, changed, linked]) {
+      expect(await methodOf(id, options)).toMatchObject({ billing_address_id: null });
+    }
+    expect(await methodOf(other.id, options)).toMatchObject({ billing_address_id: kept.id });
+    expect([await usesOf(gone.id), await usesOf(kept.id)]).toEqual([[], [`PM#${other.id}`]]);
+  });
+
+  test('is taken off a method that a payment has saved with it', async () => {
+    const user = await signIn(service);
+    await createCustomer(service, user.options);
+    const address = await createAddress(service, user.options);
+    const saving = paidIntentBody({ setup_future_usage: 'off_session', billing_address_id: address.id });
+    const { body: payment } = await service.post('/payments/intents', saving, user.options);
+    await confirm(service, payment.id, user.options);
+    await service.settle();
+    const [method] = (await service.get('/payment-methods', user.options)).body;
+    expect(method).toMatchObject({ billing_address_id: address.id });
+    await remove(`/addresses/${address.id}`, user.options);
+    expect(await methodOf(method.id, user.options)).toMatchObject({ billing_address_id: null });
+    const { body } = await service.get(`/payments/${payment.id}`, user.options);
+    expect(body.data).toMatchObject({ billing_address_id: address.id });
+  });
+
+  test('is not on a method that a payment saves afterwards', async () => {
+    const user = await signIn(service);
+    await createCustomer(service, user.options);
+    const address = await createAddress(service, user.options);
+    const saving = paidIntentBody({ setup_future_usage: 'off_session', billing_address_id: address.id });
+    const { body: payment } = await service.post('/payments/intents', saving, user.options);
+    await remove(`/addresses/${address.id}`, user.options);
+    expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    await service.settle();
+    expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ billing_address_id: null }]);
+  });
+
+  test('is taken off subscriptions, live or canceled', async () => {
+    const who = await subscriber(service);
+    const address = await createAddress(service, who.options);
+    const live = await subscribe(service, who, { billing_address_id: address.id });
+    const canceled = await subscribe(service, who);
+    expect(await link(`/subscriptions/${canceled.id}`, address.id, who.options)).toMatchObject({ status: 200 });
+    await command(service, who, canceled.id, 'cancel', { cancel_at_period_end: false });
+    await remove(`/addresses/${address.id}`, who.options);
+    for (const { id } of [live, canceled]) {
+      expect(await readSubscription(service, who, id)).toMatchObject({ billing_address_id: null });
+    }
+    expect(await usesOf(address.id)).toEqual([]);
+  });
+
+  test('leaves no trace of a method that was deleted before, and is not in its way', async () => {
+    const { options } = await signIn(service);
+    const address = await createAddress(service, options);
+    const method = await saveMethod(service, options, { billing_address_id: address.id });
+    expect(await usesOf(address.id)).toEqual([`PM#${method.id}`]);
+    await remove(`/payment-methods/${method.id}`, options);
+    expect(await usesOf(address.id)).toEqual([]);
+    expect((await remove(`/addresses/${address.id}`, options)).status).toBe(204);
+  });
+
+  test('while methods are linked to it at the same time leaves its id on none', async () => {
+    const { options } = await signIn(service);
+    await createCustomer(service, options);
+    const methods = await Promise.all(Array.from({ length: 4 }, () => saveMethod(service, options)));
+    for (let round = 0; round < 5; round += 1) {
+      const address = await createAddress(service, options);
+      await Promise.all([
+        ...methods.map(({ id }) => link(`/payment-methods/${id}`, address.id, options)),
+        remove(`/addresses/${address.id}`, options),
+      ]);
+      await remove(`/addresses/${address.id}`, options);
+      const linked = await Promise.all(methods.map(({ id }) => methodOf(id, options)));
+      expect(linked.map(({ billing_address_id }) => billing_address_id)).not.toContain(address.id);
+    }
+  });
+});
+
+describe('an address of an organization that is deleted', () => {
+  let acme: Awaited<ReturnType<typeof company>>;
+  beforeAll(async () => {
+    acme = await company(service);
+  });
+
+  test('is taken off the methods of others, too', async () => {
+    const { options } = acme.owner;
+    const address = await createAddress(service, options, { organization_id: acme.id });
+    const own = await saveMethod(service, options);
+    expect(await link(`/payment-methods/${own.id}`, address.id, options)).toMatchObject({ status: 200 });
+    await remove(`/organizations/${acme.id}`, options);
+    await service.advance(300);
+    expect(await methodOf(own.id, options)).toMatchObject({ billing_address_id: null });
+    expect(await itemsOf(service, `ADDR#${address.id}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { atStripe } from './at-stripe.ts';
+import { HOUR, MINUTE, type User } from './flow.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
+
+/**
+ * The first payment of a subscription is shown, and told of, together with its subscription: a create that failed leaves
+ * neither. Whatever was charged, or may have been, is listed.
+ */
+type Payer = Subscriber & { readonly user: User };
+
+interface Case {
+  readonly name: string;
+  readonly token?: string;
+  /** Stripe refuses its method: it was detached there, and that has not been heard. */
+  readonly detached?: true;
+  readonly fault?: Readonly<Record<string, unknown>>;
+  /** Of the answer. */
+  readonly status: number;
+  /** What is there a day later. */
+  readonly left: 'nothing' | 'active' | 'canceled';
+}
+
+const INTENTS = { provider: 'provider_a', method: 'POST', path: '/v1/payment_intents', times: 1 };
+const CONFIRMATIONS = { ...INTENTS, path: '/confirm' };
+
+const CASES: readonly Case[] = [
+  { name: 'a decline', token: 'pm_card_chargeCustomerFail', status: 402, left: 'nothing' },
+  { name: 'a refusal', detached: true, status: 502, left: 'nothing' },
+  {
+    name: 'an error before anything was asked',
+    fault: { ...INTENTS, action: 'error_500' },
+    status: 502,
+    left: 'nothing',
+  },
+  {
+    name: 'a creation that never arrived',
+    fault: { ...INTENTS, action: 'timeout_before' },
+    status: 504,
+    left: 'nothing',
+  },
+  {
+    name: 'a creation whose answer is lost',
+    fault: { ...INTENTS, action: 'timeout_after' },
+    status: 504,
+    left: 'nothing',
+  },
+  {
+    name: 'a charge that never arrived',
+    fault: { ...CONFIRMATIONS, action: 'timeout_before' },
+    status: 201,
+    left: 'active',
+  },
+  {
+    name: 'a charge whose answer is lost',
+    fault: { ...CONFIRMATIONS, action: 'timeout_after' },
+    status: 201,
+    left: 'active',
+  },
+  {
+    name: 'a charge whose decline is lost',
+    token: 'pm_card_chargeCustomerFail',
+    fault: { ...CONFIRMATIONS, action: 'timeout_after' },
+    status: 201,
+    left: 'canceled',
+  },
+  {
+    name: 'a charge that its payer never authenticates',
+    token: 'pm_card_authenticationRequired',
+    status: 201,
+    left: 'canceled',
+  },
+  { name: 'a success', status: 201, left: 'active' },
+];
+
+const eventsOf = (service: TestHost, { user }: Payer): readonly ParsedJson[] =>
+  service
+    .busEvents()
+    .filter(
+      (event: ParsedJson) =>
+        event['detail-type'].startsWith('payment.') && event.detail.payload.data.user?.id === user.userId,
+    )
+    .map((event: ParsedJson) => ({ name: event['detail-type'], ...event.detail.payload.data }));
+
+/** Every payment that is listed or told of has a subscription that can be read; what was charged is listed. */
+const expectTruth = async (service: TestHost, who: Payer) => {
+  const { body: subscriptions } = await service.get('/subscriptions', who.options);
+  const { body: payments } = await service.get('/payments', who.options);
+  const ids = subscriptions.map(({ id }: ParsedJson) => id);
+  for (const { subscription_id } of [...payments.data, ...eventsOf(service, who)])
+    expect(ids).toContain(subscription_id);
+  const customer = (await service.get(`/customers/${who.names.customer_id}`, who.options)).body;
+  const { payment_intents: intents, charges } = await service.ledger();
+  const theirs = intents
+    .filter((intent: ParsedJson) => intent.customer === customer.provider_customer_id)
+    .map(({ id }: ParsedJson) => id);
+  const charged = charges
+    .filter(({ payment_intent, status }: ParsedJson) => theirs.includes(payment_intent) && status === 'succeeded')
+    .map(({ payment_id }: ParsedJson) => payment_id);
+  const paid = payments.data.filter(({ status }: ParsedJson) => status === 'succeeded');
+  expect(paid.map(({ id }: ParsedJson) => id)).toEqual(charged);
+  return { subscriptions, payments: payments.data };
+};
+
+const detach = async (service: TestHost, { options, names }: Payer): Promise<void> => {
+  const { body: method } = await service.get(`/payment-methods/${names.payment_method_id}`, options);
+  await service.webhookMode('drop');
+  await atStripe(service, 'POST', `payment_methods/${method.provider_payment_method_id}/detach`);
+  await service.webhookMode('normal');
+};
+
+describe('the create of a subscription that the service bills', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  it('leaves subscription and payment, or neither, whatever becomes of its first charge', {
+    timeout: 120_000,
+  }, async () => {
+    const made: { readonly one: Case; readonly who: Payer }[] = [];
+    for (const one of CASES) {
+      const who = await subscriber(service, one.token);
+      await service.clearFaults();
+      if (one.detached) await detach(service, who);
+      if (one.fault) await service.fault(one.fault);
+      const { status } = await trySubscribe(service, who);
+      expect({ name: one.name, status }).toEqual({ name: one.name, status: one.status });
+      await service.settle();
+      // What may have been charged is listed at once.
+      const { payments } = await expectTruth(service, who);
+      expect({ name: one.name, listed: payments.length }).toEqual({ name: one.name, listed: status === 201 ? 1 : 0 });
+      made.push({ one, who });
+    }
+    for (const wait of [2 * MINUTE, HOUR, 26 * HOUR]) {
+      await service.advance(wait);
+      for (const { who } of made) await expectTruth(service, who);
+    }
+    for (const { one, who } of made) {
+      const { subscriptions, payments } = await expectTruth(service, who);
+      const names = eventsOf(service, who).map(({ name }) => name);
+      expect({
+        name: one.name,
+        left: subscriptions.map(({ status }: ParsedJson) => status),
+        listed: payments.length,
+        created: names.filter((name) => name === 'payment.created').length,
+        succeeded: names.filter((name) => name === 'payment.succeeded').length,
+      }).toEqual({
+        name: one.name,
+        left: one.left === 'nothing' ? [] : [one.left],
+        listed: one.left === 'nothing' ? 0 : 1,
+        created: one.left === 'nothing' ? 0 : 1,
+        succeeded: one.left === 'active' ? 1 : 0,
+      });
+    }
+  });
+});
+
+describe('the create of a subscription that the provider bills', () => {
+  const service = withHost({ frozen: true });
+
+  it.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])('(%s) leaves what can be read', async (token) => {
+    const who = await subscriber(service, token);
+    await trySubscribe(service, who);
+    await service.settle();
+    await expectTruth(service, who);
+    await service.advance(26 * HOUR);
+    await expectTruth(service, who);
+  });
+});
