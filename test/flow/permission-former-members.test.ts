@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { confirm, createIntent, DAY, HOUR, read, signIn, type User } from './flow.ts';
+import { changeTable, confirm, createIntent, DAY, HOUR, itemsOf, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
-import { OWN_BILLING, readSubscription, storyOf, subscribe } from './subscribers.ts';
+import { OWN_BILLING, payer, readSubscription, storyOf, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /** A membership's end ends the use of that person's methods by the organization; nobody is charged by mistake. */
@@ -130,6 +130,39 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     expect((await service.request('DELETE', `/customers/${customer.id}`, admin.options)).status).toBe(204);
     await service.advance(32 * DAY);
     expect(await taken()).toHaveLength(1);
+  });
+});
+
+describe('a subscription billed by the service, before the end of a membership has been followed up', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  /** The membership is gone; nothing has told the subscription yet. */
+  const endSilently = async (organizationId: string, userId: string): Promise<void> => {
+    const items = await itemsOf(service, `ORG#${organizationId}`);
+    const { pk, sk } = items.find((item) => item.sk !== 'ORG' && item.userId === userId);
+    await changeTable(service, { remove: { pk, sk } });
+  };
+
+  test.each([
+    ['the renewal', 'pm_card_visa', 0],
+    ['the retry of a declined charge', 'pm_card_chargeCustomerFail', 1],
+  ])('sends nothing to the provider at %s', async (_, token, trialDays) => {
+    const owner = await newPerson(service);
+    const admin = await newPerson(service);
+    const organizationId = await newOrganization(service, owner);
+    await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
+    const { names } = await payer(service, admin.options, token, { organization_id: null });
+    const who = { options: admin.options, names };
+    const made = await subscribe(service, who, { organization_id: organizationId, trial_days: trialDays });
+    const untilItFailed = trialDays * DAY + HOUR;
+    await service.advance(untilItFailed);
+    await endSilently(organizationId, admin.userId);
+    await service.clearProviderRequests();
+    await service.advance(trialDays === 0 ? 32 * DAY : 2 * DAY);
+    expect(await service.providerRequests()).toEqual([]);
+    const shown = await readSubscription(service, { options: owner.options, names }, made.id);
+    expect(shown).toMatchObject({ status: 'past_due' });
+    expect(storyOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
   });
 });
 

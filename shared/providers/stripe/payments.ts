@@ -60,7 +60,7 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
       const told = await call(() =>
         stripe.paymentIntents.update(
           intentId,
-          { customer: customerId },
+          { customer: customerId, ...methodOf(input.method) },
           { idempotencyKey: `${idempotencyKey}:customer` },
         ),
       );
