@@ -159,7 +159,10 @@ export const updateRefusal = (payment: Payment, outcome: Refused): DomainError =
     return new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
   }
   return isNotOpen(outcome)
-    ? new DomainError('PAYMENT_NOT_UPDATABLE', { details: { payment_id: payment.id } })
+    ? new DomainError('INVALID_STATE', {
+        message: 'The provider has moved the payment on: it can no longer be updated',
+        details: { payment_id: payment.id },
+      })
     : refusalError(outcome);
 };
 

@@ -58,7 +58,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   if (record.status === 'declined') throw declined(record);
   const made = isVisible(record)
     ? record
-    : await finished(deps, replayed ? await takenOver(deps, store, record) : record, method);
+    : await finished(deps, replayed ? await takenOver(deps, store, record) : record, { method, isAgain: replayed });
   return answer(deps, request.caller, await withoutTheGone(deps, made), replayed);
 };
 
@@ -105,7 +105,7 @@ const takenOver = async (
 const finished = async (
   deps: SubscriptionDeps,
   creating: Subscription,
-  method: UsableMethod,
+  { method, isAgain }: { readonly method: UsableMethod; readonly isAgain: boolean },
 ): Promise<VisibleSubscription> => {
   const store = subscriptionStore(deps.table);
   const { subscription, error } = isNative(creating)
@@ -113,7 +113,9 @@ const finished = async (
     : await attemptCharge(deps, store, creating, { method, attended: true });
   if (isVisible(subscription)) return subscription;
   if (subscription.status === 'declined') throw declined(subscription);
-  if (error) await store.removeCreating(subscription);
+  // A call that did nothing says nothing of an earlier one, which may have made the subscription.
+  const mayStand = isAgain && error?.code === 'PROVIDER_UNAVAILABLE';
+  if (error && !mayStand) await store.removeCreating(subscription);
   throw error ?? new DomainError('PROVIDER_ERROR');
 };
 

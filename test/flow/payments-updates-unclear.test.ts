@@ -163,7 +163,7 @@ describe('what the payer has paid at the provider meanwhile', () => {
     const [updated, confirmed, canceled] = [await paid(), await paid(), await paid()];
     expect(await update(updated.id, user, 5_000)).toMatchObject({
       status: 409,
-      body: { code: 'PAYMENT_NOT_UPDATABLE' },
+      body: { code: 'INVALID_STATE' },
     });
     const again = await confirm(service, confirmed.id, user.options, { payment_method_id: VISA });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });

@@ -308,7 +308,7 @@ describe('an update', () => {
     await approve(id);
     expect(await service.put(`/payments/intents/${id}`, { total_cents: 1 }, user.options)).toMatchObject({
       status: 409,
-      body: { code: 'PAYMENT_NOT_UPDATABLE' },
+      body: { code: 'INVALID_STATE' },
     });
   });
 });
