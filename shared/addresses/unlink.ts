@@ -1,7 +1,6 @@
 import type { Now } from '../core/time.ts';
 import { unlinkMethod } from '../payment-methods/commit.ts';
-import { edited } from '../subscriptions/changes.ts';
-import { subscriptionStore } from '../subscriptions/store.ts';
+import { unlinkSubscription } from '../subscriptions/unlink-address.ts';
 import { ADDRESS_USES, recordKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 
@@ -26,15 +25,4 @@ const unlinkUse = async (deps: Deps, addressId: string, item: Item): Promise<voi
   const [kind = '', id = ''] = sk.split('#');
   await (kind === 'PM' ? unlinkMethod(deps, id, addressId) : unlinkSubscription(deps, id, addressId));
   await deps.table.remove({ pk, sk });
-};
-
-const unlinkSubscription = async ({ table, now }: Deps, id: string, addressId: string): Promise<void> => {
-  const store = subscriptionStore(table);
-  const subscription = await store.load(id);
-  if (!subscription) return;
-  await store.change(subscription, (current) =>
-    current.billingAddressId === addressId
-      ? edited(current, 'billing_address_changed', now(), { billingAddressId: undefined })
-      : undefined,
-  );
 };
