@@ -56,9 +56,8 @@ export const flag = z
  * An e-mail address of any script (RFC 6531), lower-cased, so that one payer has one spelling. Quoted local parts and
  * address literals are refused, and so is what could end a header or a list of addresses.
  */
-const MAILBOX = String.raw`[^\s@.<>()[\]\\,;:"\p{C}]+`;
-const DOMAIN = String.raw`[^\s@.<>()[\]\\,;:"'\p{C}]+`;
-const EMAIL = new RegExp(String.raw`^${MAILBOX}(?:\.${MAILBOX})*@${DOMAIN}(?:\.${DOMAIN})+$`, 'u');
+const EMAIL =
+  /^[^\s@.<>()[\]\\,;:"\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"\p{C}]+)*@[^\s@.<>()[\]\\,;:"'\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"'\p{C}]+)+$/u;
 
 export const emailSchema = z
   .string()

@@ -3,7 +3,7 @@ import type { Table } from '../table/table.ts';
 import { edited } from './changes.ts';
 import { subscriptionStore } from './store.ts';
 
-/** Takes a deleted address off a subscription, unless it names another one by now. */
+/** Takes an address off a subscription that still names it. */
 export const unlinkSubscription = async (
   { table, now }: { readonly table: Table; readonly now: Now },
   id: string,

@@ -135,8 +135,9 @@ describe('the billing address of a method', () => {
   test('stays linked where the provider fails, and is told again when it is sent again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    for (const action of ['error_500', 'reset', 'rate_limit']) {
-      await service.fault({ action, path: '/v1/payment_methods', times: 1 });
+    // What certainly did nothing is tried once more at once.
+    for (const [action, times] of [['error_500', 1], ['reset', 1], ['rate_limit', 2]] as const) {
+      await service.fault({ action, path: '/v1/payment_methods', times });
       const linked = await link(user, method.id, address.id);
       expect({ action, linked }).toMatchObject({
         linked: { status: 200, body: { billing_address_id: address.id, provider_synced: false } },

@@ -84,7 +84,7 @@ describe('a payment at Square', () => {
     ['cnon:card-nonce-declined', 'do_not_honor'],
     ['cnon:card-nonce-lost', 'lost_card'],
     ['cnon:card-nonce-rejected-cvv', 'incorrect_cvc'],
-    ['ccof:customer-card-id-requires-verification', 'authentication_required'],
+    ['cnon:card-nonce-requires-verification', 'authentication_required'],
   ])('with %s is declined: %s; synced it stays failed, and another method pays it', async (method, code) => {
     const user = await signIn(service);
     const payment = await create(user, { payment_method_id: method });
@@ -104,14 +104,17 @@ describe('a payment at Square', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('with a token that is spent fails with one clear error, and stays failed when it is synced', async () => {
+  test('with a token that is spent is refused with one clear error, and stays open for another', async () => {
     const user = await signIn(service);
     const payment = await create(user, { payment_method_id: 'cnon:card-nonce-already-used' });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id', rule: 'CARD_TOKEN_USED' }] },
     });
-    expect(await sync(payment.provider_intent_id, user)).toMatchObject({ body: { status: 'failed' } });
+    expect(await sync(payment.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
+    expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
+    const again = await confirm(service, payment.id, user.options, { payment_method_id: OK });
+    expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
   test.each([

@@ -104,7 +104,7 @@ describe('an event of PayPal', () => {
   test.each(['25', '25.5', '25.501', '-25.00', '1e3', ' 25.00', '٢٥.٠٠', ''])(
     'with the amount %j says what PayPal means, or nothing',
     (value) => {
-      const meant: Readonly<Record<string, number>> = { 25: 2_500, '25.5': 2_550 };
+      const meant: Readonly<Record<string, number>> = { 25: 2_500, '25.5': 2_550, '25.501': 2_550.1, '-25.00': -2_500 };
       const amount = { currency_code: 'USD', value };
       expect(readPayPalEvent(event('PAYMENT.CAPTURE.COMPLETED', { ...CAPTURE, amount }))?.object.amountCents).toBe(
         meant[value],
