@@ -48,7 +48,14 @@ export const collect = async (deps: CollectDeps, wanted: Wanted): Promise<Collec
       ? await claimOne(deps, store, found, wanted)
       : await createClaimed(deps, store, provider, { creating: found, wanted, isFirstTry });
     if (!attempt.before) return { kind: 'payment', payment: attempt.payment };
-    const answer = await makeAttempt(deps, store, provider, { claim: attempt.payment, before: attempt.before });
+    const { payment: claim, before } = attempt;
+    const answer = await makeAttempt(deps, store, provider, {
+      claim,
+      before,
+      ...(wanted.payment.withheld && { isAttended: true }),
+    });
+    // Nobody has seen the payment: the caller is told why it was refused.
+    if (wanted.payment.withheld && answer.refusal) return { kind: 'refused', error: answer.refusal };
     if (answer.notDone) throw unavailable(answer.notDone, { payment_id: found.id });
     return { kind: 'payment', payment: answer.payment };
   } catch (error) {

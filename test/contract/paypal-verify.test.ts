@@ -147,15 +147,12 @@ describe('a verification service', () => {
     ['rate_limit', 2],
     ['reset', 1],
     ['malformed', 1],
-  ])(
-    'with %s tells nothing, and is asked again',
-    async (action, times) => {
-      const headers = signed();
-      await rig.control('POST', '/faults', { action, path: SERVICE, times });
-      expect(await verify(headers)).toBe('unavailable');
-      expect(await verify(headers)).toBe('valid');
-    },
-  );
+  ])('with %s tells nothing, and is asked again', async (action, times) => {
+    const headers = signed();
+    await rig.control('POST', '/faults', { action, path: SERVICE, times });
+    expect(await verify(headers)).toBe('unavailable');
+    expect(await verify(headers)).toBe('valid');
+  });
 
   it('that gives no answer in time tells nothing', async () => {
     await rig.control('POST', '/faults', { action: 'timeout_before', path: SERVICE, times: 1 });

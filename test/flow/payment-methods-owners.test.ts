@@ -136,7 +136,11 @@ describe('the billing address of a method', () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
     // What certainly did nothing is tried once more at once.
-    for (const [action, times] of [['error_500', 1], ['reset', 1], ['rate_limit', 2]] as const) {
+    for (const [action, times] of [
+      ['error_500', 1],
+      ['reset', 1],
+      ['rate_limit', 2],
+    ] as const) {
       await service.fault({ action, path: '/v1/payment_methods', times });
       const linked = await link(user, method.id, address.id);
       expect({ action, linked }).toMatchObject({

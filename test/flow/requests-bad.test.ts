@@ -82,10 +82,7 @@ describe('2,000 generated bad requests', () => {
     const noEvent = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.json(),
-      fc.constantFrom(
-        '{"id":1}',
-        '{"id":"","type":"x","created":1,"data":{"object":{"id":"a"}}}',
-      ),
+      fc.constantFrom('{"id":1}', '{"id":"","type":"x","created":1,"data":{"object":{"id":"a"}}}'),
       fc.constantFrom(
         `{"id":"${'e'.repeat(256)}","type":"x","created":1,"data":{"object":{"id":"a"}}}`,
         '['.repeat(50_000),

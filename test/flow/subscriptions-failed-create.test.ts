@@ -27,7 +27,7 @@ const CONFIRMATIONS = { ...INTENTS, path: '/confirm' };
 
 const CASES: readonly Case[] = [
   { name: 'a decline', token: 'pm_card_chargeCustomerFail', status: 402, left: 'nothing' },
-  { name: 'a refusal', detached: true, status: 502, left: 'nothing' },
+  { name: 'a refusal', detached: true, status: 400, left: 'nothing' },
   {
     name: 'an error before anything was asked',
     fault: { ...INTENTS, action: 'error_500' },
