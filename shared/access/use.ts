@@ -57,6 +57,15 @@ const belongsTo = (owner: MethodOwner): Clause => {
   };
 };
 
+/**
+ * An organization's customers and addresses serve that organization only; whether the caller may name them is decided
+ * before. @throws DomainError ORGANIZATION_ACCESS_DENIED
+ */
+export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organizationId: string | undefined): void => {
+  if (record.organizationId === undefined || record.organizationId === organizationId) return;
+  throw new DomainError('ORGANIZATION_ACCESS_DENIED', { message: 'It belongs to another organization' });
+};
+
 /** @throws DomainError INSUFFICIENT_PERMISSIONS where the method does not pay for this payer, or is not the caller's. */
 export const requireMayCharge = (owners: readonly MethodOwner[], method: Owned): void => {
   if (mayCharge(owners, method)) return;

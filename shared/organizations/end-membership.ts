@@ -14,19 +14,27 @@ import type { Item, Table } from '../table/table.ts';
  */
 const RETRY_MS = 5 * MINUTE;
 
-const endedSchema = z.object({ organizationId: z.string(), userId: z.string() });
+/** A request that was let in before the end is over by then, and the index tells of every method. */
+const LAST_PASS_MS = 5 * MINUTE;
+
+const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
 
 /** Safe to stop anywhere and to repeat: the item goes last. */
 export const runEndedMembership = async (deps: BillingDeps, memberId: string): Promise<string> => {
   const key = endedMembershipKey(memberId);
   const item = await deps.table.get(key);
   if (!item) return 'gone';
-  const { organizationId, userId } = endedSchema.parse(item);
+  const { organizationId, userId, isLastPass } = endedSchema.parse(item);
   const isBack = await isMember(deps.table, userId, organizationId);
   const failed = isBack ? 0 : await endAll(deps, userId, organizationId);
   if (failed > 0) {
     await deps.table.update(key, { set: { due_at: iso(deps.now() + RETRY_MS) } }, [{ exists: true }]);
     return 'some could not be ended';
+  }
+  if (!isBack && !isLastPass) {
+    const set = { isLastPass: true, due_at: iso(deps.now() + LAST_PASS_MS) };
+    await deps.table.update(key, { set }, [{ exists: true }]);
+    return 'ended, to be looked at once more';
   }
   await deps.table.remove(key);
   return isBack ? 'a member again' : 'ended';

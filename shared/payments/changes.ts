@@ -37,6 +37,7 @@ export const inStatus = (
     failureCode: status === 'failed' ? payment.failureCode : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...changed,
+    ...savedMethodOf(payment, changed),
     status,
     cause,
     version: payment.version + 1,
@@ -44,6 +45,12 @@ export const inStatus = (
     completedAt: payment.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
     busyUntil: undefined,
   };
+};
+
+/** Where the provider names another method than the saved one (the payer tried it in the browser), that one is not saved. */
+const savedMethodOf = (payment: Payment, { methodRef, paymentMethodId }: Partial<Payment>): Partial<Payment> => {
+  const isOther = methodRef !== undefined && methodRef !== payment.methodRef;
+  return payment.paymentMethodId !== undefined && isOther ? { paymentMethodId } : {};
 };
 
 /** The draft in force, once the provider has taken it. */

@@ -1,5 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
+import { requireSameOwner } from '../access/use.ts';
 import { productRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
@@ -89,10 +90,11 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
 };
 
 /** The customer named, else the owner's customer at that provider, if there is one. */
-const customerOf = ({ named, alongside }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
+const customerOf = ({ named, alongside, owner }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
   const customer = named(customerRecord);
   if (customer) {
     requireProvider('customer_id', slot, customer.providerId);
+    requireSameOwner(customer, owner?.kind === 'organization' ? owner.organizationId : undefined);
     return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
   }
   const detected = ownerCustomerOf(alongside[0]);

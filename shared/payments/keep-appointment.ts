@@ -118,7 +118,8 @@ const reconcile = async (deps: AppointmentDeps, store: PaymentStore, payment: Vi
     return 'provider unclear';
   }
   const stored = await storeRead(deps, store, payment, found.value, 'reconciliation');
-  if (found.value.awaitsCapture && stored.outcome !== 'overtaken' && stored.payment.status === 'pending') {
+  const isTrue = stored.outcome !== 'overtaken' && stored.outcome !== 'mismatch';
+  if (found.value.awaitsCapture && isTrue && stored.payment.status === 'pending') {
     return captureNow(deps, store, stored.payment);
   }
   switch (stored.outcome) {

@@ -1,3 +1,4 @@
+import { requireSameOwner } from '../access/use.ts';
 import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
@@ -165,6 +166,7 @@ const customerOf = (body: UpdateIntentBody, named: Named, payment: VisiblePaymen
   const customer = named(customerRecord);
   if (!customer) return {};
   requireProvider('customer_id', payment.providerId, customer.providerId);
+  requireSameOwner(customer, payment.organizationId);
   return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
 };
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts';
+import { requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -15,7 +16,7 @@ import { type UsableMethod, useSaved } from '../payment-methods/use.ts';
 import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import { requireProvider } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { requireSameOwner, whatIsLeft } from './belongings.ts';
+import { whatIsLeft } from './belongings.ts';
 import { cancelNow } from './cancel.ts';
 import { handMethodOver } from './change-method.ts';
 import { moved } from './changes.ts';

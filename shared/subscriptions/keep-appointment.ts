@@ -15,7 +15,7 @@ import { billedNext, missedPeriods, withoutMethod } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
 import { isVisible, type Subscription } from './subscription.ts';
-import { transferred } from './transfer.ts';
+import { abandonTransfer, transferred } from './transfer.ts';
 import { isFirst } from './transitions.ts';
 
 /** When something that could not be done is tried again. */
@@ -59,7 +59,11 @@ const GONE = 'not known to the provider';
 const KEEPERS: Readonly<Record<Step, (kept: Kept) => Promise<string>>> = {
   look: (kept) => (isNative(kept.subscription) ? lookAtProvider(kept) : look(kept)),
 
-  transfer: async ({ deps, store, subscription }) => (await transferred(deps, store, subscription)).status,
+  transfer: async ({ deps, store, subscription }) => {
+    const method = await findUnattended(deps.table, subscription, subscription.transfer ?? {});
+    const follow = method ? transferred : abandonTransfer;
+    return (await follow(deps, store, subscription)).status;
+  },
 
   'give up': (kept) => end(kept),
 
@@ -167,10 +171,24 @@ const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<stri
   }
   const [standing] = await madeBefore(await nativeOf(deps, subscription), subscription);
   if (standing) return (await readProvider(deps, store, subscription, standing.subscriptionId)).status;
+  // Nothing stands at the provider, and the method may no longer be charged: nothing is made there.
+  if (!(await findUnattended(deps.table, subscription, subscription)))
+    return dropCreation({ deps, store, subscription });
   const made = await createAtProvider(deps, store, subscription);
   if (made.error?.code === 'PROVIDER_UNAVAILABLE') throw made.error;
   if (made.error && made.subscription.status === 'creating') await store.removeCreating(made.subscription);
   return made.error?.code ?? made.subscription.status;
+};
+
+/** A creation that the provider never had, and is not asked for any more. */
+const dropCreation = async ({ deps, store, subscription }: Kept): Promise<string> => {
+  if (subscription.status === 'creating') {
+    await store.removeCreating(subscription);
+    return 'let go';
+  }
+  const dropped = chargeDropped(subscription);
+  const next = subscription.status === 'past_due' ? canceledNow(dropped, deps.now()) : dropped;
+  return (await store.commit(subscription, next)).ok ? 'let go' : OVERTAKEN;
 };
 
 /** Whoever waited for this first charge was told that it came to nothing, and nobody has been charged: it never will be. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { requireHeld } from '../payment-methods/use.ts';
+import { findUnattended, requireHeld } from '../payment-methods/use.ts';
 import { followAbandoned } from './abandon.ts';
 import { begin, requireChargeable } from './begin.ts';
 import { pausedNow, resumedFree } from './changes.ts';
@@ -45,6 +45,7 @@ export const resumeSubscription = async (
   requireChargeable(record, { needsMethod: !isFree || isNative(record) });
   const method = isFree ? undefined : await requireHeld(deps.table, caller, record, record);
   if (isNative(record)) {
+    if (!(await findUnattended(deps.table, record, record))) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     const running = isFree
       ? atProvider.changeAtProvider(deps, record, atProvider.resume)
       : atProvider.resumeAnewAtProvider(deps, record);

@@ -90,6 +90,25 @@ export const transferred = async (
   return adopt(deps, store, await handedOver(deps, store, subscription, report), stands);
 };
 
+/** The method that was to take over may no longer be charged: what an earlier try has made ends, and all is as before. */
+export const abandonTransfer = async (
+  deps: BillingDeps,
+  store: SubscriptionStore,
+  subscription: Subscription,
+): Promise<Subscription> => {
+  const { id, transfer, providerSubscriptionId: former, providerGeneration = 1 } = subscription;
+  if (!transfer || former === undefined) return subscription;
+  const native = await nativeOf(deps, subscription);
+  for (const { subscriptionId } of await madeBefore(native, subscription, transfer.providerCustomerId)) {
+    if (subscriptionId === former) continue;
+    const idempotencyKey = `${id}:cancel:${subscriptionId}`;
+    answerOf(await native.cancel({ subscriptionId, idempotencyKey }), subscription);
+  }
+  const idempotencyKey = `${id}:transfer:${providerGeneration}:release`;
+  if (!subscription.held) await release(native, { subscriptionId: former, idempotencyKey }, subscription);
+  return undone(store, subscription);
+};
+
 /** The former one collects again; one that was held back for want of a method stays so. */
 const release = async (
   native: NativeSubscriptions,

@@ -1,3 +1,4 @@
+import { requireSameOwner } from '../access/use.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { type DomainError, invalid } from '../core/errors.ts';
 import { metadataSchema } from '../http/fields.ts';
@@ -7,7 +8,6 @@ import { canonicalJson } from '../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../payment-methods/use.ts';
 import type { Table } from '../table/table.ts';
-import { requireSameOwner } from './belongings.ts';
 import { changeMethod } from './change-method.ts';
 import { edited } from './changes.ts';
 import type { BillingDeps } from './deps.ts';

@@ -252,6 +252,20 @@ describe('a member’s personal card on a payment of the organization', () => {
     expect(await takenSince(service)).toHaveLength(known);
   });
 
+  test('is out of reach of a browser through the organization’s customer on a personal payment', async () => {
+    const { body: customer } = await service.post(
+      '/customers',
+      { provider_id: 'provider_a', email: 'billing@acme.example', organization_id: acme.id },
+      acme.billing.options,
+    );
+    const named = { customer_id: customer.id };
+    const denied = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
+    const body = { total_cents: 2_500, currency: 'USD', organization_id: null, ...named };
+    expect(await service.post('/payments/intents', body, acme.billing.options)).toMatchObject(denied);
+    const own = await createIntent(service, acme.billing, { organization_id: null });
+    expect(await service.put(`/payments/intents/${own.id}`, named, acme.billing.options)).toMatchObject(denied);
+  });
+
   test('is not used where the owner changes the description alone', async () => {
     const { path } = await lent();
     const answer = await service.put(path, { description: 'Two chairs' }, acme.owner.options);
