@@ -9,7 +9,7 @@ import { type Host, type HostOptions, startHost } from '../../infra/local/host.t
  * as anybody would. Time is moved, never slept through.
  */
 export interface TestHostOptions {
-  /** Rate limits and outbound webhooks are off, providers have 15 s, and functions log nothing unless this says otherwise. */
+  /** Rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing unless this says otherwise. */
   readonly env?: Env;
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
@@ -98,7 +98,7 @@ const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',
   EXTERNAL_WEBHOOKS_ENABLED: 'false',
-  PROVIDER_TIMEOUT_MS: '15000',
+  PROVIDER_TIMEOUT_MS: '5000',
 };
 
 const startQuietly = async ({

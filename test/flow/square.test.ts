@@ -5,6 +5,7 @@ import {
   confirm,
   DAY,
   eventsOf,
+  IMPATIENT,
   logEntriesOf,
   MINUTE,
   read,
@@ -15,7 +16,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 
 /** What is Square's own: a payment that begins as an order, is charged by us alone, and gets its id late. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 
 const OK = 'cnon:card-nonce-ok';
 const atSquare = (fields: object = {}) => intentBody({ provider_id: 'provider_c', ...fields });
