@@ -43,7 +43,11 @@ const PAYMENT_BUDGETS = {
   'create payment': { ...create, of: 'payments.create' },
   confirm,
   'confirm in a project': { ...confirm, writeUnits: 6, because: '+1 a commit: the project index holds the status' },
-  'confirm with a saved method': confirm,
+  'confirm with a saved method': {
+    ...confirm,
+    writeUnits: 7,
+    because: 'the claim is a transaction: the method must still be there and may be charged',
+  },
   'confirm by a guest token': { ...confirm, windows: 4 },
   'confirm, declined': { ...confirm, countsDecline: true },
   'confirm, 3-D Secure asked for': confirm,

@@ -14,6 +14,9 @@ const GOES_WITH_IT =
 const USED = 'what uses it is looked for, before and after';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
+/** What the member's own methods pay for there is looked after from then on. */
+const ENDED = { dueUnits: 1, because: 'the end of the membership is written with it, and is due at once' };
+
 export const RECORD_BUDGETS = {
   'create customer': write('customers.create', 6),
   'create customer with an Idempotency-Key': { ...write('customers.create', 6), holdsKey: true },
@@ -69,8 +72,8 @@ export const RECORD_BUDGETS = {
   },
   'add member': { ...write('organizations.add-member', 6), windows: 1 },
   'change role': write('organizations.change-role', 6),
-  'remove member': write('organizations.remove-member', 6),
-  'leave organization': write('organizations.leave', 6),
+  'remove member': { ...write('organizations.remove-member', 8), ...ENDED },
+  'leave organization': { ...write('organizations.leave', 8), ...ENDED },
 
   'list tiers': list('memberships.list-tiers'),
   'preview invite': { ...list('projects.preview-invite'), windows: 1 },

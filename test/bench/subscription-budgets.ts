@@ -12,12 +12,12 @@ const chargedNow = {
   writeUnits: 22,
   dueUnits: 6,
   because:
-    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation), the outcome, and ' +
+    'load, claim of the period, a payment as created and confirmed (its claim comes with its creation, on the condition that the method may be charged), the outcome, and ' +
     'whether its customer and its method still stand',
 };
 
 export const SUBSCRIPTION_BUDGETS = {
-  'create subscription': chargedNow,
+  'create subscription': { ...chargedNow, writeUnits: 28 },
   'create subscription with a membership': { ...chargedNow, writeUnits: 31 },
   'create subscription, on trial': {
     ...subscription,
