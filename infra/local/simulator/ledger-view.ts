@@ -12,7 +12,7 @@ export type MinorUnits = (document: {
 
 /**
  * What the providers hold to be true, amounts in ISO 4217 minor units. `payment_id` is our own id, null where the provider
- * was not told one.
+ * does not know it yet.
  */
 export const ledgerView = (documents: Documents, minorUnits: MinorUnits, paymentId?: string) => ({
   charges: chargesOf(documents, paymentId).map((charge) => ({
