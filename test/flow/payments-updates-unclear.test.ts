@@ -7,6 +7,7 @@ import {
   createIntent,
   eventsOf,
   HOUR,
+  IMPATIENT,
   MINUTE,
   read,
   signIn,
@@ -15,7 +16,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 
 /** Updates whose answer was lost: what the provider took stands, and nothing is charged that the record does not show. */
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
   await service.webhookMode('normal');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atStripe } from './at-stripe.ts';
-import { HOUR, MINUTE, type User } from './flow.ts';
+import { HOUR, IMPATIENT, MINUTE, type User } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -111,7 +111,7 @@ const detach = async (service: TestHost, { options, names }: Payer): Promise<voi
 };
 
 describe('the create of a subscription that the service bills', () => {
-  const service = withHost({ frozen: true, env: OWN_BILLING });
+  const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('leaves subscription and payment, or neither, whatever becomes of its first charge', {
     timeout: 120_000,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { eventsOf, HOUR, MINUTE } from './flow.ts';
+import { eventsOf, HOUR, IMPATIENT, MINUTE } from './flow.ts';
 import { withHost } from './host.ts';
 import {
   OWN_BILLING,
@@ -12,7 +12,7 @@ import {
 } from './subscribers.ts';
 
 /** Charges of subscriptions of which the provider certainly did nothing (429): no attempt is counted, none is lost. */
-const service = withHost({ frozen: true, env: OWN_BILLING });
+const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 afterEach(() => service.clearFaults());
 
 describe.each([

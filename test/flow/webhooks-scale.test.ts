@@ -10,9 +10,9 @@ import { type Delivered, deliveredTo, idOf, nodesAt, SECRET, verified } from './
 
 /** Many deliveries at once: a part of what is promised, and all of it with `npm run test:long`. */
 const scale = inject('scale');
-const DELIVERIES = scale === 1 ? 40 : 100 * scale;
+const DELIVERIES = scale === 1 ? 20 : 100 * scale;
 /** Few enough for every day, and enough for a run to be stopped at every step. */
-const EVENTS = scale === 1 ? 400 : 1_000 * scale;
+const EVENTS = scale === 1 ? 300 : 1_000 * scale;
 const TIMEOUT_MS = 300_000 * scale;
 
 const ports = {
