@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HOUR, PATIENT } from './flow.ts';
+import type { ParsedJson, TestAnswer } from './host.ts';
+import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { saveMethod } from './payers.ts';
+import { withStops } from './stops.ts';
+import { patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
+import { takenSince } from './use/charges.ts';
+
+/**
+ * A member's own card pays for an organization's subscription that Stripe bills. The membership ends while something is
+ * under way: what is resumed after that charges the card no more.
+ */
+const stoppable = withStops(PATIENT);
+
+beforeEach(async () => {
+  await stoppable().service.webhookMode('normal');
+  await stoppable().service.clearFaults();
+});
+
+interface Team {
+  readonly organizationId: string;
+  readonly owner: Person;
+  readonly admin: Person;
+  /** The owner removes the admin. */
+  readonly end: () => Promise<void>;
+}
+
+const team = async (): Promise<Team> => {
+  const { service } = stoppable();
+  const [owner, admin] = [await newPerson(service), await newPerson(service)];
+  const organizationId = await newOrganization(service, owner);
+  const memberId = await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
+  const end = async (): Promise<void> => {
+    const path = `/organizations/${organizationId}/members/${memberId}`;
+    expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
+    await service.settle();
+  };
+  return { organizationId, owner, admin, end };
+};
+
+/** What Stripe has of a subscription, the former one first. */
+const there = async (id: string): Promise<string[]> =>
+  (await stoppable().service.ledger()).subscriptions
+    .filter((one: ParsedJson) => one.subscription_id === id)
+    .map(({ status }: ParsedJson) => status);
+
+const timesTaken = async ({ provider_payment_method_id: card }: ParsedJson): Promise<number> =>
+  (await takenSince(stoppable().service)).filter(({ method }) => method === card).length;
+
+const CREATE = 'POST /v1/subscriptions';
+const END_FORMER = 'DELETE /v1/subscriptions/:id';
+
+interface Transfer extends Team {
+  readonly who: Subscriber;
+  readonly made: ParsedJson;
+  readonly card: ParsedJson;
+  /** The admin names their own card in the place of the organization's. */
+  readonly act: () => Promise<TestAnswer>;
+}
+
+const transfer = async (theirs: string): Promise<Transfer> => {
+  const { service } = stoppable();
+  const of = await team();
+  const { organizationId: organization_id, owner, admin } = of;
+  const who = await payer(service, owner.options, theirs, { organization_id });
+  const made = await subscribe(service, who, { organization_id });
+  const card = await saveMethod(service, admin.options, { organization_id: null });
+  const act = () => patch(service, { ...who, options: admin.options }, made.id, { payment_method_id: card.id });
+  return { ...of, who, made, card, act };
+};
+
+type How = 'losing' | 'stopped';
+
+interface Interrupted {
+  readonly how: How;
+  readonly call: string;
+  /** Stripe has carried it out. */
+  readonly executed: boolean;
+}
+
+const TO_GO_BACK: readonly (Interrupted & { readonly state: 'past due' | 'paid for'; readonly there: string[] })[] = [
+  { state: 'past due', how: 'losing', call: CREATE, executed: false, there: ['past_due'] },
+  { state: 'past due', how: 'stopped', call: CREATE, executed: false, there: ['past_due'] },
+  { state: 'paid for', how: 'stopped', call: CREATE, executed: false, there: ['active'] },
+  { state: 'paid for', how: 'losing', call: CREATE, executed: true, there: ['active', 'canceled'] },
+  { state: 'paid for', how: 'stopped', call: END_FORMER, executed: false, there: ['active', 'canceled'] },
+];
+
+const TO_FINISH = [
+  { state: 'past due', how: 'losing', call: CREATE, executed: true, there: ['canceled', 'active'], taken: 1 },
+  { state: 'past due', how: 'stopped', call: CREATE, executed: true, there: ['canceled', 'active'], taken: 1 },
+  { state: 'past due', how: 'stopped', call: END_FORMER, executed: true, there: ['canceled', 'active'], taken: 1 },
+  { state: 'paid for', how: 'stopped', call: END_FORMER, executed: true, there: ['canceled', 'trialing'], taken: 0 },
+] as const;
+
+const nameOf = ({ how, call, executed }: Interrupted): string =>
+  `${call} ${how === 'losing' ? 'lost its answer' : 'was the last call'}, ${executed ? 'done' : 'not done'}`;
+
+/** The transfer is interrupted, the membership ends, and an hour later the service has come round to it. */
+const interrupted = async ({ state, how, call, executed }: Interrupted & { readonly state: string }) => {
+  const { service, [how]: interrupt } = stoppable();
+  const it = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
+  if (state === 'past due') {
+    await service.moveTo(it.made.current_period_end);
+    await service.advance(2 * HOUR);
+  }
+  expect((await interrupt({ call, executed }, it.act)).status).toBeGreaterThanOrEqual(500);
+  await it.end();
+  await service.advance(HOUR);
+  return it;
+};
+
+/** The card is charged no more, and its owner may delete it. */
+const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): Promise<void> => {
+  const { service } = stoppable();
+  expect(await timesTaken(card)).toBe(taken);
+  const { current_period_end } = await readSubscription(service, who, made.id);
+  await service.moveTo(current_period_end);
+  await service.advance(2 * HOUR);
+  expect(await timesTaken(card)).toBe(taken);
+  const { status } = await service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
+  expect(status).toBe(204);
+};
+
+describe('a transfer to a member’s card that was interrupted before the membership ended', () => {
+  it.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
+    'is taken back where nothing was charged: $state, $name',
+    async ({ there: left, ...one }) => {
+      const it = await interrupted(one);
+      expect(await there(it.made.id)).toEqual(left);
+      expect(await readSubscription(stoppable().service, it.who, it.made.id)).toMatchObject({
+        status: left[0],
+        payment_method_id: it.who.names.payment_method_id,
+      });
+      await expectFree(it, 0);
+    },
+  );
+
+  it.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
+    'is finished where the card was charged or the former one ended, and then waits for a method: $state, $name',
+    async ({ there: left, taken, ...one }) => {
+      const { service } = stoppable();
+      const it = await interrupted(one);
+      expect(await there(it.made.id)).toEqual(left);
+      expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({
+        status: 'active',
+        payment_method_id: null,
+      });
+      const { body } = await service.get(`/payments?organization_id=${it.organizationId}`, it.owner.options);
+      const paid = body.data.filter(({ status }: ParsedJson) => status === 'succeeded');
+      expect(paid).toHaveLength(1 + taken);
+      await expectFree(it, taken);
+    },
+  );
+});
