@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HOUR, PATIENT } from './flow.ts';
+import { DAY, HOUR, PATIENT } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
-import { patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
+import { patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
@@ -153,4 +153,55 @@ describe('a transfer to a member’s card that was interrupted before the member
       await expectFree(it, taken);
     },
   );
+});
+
+interface Creation extends Team {
+  readonly card: ParsedJson;
+  /** The admin subscribes for the organization, with their own card. */
+  readonly act: () => Promise<TestAnswer>;
+  /** The organization's subscriptions, as the owner sees them. */
+  readonly here: () => Promise<ParsedJson[]>;
+}
+
+const creation = async (): Promise<Creation> => {
+  const { service } = stoppable();
+  const of = await team();
+  const { organizationId: organization_id, owner, admin } = of;
+  const who = await payer(service, admin.options, 'pm_card_visa', { organization_id: null });
+  const { body: card } = await service.get(`/payment-methods/${who.names.payment_method_id}`, admin.options);
+  return {
+    ...of,
+    card,
+    act: () => trySubscribe(service, who, { organization_id }),
+    here: async () => (await service.get(`/subscriptions?organization_id=${organization_id}`, owner.options)).body,
+  };
+};
+
+describe('a subscription with a member’s card whose creation was interrupted before the membership ended', () => {
+  it.each([
+    { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
+    { how: 'stopped', status: 500, left: [] },
+  ] as const)(`is not made where Stripe does not have it ($how)`, async ({ how, status, left }) => {
+    const { service, [how]: interrupt } = stoppable();
+    const { act, end, here, card } = await creation();
+    expect((await interrupt({ call: CREATE, executed: false }, act)).status).toBe(status);
+    await end();
+    await service.advance(HOUR);
+    expect(await here()).toMatchObject(left);
+    await service.advance(32 * DAY);
+    expect(await timesTaken(card)).toBe(0);
+  });
+
+  it('is held back at Stripe once it is known to be there', async () => {
+    const { service, losing } = stoppable();
+    const { act, end, here, card } = await creation();
+    await service.webhookMode('drop');
+    expect((await losing({ call: CREATE, executed: true }, act)).status).toBe(201);
+    await end();
+    await service.advance(HOUR);
+    expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+    await service.advance(32 * DAY);
+    expect(await here()).toMatchObject([{ status: 'past_due' }]);
+    expect(await timesTaken(card)).toBe(1);
+  });
 });
