@@ -204,4 +204,21 @@ describe('a subscription with a member’s card whose creation was interrupted b
     expect(await here()).toMatchObject([{ status: 'past_due' }]);
     expect(await timesTaken(card)).toBe(1);
   });
+
+  it('is held back at once where the service finds it late', async () => {
+    const { service, stopped } = stoppable();
+    const { act, end, here, card } = await creation();
+    await service.webhookMode('drop');
+    expect((await stopped({ call: CREATE, executed: true }, act)).status).toBe(500);
+    await end();
+    await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
+    await service.advance(HOUR);
+    expect(await here()).toEqual([]);
+    await service.clearFaults();
+    await service.advance(HOUR);
+    expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+    await service.advance(32 * DAY);
+    expect(await here()).toMatchObject([{ status: 'past_due' }]);
+    expect(await timesTaken(card)).toBe(1);
+  });
 });
