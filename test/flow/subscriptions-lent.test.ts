@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, PATIENT } from './flow.ts';
+import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
@@ -221,4 +221,23 @@ describe('a subscription with a member’s card whose creation was interrupted b
     expect(await here()).toMatchObject([{ status: 'past_due' }]);
     expect(await timesTaken(card)).toBe(1);
   });
+});
+
+it('a member’s card that a request lends while the end of the membership is followed up is looked at once more', async () => {
+  const { service, overtaken } = stoppable();
+  const { act, end, here, card } = await creation();
+  const minute = MINUTE * 1_000;
+  await service.moveTo(new Date((Math.ceil(service.now() / minute) + 0.5) * minute).toISOString());
+  const endMeanwhile = async (): Promise<void> => {
+    await end();
+    // The first look at what the member lent; the creation is looked at a minute after it began.
+    await service.advance(40);
+  };
+  expect((await overtaken(CREATE, endMeanwhile, act)).status).toBe(201);
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: card.id }]);
+  await service.advance(10 * MINUTE);
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+  await service.advance(32 * DAY);
+  expect(await here()).toMatchObject([{ status: 'past_due' }]);
+  expect(await timesTaken(card)).toBe(1);
 });
