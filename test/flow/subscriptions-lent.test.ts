@@ -4,7 +4,7 @@ import type { ParsedJson, TestAnswer } from './host.ts';
 import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
-import { patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
+import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
@@ -239,5 +239,23 @@ it('a member’s card that a request lends while the end of the membership is fo
   expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
   await service.advance(32 * DAY);
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
+  expect(await timesTaken(card)).toBe(1);
+});
+
+it('a paused subscription of a former member’s card is not resumed, though its period is paid for', async () => {
+  const { service } = stoppable();
+  const { act, end, card, owner } = await creation();
+  const { body: made } = await act();
+  const asOwner = { options: owner.options, names: made };
+  expect(await command(service, asOwner, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+  await end();
+  await service.clearProviderRequests();
+  expect(await command(service, asOwner, made.id, 'resume')).toMatchObject({
+    status: 400,
+    body: { code: 'PAYMENT_METHOD_REQUIRED' },
+  });
+  expect(await service.providerRequests()).toEqual([]);
+  expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'paused' });
+  await service.advance(32 * DAY);
   expect(await timesTaken(card)).toBe(1);
 });
