@@ -37,7 +37,7 @@ export const inStatus = (
     failureCode: status === 'failed' ? payment.failureCode : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...changed,
-    ...savedMethodOf(payment, changed),
+    ...methodOf(payment, status, changed),
     status,
     cause,
     version: payment.version + 1,
@@ -47,10 +47,17 @@ export const inStatus = (
   };
 };
 
-/** Where the provider names another method than the saved one (the payer tried it in the browser), that one is not saved. */
-const savedMethodOf = (payment: Payment, { methodRef, paymentMethodId }: Partial<Payment>): Partial<Payment> => {
-  const isOther = methodRef !== undefined && methodRef !== payment.methodRef;
-  return payment.paymentMethodId !== undefined && isOther ? { paymentMethodId } : {};
+/**
+ * Where the provider names another method than the record's, the payer has tried it in the browser. If it has paid, it is
+ * the payment's; else the record keeps its own, since a retry charges only a method that has passed the rule of use. The
+ * id of a one-time token that was claimed here replaces the token.
+ */
+const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
+  const { methodRef, paymentMethodId } = changed;
+  if (methodRef === undefined || methodRef === payment.methodRef) return {};
+  if (status === 'succeeded') return { paymentMethodId };
+  const holdsToken = payment.methodRef !== undefined && payment.paymentMethodId === undefined;
+  return payment.status === 'processing' && holdsToken ? {} : { methodRef: payment.methodRef };
 };
 
 /** The draft in force, once the provider has taken it. */
