@@ -55,6 +55,8 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
    * It decides whose list is shown and whose the new record is.
    */
   readonly organization?: 'session by default' | 'personal by default';
+  /** The request itself ends the caller's access: an answer kept under its Idempotency-Key is given again all the same. */
+  readonly endsAccess?: true;
   /** Other records that the body or the query only names: linked, shown or filtered by. */
   references?(input: z.output<Body>): readonly Reference[];
   /**

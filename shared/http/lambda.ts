@@ -197,9 +197,20 @@ const limit = async ({ deps, spec, request }: Exchange, isMeant: (one: RateLimit
 
 const access: Step = {
   before: async ({ event: exchange }) => {
-    if (!exchange.spec.access || !exchange.request || exchange.kept) return;
-    exchange.request = await withAccess(exchange.deps, exchange.spec.access, exchange.request);
+    const { spec, deps, request, kept } = exchange;
+    const rule = kept ? ruleOfKept(spec.access) : spec.access;
+    if (rule && request) exchange.request = await withAccess(deps, rule, request);
   },
+};
+
+/**
+ * Who may no longer act on the record is not given a kept answer about it. What the body named was used by then: it may
+ * have been deleted since.
+ */
+const ruleOfKept = (rule: Endpoint['access']): Endpoint['access'] => {
+  if (!rule || rule.endsAccess) return undefined;
+  const { action, record, organization } = rule;
+  return { action, ...(record && { record }), ...(organization && { organization }) };
 };
 
 const KEPT_FAILURE = 402;
