@@ -129,8 +129,8 @@ export const cancelIntent = endpoint({
   memoryMb: 256,
 });
 
-const withoutSession = ({ caller, sourceIp }: ApiRequest): string | undefined =>
-  caller.kind === 'session' ? undefined : sourceIp;
+const withoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
+  caller.kind === 'session' ? undefined : sourceNetwork;
 const guestEmail = ({ caller }: ApiRequest): string | undefined => (caller.kind === 'guest' ? caller.email : undefined);
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 

@@ -13,7 +13,7 @@ export const guestCreateLimits: readonly RateLimit[] = [
     name: 'guest-create-ip',
     max: 10,
     windowSeconds: MINUTE,
-    by: ({ caller, sourceIp }) => freshGuest(caller) && sourceIp,
+    by: ({ caller, sourceNetwork }) => freshGuest(caller) && sourceNetwork,
   },
   { name: 'guest-create-email', max: 5, windowSeconds: MINUTE, by: ({ caller }) => freshGuest(caller)?.email },
 ];
@@ -22,6 +22,6 @@ export const guestCreateLimits: readonly RateLimit[] = [
 export const byEmail = z.object({ email: emailSchema });
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [
-  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp },
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork },
   { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
 ];

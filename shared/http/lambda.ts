@@ -10,6 +10,7 @@ import { withAccess } from './access-step.ts';
 import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
+import { networkOf } from './network.ts';
 import { checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
@@ -142,7 +143,7 @@ const parsing: Step = {
       alongside: [],
       rawBody: exchange.rawBody,
       headers: exchange.headers,
-      sourceIp: exchange.event.requestContext.http.sourceIp,
+      sourceNetwork: networkOf(exchange.event.requestContext.http.sourceIp),
       method: spec.method,
       path: spec.path,
       idempotency: idempotencyOf(exchange, asked.params, json),
