@@ -37,7 +37,8 @@ export interface RateLimit {
   /**
    * `requests`, the default: every request; where the path names a record, every request that may act on it.
    * `allowed requests`: every request that has passed the access rule, so that nobody uses up an owner's window.
-   * `declined payments`: requests are refused while the window is full, and counted once the payment is declined.
+   * `declined payments`: requests that have passed the access rule are refused while the window is full, and counted once
+   * the payment, or the method that is to be saved, is declined.
    */
   readonly counts?: 'requests' | 'allowed requests' | 'declined payments';
 }

@@ -189,7 +189,7 @@ const limitingOfAllowed: Step = {
 };
 
 const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
-  spec.access?.record !== undefined || counts === 'allowed requests';
+  spec.access?.record !== undefined || (counts ?? 'requests') !== 'requests';
 
 const limit = async ({ deps, spec, request }: Exchange, isMeant: (one: RateLimit) => boolean): Promise<void> => {
   const limits = spec.limits.filter(isMeant);
