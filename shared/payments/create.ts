@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
 import { requireSameOwner } from '../access/use.ts';
+import { addressRecord } from '../addresses/address.ts';
 import { productRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
@@ -61,6 +62,8 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const product = named(productRecord);
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payer.organizationId);
   return {
     version: 0,
     status: 'creating',
@@ -72,7 +75,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     productId: product?.id,
     ...customerOf(request, slot),
     ...methodFields(chooseMethod(provider, request, payer)),
-    billingAddressId: text(body.billing_address_id),
+    billingAddressId: address?.id,
     providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
     returnUrl: text(body.return_url),

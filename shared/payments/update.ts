@@ -1,4 +1,5 @@
 import { requireSameOwner } from '../access/use.ts';
+import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
@@ -125,6 +126,8 @@ const draftOf = (
   payment: VisiblePayment,
   provider: PaymentProvider,
 ): Draft => {
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payment.organizationId);
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
     sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
   return {
