@@ -236,7 +236,7 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.totalCents !== payment.totalCents ||
   draft.currency !== payment.currency ||
   draft.methodRef !== payment.methodRef ||
-  draft.providerCustomerId !== payment.providerCustomerId ||
+  draft.paymentMethodId !== payment.paymentMethodId ||
   draft.description !== payment.description ||
   draft.returnUrl !== payment.returnUrl ||
   draft.setupFutureUsage !== payment.setupFutureUsage ||
