@@ -99,7 +99,8 @@ describe('what is kept of a payload', () => {
     fc.assert(
       fc.property(fc.emailAddress(), around, around, wrapping, (email, before, after, wrapped) => {
         const [local = ''] = email.split('@');
-        fc.pre(local.length > 1);
+        // Of asterisks alone, what is kept and what is hidden look the same.
+        fc.pre(/[^*]/.test(local.slice(1)));
         expect(textOf(wrapped(`${before} ${email} ${after}`))).not.toContain(`${local.slice(1)}@`);
       }),
     );
