@@ -1,9 +1,10 @@
+import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { requireHeld } from '../payment-methods/use.ts';
 import { readWhereKnown } from './adopt.ts';
-import { begin, requireChargeable } from './begin.ts';
+import { begin, requireStartable } from './begin.ts';
 import { whatIsLeft } from './belongings.ts';
 import { edited, reactivatedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
@@ -22,13 +23,11 @@ export const reactivateSubscription = async (
   deps: BillingDeps,
   { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  const now = deps.now();
-  if (isLive(record)) return { data: shown(await keepOn(deps, record)) };
+  if (isLive(record)) return { data: shown(await keepOn(deps, record, caller)) };
   const former = await withWhatIsLeft(deps, record);
-  const isFree = isPaidFor(former, now) && !isNative(former);
-  requireChargeable(former, { needsMethod: !isFree });
+  const isFree = isPaidFor(former, deps.now()) && !isNative(former);
+  const method = await requireStartable(deps, former, { caller, needsMethod: !isFree });
   if (isFree) return { data: shown(await runOn(deps, former)) };
-  const method = await requireHeld(deps.table, caller, former, former);
   // A renewal that nobody has told of yet is not charged once more.
   const ended = (isNative(former) && (await readWhereKnown(deps, subscriptionStore(deps.table), former))) || former;
   return { data: shown(await begin(deps, ended, { cause: 'reactivate', method })) };
@@ -41,11 +40,11 @@ const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription
   return left.method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
 };
 
-/** @throws DomainError SUBSCRIPTION_NOT_CANCELED where there is no cancelation to be taken back. */
-const keepOn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  if (subscription.cancelAtPeriodEnd && isNative(subscription)) {
-    return changeAtProvider(deps, subscription, keepRunning);
-  }
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED where no cancelation is scheduled, or why the caller may not clear it. */
+const keepOn = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
+  if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+  await requireHeld(deps.table, caller, subscription, subscription);
+  if (isNative(subscription)) return changeAtProvider(deps, subscription, keepRunning);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
     return edited(current, 'reactivated', deps.now(), { cancelAtPeriodEnd: false });
