@@ -23,20 +23,28 @@ export interface UsableMethod {
   /** Our record of it, where it is a saved one. */
   readonly paymentMethodId: string | undefined;
   readonly providerCustomerId: string | undefined;
+  /** Our record of that customer. */
+  readonly customerId?: string | undefined;
   /** What must still hold in the write that claims the charge: the method is there and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
 /** The method that a payment or subscription holds. */
-export type HeldMethod = Partial<Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>>;
+export type HeldMethod = Partial<
+  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'customerId'>
+>;
 
-const passed = ({ methodRef, paymentMethodId, providerCustomerId }: HeldMethod, onlyIf: readonly TransactionStep[]) =>
-  ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, onlyIf }) as const;
+const passed = (
+  { methodRef, paymentMethodId, providerCustomerId, customerId }: HeldMethod,
+  onlyIf: readonly TransactionStep[],
+) => ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, customerId, onlyIf }) as const;
 
-const heldAs = (method: PaymentMethod): HeldMethod => ({
+/** A saved method as a payment or subscription holds it: with its own customer, for which alone it is charged. */
+export const heldAs = (method: PaymentMethod): HeldMethod => ({
   methodRef: method.providerMethodId,
   paymentMethodId: method.id,
   providerCustomerId: method.providerCustomerId,
+  customerId: method.customerId,
 });
 
 /** No payment method, or one that the payer has chosen at the provider. */

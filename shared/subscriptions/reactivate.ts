@@ -30,14 +30,21 @@ export const reactivateSubscription = async (
   if (isFree) return { data: shown(await runOn(deps, former)) };
   // A renewal that nobody has told of yet is not charged once more.
   const ended = (isNative(former) && (await readWhereKnown(deps, subscriptionStore(deps.table), former))) || former;
-  return { data: shown(await begin(deps, ended, { cause: 'reactivate', method })) };
+  const { customerId } = former;
+  return { data: shown(await begin(deps, { ...ended, customerId }, { cause: 'reactivate', method })) };
 };
 
-/** Nobody looks after a canceled one when its customer or its method goes. @throws DomainError INVALID_STATE */
+/**
+ * Nobody looks after a canceled subscription when its customer or its method goes. The customer of its method will do; an
+ * organization may have lost a member's own customer, and names a method of another one.
+ * @throws DomainError INVALID_STATE where a person's subscription has lost its customer
+ */
 const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const left = await whatIsLeft(table, subscription);
-  if (!left.customer) throw new DomainError('INVALID_STATE', { message: 'Its customer has been deleted' });
-  return left.method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  const { customer, method } = await whatIsLeft(table, subscription);
+  const { customerId, organizationId } = subscription;
+  if (method) return { ...subscription, customerId: customer ? customerId : (method.customerId ?? customerId) };
+  if (customer || organizationId) return { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  throw new DomainError('INVALID_STATE', { message: 'Its customer has been deleted' });
 };
 
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED where no cancelation is scheduled, or why the caller may not clear it. */
