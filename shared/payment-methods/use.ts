@@ -6,7 +6,8 @@ import { DomainError, invalid } from '../core/errors.ts';
 import { requireProvider } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { ProviderSlot } from '../settings.ts';
-import { memberKey } from '../table/keys.ts';
+import { findAlias } from '../table/alias.ts';
+import { aliasKey, memberKey } from '../table/keys.ts';
 import type { Table, TransactionStep } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
@@ -81,54 +82,90 @@ export const useToken = (
   return passed({ methodRef: token, paymentMethodId: undefined, providerCustomerId }, []);
 };
 
+/** The owner of a payment or subscription, and the provider of the method that it holds. */
+export type Holder = Owned & { readonly providerId: ProviderSlot };
+
 /**
  * The method that a record holds, to be charged by this caller: whether that is allowed is a condition of the claim.
- * Where the condition does not hold, `requireHeld` says why.
+ * A method held by its provider's id alone must not be a saved one; a saved one must be the one that its id names.
+ * Where the condition does not hold, `requireHeld` says why, or resolves the method.
  * @throws DomainError INSUFFICIENT_PERMISSIONS
  */
-export const useHeld = (caller: Caller, payer: Owned, held: HeldMethod): UsableMethod => {
-  const { paymentMethodId } = held;
-  if (paymentMethodId === undefined) return passed(held, []);
-  const owners = payingOwners(caller, payer);
+export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {
+  const { paymentMethodId, methodRef } = held;
+  if (paymentMethodId === undefined) return passed(held, isNotSaved(holder, methodRef));
+  const owners = payingOwners(caller, holder);
   if (owners.length === 0) requireMayCharge(owners, {});
-  return passed(held, [{ check: paymentMethodRecord.key(paymentMethodId), if: chargeableIf(owners) }]);
+  const isNamed = { equals: ['providerMethodId', methodRef ?? null] } as const;
+  return passed(held, [{ check: paymentMethodRecord.key(paymentMethodId), if: [...chargeableIf(owners), isNamed] }]);
 };
 
 /**
- * The same, read now.
+ * The same, read now; a method held by the provider's id of a saved one is that saved method.
  * @throws DomainError PAYMENT_METHOD_REQUIRED where it was deleted or its lender has left the organization;
  * INSUFFICIENT_PERMISSIONS where it is another member's
  */
 export const requireHeld = async (
   table: Table,
   caller: Caller,
-  payer: Owned,
+  holder: Holder,
   held: HeldMethod,
 ): Promise<UsableMethod> => {
-  const usable = useHeld(caller, payer, held);
-  if (held.paymentMethodId === undefined) return usable;
-  const method = await loadMethod(table, held.paymentMethodId);
-  if (!method || !(await isLent(table, payer, method))) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-  requireMayCharge(payingOwners(caller, payer), method);
-  return usable;
+  const found = await findHeld(table, holder, held);
+  if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
+  if (found.kind === 'gone' || !(await isLent(table, holder, found.method))) {
+    throw new DomainError('PAYMENT_METHOD_REQUIRED');
+  }
+  requireMayCharge(payingOwners(caller, holder), found.method);
+  return useHeld(caller, holder, heldAs(found.method));
 };
 
 /**
  * The method that a record holds, to be charged while nobody attends: whoever named it was allowed to; it must still be
- * there, and a member's own must still be lent. @returns undefined where it counts as not there
+ * there, and a member's own must still be lent. @returns undefined where it counts as not there, or none is held
  */
 export const findUnattended = async (
   table: Table,
-  payer: Owned,
+  holder: Holder,
   held: HeldMethod,
 ): Promise<UsableMethod | undefined> => {
-  const { paymentMethodId } = held;
-  if (paymentMethodId === undefined) return undefined;
-  const method = await loadMethod(table, paymentMethodId);
-  if (!method || !(await isLent(table, payer, method))) return undefined;
-  const owners = lenderOwners(payer, method);
-  const stillThere = { check: paymentMethodRecord.key(paymentMethodId), if: chargeableIf(owners) };
-  return passed(held, [stillThere, ...membershipCheck(payer, method)]);
+  const found = await findHeld(table, holder, held);
+  if (found.kind === 'gone' || held.methodRef === undefined) return undefined;
+  if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
+  const { method } = found;
+  if (method.providerMethodId !== held.methodRef || !(await isLent(table, holder, method))) return undefined;
+  const owners = lenderOwners(holder, method);
+  const stillThere = { check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) };
+  return passed(heldAs(method), [stillThere, ...membershipCheck(holder, method)]);
+};
+
+type Found =
+  | { readonly kind: 'saved'; readonly method: PaymentMethod }
+  /** A one-time token, or none at all. */
+  | { readonly kind: 'not saved' }
+  | { readonly kind: 'gone' };
+
+/** The record of a held method: by our id, else by the provider's. */
+const findHeld = async (
+  table: Table,
+  { providerId }: Holder,
+  { paymentMethodId, methodRef }: HeldMethod,
+): Promise<Found> => {
+  const id = paymentMethodId ?? (methodRef && (await savedAs(table, providerId, methodRef)));
+  if (id === undefined) return { kind: 'not saved' };
+  const method = await loadMethod(table, id);
+  return method ? { kind: 'saved', method } : { kind: 'gone' };
+};
+
+const savedAs = async (table: Table, providerId: ProviderSlot, methodRef: string): Promise<string | undefined> => {
+  const alias = await findAlias(table, providerId, methodRef);
+  return alias?.kind === 'PM' ? alias.id : undefined;
+};
+
+/** The provider's id names no saved method; it may name something else of ours (a payment, say). */
+const isNotSaved = ({ providerId }: Holder, methodRef: string | undefined): readonly TransactionStep[] => {
+  if (methodRef === undefined) return [];
+  return [{ check: aliasKey(providerId, methodRef), if: [{ any: [{ absent: true }, { differs: ['kind', 'PM'] }] }] }];
 };
 
 /** Whose methods may be charged for this payer, had the method's own user asked. */

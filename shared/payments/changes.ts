@@ -37,7 +37,7 @@ export const inStatus = (
     failureCode: status === 'failed' ? payment.failureCode : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...changed,
-    ...savedMethodOf(payment, changed),
+    ...methodOf(payment, status, changed),
     status,
     cause,
     version: payment.version + 1,
@@ -47,10 +47,18 @@ export const inStatus = (
   };
 };
 
-/** Where the provider names another method than the saved one (the payer tried it in the browser), that one is not saved. */
-const savedMethodOf = (payment: Payment, { methodRef, paymentMethodId }: Partial<Payment>): Partial<Payment> => {
+/**
+ * Where the provider names another method than the saved one (the payer tried it in the browser): a try that failed leaves
+ * the saved one in its place, any other takes it.
+ */
+const methodOf = (
+  payment: Payment,
+  status: PaymentStatus,
+  { methodRef, paymentMethodId }: Partial<Payment>,
+): Partial<Payment> => {
   const isOther = methodRef !== undefined && methodRef !== payment.methodRef;
-  return payment.paymentMethodId !== undefined && isOther ? { paymentMethodId } : {};
+  if (payment.paymentMethodId === undefined || !isOther) return {};
+  return status === 'failed' ? { methodRef: payment.methodRef } : { paymentMethodId };
 };
 
 /** The draft in force, once the provider has taken it. */

@@ -79,17 +79,18 @@ const claimAttempt = async (
   provider: PaymentProvider,
 ): Promise<Claim> => {
   let current = request.record;
+  let resolved: UsableMethod | undefined;
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
     const refusal = claimRefusal(current);
     if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
     if (refusal === 'canceled') throw isCanceled();
     if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
-    const chosen = choose(provider, request, current);
+    const chosen = { ...choose(provider, request, current), ...(resolved && { method: resolved }) };
     if (!provider.can.capturesOnApproval && !chosen.method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     const next = claimed(current, chosen, deps.now());
     const committed = await store.commit(current, next, chosen.method.onlyIf);
     if (committed.ok) return { kind: 'claimed', claim: next, before: current };
-    if (committed.unmet) await requireHeld(deps.table, request.caller, current, chosen.method);
+    resolved = committed.unmet ? await requireHeld(deps.table, request.caller, current, chosen.method) : undefined;
     if (!committed.found || !isVisible(committed.found)) throw notFound('payment');
     current = committed.found;
   }

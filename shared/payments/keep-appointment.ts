@@ -171,9 +171,9 @@ const resendOrFail = async (
   return answer.payment.status;
 };
 
-/** The saved method of the attempt is still there, and still lent. */
+/** What the attempt charges is still there, and still lent. */
 const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> =>
-  payment.paymentMethodId === undefined || (await findUnattended(table, payment, payment)) !== undefined;
+  payment.methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
 
 const scheduleNext = async (
   deps: AppointmentDeps,

@@ -194,14 +194,14 @@ const methodFields = (
   };
 };
 
-/** Another amount, or another payer at the provider, for the saved method that the payment holds: a use of it. */
+/** Another amount, or another payer at the provider, for the method that the payment holds: a use of it. */
 const usesHeldMethod = (
   { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
   payment: VisiblePayment,
   draft: Draft,
 ): boolean =>
   body.payment_method_id === undefined &&
-  payment.paymentMethodId !== undefined &&
+  payment.methodRef !== undefined &&
   (draft.totalCents !== payment.totalCents ||
     draft.currency !== payment.currency ||
     draft.providerCustomerId !== payment.providerCustomerId);
@@ -236,7 +236,7 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.totalCents !== payment.totalCents ||
   draft.currency !== payment.currency ||
   draft.methodRef !== payment.methodRef ||
-  draft.providerCustomerId !== payment.providerCustomerId ||
+  draft.paymentMethodId !== payment.paymentMethodId ||
   draft.description !== payment.description ||
   draft.returnUrl !== payment.returnUrl ||
   draft.setupFutureUsage !== payment.setupFutureUsage ||

@@ -15,9 +15,10 @@ const confirm = {
   of: 'payments.confirm',
   requests: 3,
   levels: 3,
-  writeUnits: 4,
+  writeUnits: 7,
   dueUnits: DUE_OF_CONFIRM,
   windows: 3,
+  because: 'the claim is a transaction: a saved method may be charged, or the token was not saved as a method since',
 };
 const sync = {
   of: 'payments.sync',
@@ -42,12 +43,8 @@ const PAYMENT_BUDGETS = {
   'create intent again with that key': create,
   'create payment': { ...create, of: 'payments.create' },
   confirm,
-  'confirm in a project': { ...confirm, writeUnits: 6, because: '+1 a commit: the project index holds the status' },
-  'confirm with a saved method': {
-    ...confirm,
-    writeUnits: 7,
-    because: 'the claim is a transaction: the method must still be there and may be charged',
-  },
+  'confirm in a project': { ...confirm, writeUnits: 9, because: '+1 a commit: the project index holds the status' },
+  'confirm with a saved method': confirm,
   'confirm by a guest token': { ...confirm, windows: 4 },
   'confirm, declined': { ...confirm, countsDecline: true },
   'confirm, 3-D Secure asked for': confirm,
@@ -77,11 +74,13 @@ const PAYMENT_BUDGETS = {
   'list by a guest e-mail': { ...list, of: 'payments.list-guest', windows: 2 },
   'update intent': {
     of: 'payments.update-intent',
-    requests: 3,
-    levels: 3,
+    requests: 4,
+    levels: 4,
     writeUnits: 3,
     dueUnits: 4,
-    because: 'load, claim of the draft, commit, as confirm; lists do not show the claim',
+    because:
+      'load, claim of the draft, commit, as confirm; lists do not show the claim; another amount for a method that the ' +
+      'payment holds reads whether that method may be charged',
   },
   'update intent, here only': {
     of: 'payments.update-intent',

@@ -86,9 +86,25 @@ describe('every next version', () => {
   });
 });
 
+describe('a saved method that the payment holds', () => {
+  const held = { paymentMethodId: 'pmt_1', methodRef: 'pm_1' };
+  const other = { paymentMethodId: undefined, methodRef: 'pm_2' };
+
+  test.each(PAYMENT_STATUSES)('gives way to another that the provider names, unless that one failed: %s', (status) => {
+    const next = inStatus(payment(held), status, LATER, 'sync', { methodRef: 'pm_2' });
+    expect(next).toMatchObject(status === 'failed' ? held : other);
+  });
+
+  test('stays where the provider names that very method, or none', () => {
+    for (const changed of [{ methodRef: 'pm_1' }, {}]) {
+      expect(inStatus(payment(held), 'succeeded', LATER, 'sync', changed)).toMatchObject(held);
+    }
+  });
+});
+
 describe('a claim', () => {
   const held = { methodRef: 'pm_2', paymentMethodId: undefined, providerCustomerId: 'cus_1' };
-  const chosen = { method: useHeld(session(), { userId: 'user_1' }, held) };
+  const chosen = { method: useHeld(session(), { userId: 'user_1', providerId: 'provider_a' }, held) };
 
   test('is a new attempt with its method, time and first look', () => {
     const failed = payment({

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
-import type { ConfirmIntent, CreateIntent, KnownPayment, UpdateIntent } from '../provider.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../provider.ts';
 import { stripeAmounts } from './currencies.ts';
 import type { Call } from './outcome.ts';
 import { reportedPayment } from './report.ts';
@@ -55,17 +56,26 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
           ),
         );
       const confirmed = await confirm(idempotencyKey);
-      const mayLackCustomer = confirmed.kind === 'refused' && !OTHER_REFUSALS.includes(confirmed.reason);
-      if (!mayLackCustomer || customerId === undefined) return confirmed;
+      if (customerId === undefined || !lacksCustomer(confirmed)) return confirmed;
       const told = await call(() =>
         stripe.paymentIntents.update(
           intentId,
-          { customer: customerId, ...methodOf(input.method) },
+          { customer: customerId, ...NO_METHOD },
           { idempotencyKey: `${idempotencyKey}:customer` },
         ),
       );
-      if (told.kind === 'not_done') return told;
-      return told.kind === 'done' ? confirm(`${idempotencyKey}:again`) : confirmed;
+      switch (told.kind) {
+        case 'done':
+          return confirm(`${idempotencyKey}:again`);
+        case 'not_done':
+          return told;
+        // The update charges nothing, whatever became of it.
+        case 'unknown':
+          return { kind: 'not_done', reason: 'unreachable' } as const;
+        case 'refused':
+        case 'declined':
+          return confirmed;
+      }
     },
 
     cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
@@ -75,15 +85,19 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
   };
 };
 
-/** Codes of refusals that no customer would mend. */
+/** A refusal of the method, where the intent's customer is not the method's. The codes are of other refusals. */
+const lacksCustomer = (outcome: Outcome<ProviderPayment>): boolean =>
+  outcome.kind === 'refused' && outcome.parameter === 'payment_method' && !OTHER_REFUSALS.includes(outcome.reason);
+
 const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_unexpected_state'];
 
 /** What an update takes away unless it names it. */
 const CLEARED = { description: '', setup_future_usage: '' } as const;
 
-/** None any more, or one that is held back. */
-const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) =>
-  method === null || (method !== undefined && isSavedMethod) ? { payment_method: '' } : {};
+const NO_METHOD = { payment_method: '' } as const;
+
+/** None any more, or a saved one, which the intent never names before it is charged. */
+const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) => (method === null || isSavedMethod ? NO_METHOD : {});
 
 /**
  * A saved method is named by the confirmation alone: whoever holds the client secret could otherwise charge it from a

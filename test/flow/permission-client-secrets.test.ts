@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { draw } from '../../infra/local/simulator/random.ts';
+import { atProvider, confirm, createIntent, read, timesCharged, type User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { type Company, company, removeMember, saveMethod } from './payers.ts';
+
+/**
+ * A client secret alone never charges a saved method: whatever stops an update or a confirmation, Stripe's intent of a
+ * payment that holds a saved method names no method.
+ */
+const service = withHost({ frozen: true });
+
+const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
+const BACK = 'https://shop.example/back';
+
+/** Confirms as a page does that names no method: with the publishable key and the client secret only. */
+const confirmBySecret = ({ provider_payment_id, client_secret }: ParsedJson) =>
+  service.request('POST', `/_local/providers/stripe/v1/payment_intents/${provider_payment_id}/confirm`, {
+    headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ client_secret }).toString(),
+  });
+
+/** A seed whose draws at 0.5 spare the first call and strike those after it. */
+const sparingFirst = (struck: number): number => {
+  let seed = 1;
+  const strikesRest = () => Array.from({ length: struck }, (_, n) => draw(seed, n + 1)).every((value) => value < 0.5);
+  while (!(draw(seed, 0) >= 0.5 && strikesRest())) seed += 1;
+  return seed;
+};
+
+const strikeLater = (path: string, action: 'rate_limit' | 'malformed', times: number) =>
+  service.fault({ provider: 'provider_a', path, action, times, probability: 0.5, seed: sparingFirst(times) });
+
+interface Lent {
+  readonly acme: Company;
+  readonly lender: User;
+  readonly saved: ParsedJson;
+}
+
+const lend = async (token = 'pm_card_visa'): Promise<Lent> => {
+  const acme = await company(service);
+  const lender = acme.billing;
+  const saved = await saveMethod(service, lender.options, { ...PERSONAL, provider_payment_method_token: token });
+  return { acme, lender, saved };
+};
+
+/** How the lender's saved card comes to be held or tried without being charged. */
+const ENDINGS: readonly {
+  readonly ending: string;
+  readonly token?: string;
+  readonly status: number;
+  /** @returns the payment and the answer */
+  readonly run: (lent: Lent) => Promise<{ readonly payment: ParsedJson; readonly answered: number }>;
+}[] = [
+  {
+    ending: 'a confirmation that Stripe refuses for want of a return address',
+    status: 400,
+    run: async ({ acme, lender, saved }) => {
+      const fields = { organization_id: acme.id, payment_method_id: saved.id, return_url: BACK };
+      const payment = await createIntent(service, lender, fields);
+      const path = `/payments/intents/${payment.id}`;
+      expect((await service.put(path, { return_url: null }, lender.options)).status).toBe(200);
+      return { payment, answered: (await confirm(service, payment.id, lender.options)).status };
+    },
+  },
+  {
+    ending: 'a 429 after Stripe has learnt the customer',
+    status: 503,
+    run: async ({ acme, lender, saved }) => {
+      const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
+      await strikeLater('/confirm', 'rate_limit', 2);
+      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      return { payment, answered: answer.status };
+    },
+  },
+  {
+    ending: 'a lost answer to the update that names the customer',
+    status: 503,
+    run: async ({ acme, lender, saved }) => {
+      const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
+      await strikeLater(payment.provider_payment_id, 'malformed', 1);
+      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      return { payment, answered: answer.status };
+    },
+  },
+  {
+    ending: 'a decline',
+    token: 'pm_card_chargeCustomerFail',
+    status: 402,
+    run: async ({ acme, lender, saved }) => {
+      const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
+      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      return { payment, answered: answer.status };
+    },
+  },
+  {
+    ending: 'an update that names the card by the id that the payment already holds as a token',
+    status: 200,
+    run: async ({ acme, lender }) => {
+      const { body: card } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
+        headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ type: 'card', 'card[token]': 'tok_visa' }).toString(),
+      });
+      const payment = await createIntent(service, lender, { organization_id: acme.id, payment_method_id: card.id });
+      const token = { provider_payment_method_token: card.id };
+      const named = { payment_method_id: (await saveMethod(service, lender.options, { ...PERSONAL, ...token })).id };
+      const { status } = await service.put(`/payments/intents/${payment.id}`, named, lender.options);
+      return { payment, answered: status };
+    },
+  },
+];
+
+describe('the client secret of a payment charges no saved card', () => {
+  test.each(ENDINGS)('after $ending', async ({ token, status, run }) => {
+    const lent = await lend(token);
+    const { payment, answered } = await run(lent);
+    await service.clearFaults();
+    expect(answered).toBe(status);
+    const { intents } = await atProvider(service, payment.id);
+    expect(intents).toMatchObject([{ payment_method: null }]);
+    await removeMember(service, lent.acme, lent.lender);
+    const inBrowser = await confirmBySecret(await read(service, payment.id, lent.acme.owner.options));
+    expect(inBrowser.status).toBe(400);
+    expect(await timesCharged(service, payment.id)).toBe(0);
+  });
+});

@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { changeTable, confirm, confirmInBrowser, createIntent, MINUTE, read, storedPayment } from './flow.ts';
+import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type Company, company, removeMember, saveMethod, storedRecord } from './payers.ts';
+import { takenSince } from './use/charges.ts';
+
+/**
+ * The method that a payment holds is asked the rule of use, also where the payment holds it by its provider's id alone:
+ * a token that was saved as a method since, or a saved card that a browser tried.
+ */
+const service = withHost({ frozen: true });
+
+const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
+
+const DENIED = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } };
+const NO_METHOD = { status: 400, body: { code: 'PAYMENT_METHOD_REQUIRED' } };
+
+let acme: Company;
+beforeEach(async () => {
+  acme = await company(service);
+});
+
+const save = (token: string): Promise<ParsedJson> =>
+  saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
+
+/** A card that a browser has told Stripe of: its id is not that of a saved method yet. */
+const newCard = async (): Promise<string> => {
+  const { body } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
+    headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ type: 'card', 'card[token]': 'tok_visa' }).toString(),
+  });
+  return body.id;
+};
+
+/** The charges made and tried since the journal was cleared. */
+const begin = async () => {
+  await service.settle();
+  await service.clearProviderRequests();
+  const known = new Set((await takenSince(service)).map(({ id }) => id));
+  return async () => {
+    await service.settle();
+    const confirmed = (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm'));
+    return { tries: confirmed.length, taken: await takenSince(service, known) };
+  };
+};
+const NOTHING = { tries: 0, taken: [] };
+
+/** The payment names the saved card's customer, as one that held a saved card before does. */
+const withCustomerOf = async (payment: ParsedJson, saved: ParsedJson): Promise<void> => {
+  const { providerCustomerId } = await storedRecord(service, 'PM', saved.id);
+  await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
+};
+
+describe('a token that is saved as a member’s own method after the payment came to hold it', () => {
+  const held = async () => {
+    const card = await newCard();
+    const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
+    const saved = await save(card);
+    await withCustomerOf(payment, saved);
+    const raise = (): Promise<TestAnswer> =>
+      service.put(`/payments/intents/${payment.id}`, { total_cents: 77_700 }, acme.owner.options);
+    return { payment, saved, raise };
+  };
+
+  test('is neither raised nor charged by the owner while the member belongs to the organization', async () => {
+    const { payment, raise } = await held();
+    const done = await begin();
+    expect(await raise()).toMatchObject(DENIED);
+    expect(await confirm(service, payment.id, acme.owner.options)).toMatchObject(DENIED);
+    expect(await done()).toEqual(NOTHING);
+    expect(await read(service, payment.id, acme.owner.options)).toMatchObject({
+      status: 'created',
+      total_cents: payment.total_cents,
+    });
+  });
+
+  test('is neither raised nor charged once the member has left', async () => {
+    const { payment, raise } = await held();
+    await removeMember(service, acme, acme.billing);
+    const done = await begin();
+    expect(await raise()).toMatchObject(NO_METHOD);
+    expect(await confirm(service, payment.id, acme.owner.options)).toMatchObject(NO_METHOD);
+    expect(await done()).toEqual(NOTHING);
+    expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'created' });
+  });
+
+  test('is charged as the saved method where that member confirms', async () => {
+    const { payment, saved } = await held();
+    const done = await begin();
+    const answer = await confirm(service, payment.id, acme.billing.options);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect((await done()).taken).toMatchObject([{ method: saved.provider_payment_method_id }]);
+    const shown = await read(service, payment.id, acme.billing.options);
+    expect(shown).toMatchObject({ payment_method_id: saved.id });
+  });
+
+  test('is not charged by an attempt that is sent again after the member has left', async () => {
+    const card = await newCard();
+    const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
+    await service.fault({ provider: 'provider_a', path: '/confirm', action: 'error_500' });
+    expect(await confirm(service, payment.id, acme.billing.options)).toMatchObject({ status: 202 });
+    await service.clearFaults();
+    await withCustomerOf(payment, await save(card));
+    await removeMember(service, acme, acme.billing);
+    const done = await begin();
+    await service.advance(2 * MINUTE);
+    expect(await done()).toEqual(NOTHING);
+    expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('another saved card of the member that a browser tried', () => {
+  const sync = ({ provider_payment_id: id }: ParsedJson): Promise<TestAnswer> =>
+    service.post(`/payments/sync/${id}`, {}, acme.owner.options);
+
+  const triedInBrowser = async (token: string) => {
+    const lent = await save('pm_card_visa');
+    const other = await save(token);
+    const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: lent.id });
+    // Stripe learns the lender's customer, and the events of the try are lost.
+    const { providerCustomerId } = await storedRecord(service, 'PM', lent.id);
+    expect((await storedPayment(service, payment.id)).providerCustomerId).toBe(providerCustomerId);
+    await service.webhookMode('drop');
+    await confirmInBrowser(
+      service,
+      { provider_payment_id: payment.provider_payment_id, client_secret: payment.client_secret },
+      other.provider_payment_method_id,
+    );
+    return { payment, lent, other };
+  };
+
+  const expectOutOfReach = async ({ id }: ParsedJson): Promise<void> => {
+    await service.webhookMode('normal');
+    const done = await begin();
+    expect(await confirm(service, id, acme.owner.options)).toMatchObject(DENIED);
+    await removeMember(service, acme, acme.billing);
+    expect(await confirm(service, id, acme.owner.options)).toMatchObject(NO_METHOD);
+    expect(await done()).toEqual(NOTHING);
+  };
+
+  test('and failed with does not take the place of the card that the payment names', async () => {
+    const { payment, lent } = await triedInBrowser('pm_card_chargeCustomerFail');
+    expect(await sync(payment)).toMatchObject({
+      status: 200,
+      body: { status: 'failed', payment_method_id: lent.id },
+    });
+    expect(await storedPayment(service, payment.id)).toMatchObject({ methodRef: lent.provider_payment_method_id });
+    await expectOutOfReach(payment);
+  });
+
+  test('and was asked to authenticate with is out of the owner’s reach', async () => {
+    const { payment, other } = await triedInBrowser('pm_card_authenticationRequired');
+    expect(await sync(payment)).toMatchObject({ status: 200, body: { status: 'pending' } });
+    await service.authenticate(payment.id, 'failure');
+    expect(await sync(payment)).toMatchObject({ status: 200, body: { status: 'failed' } });
+    expect(await storedPayment(service, payment.id)).toMatchObject({ methodRef: other.provider_payment_method_id });
+    await expectOutOfReach(payment);
+  });
+});
