@@ -195,7 +195,7 @@ export const leave = endpoint({
   method: 'POST',
   path: '/organizations/{id}/leave',
   summary: 'Leave an organization',
-  access: { action: 'read', record: organizationRecord },
+  access: { action: 'read', record: organizationRecord, endsAccess: true },
   params: byId,
   body: none,
   response: z.object({ organization_id: z.string() }),

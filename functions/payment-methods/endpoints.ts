@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import { principalOf } from '../../shared/access/caller.ts';
 import type { Reference } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
+import { guestCreateLimits, guestDeclineLimits, withoutSession } from '../../shared/http/guest-limits.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import {
@@ -42,10 +43,13 @@ const addressNamed = ({
 }): readonly Reference[] => (id ? [{ kind: addressRecord, id }] : []);
 
 /**
- * Each saved method is tried at its provider: 20 an hour per owner. A guest is counted beside its other limits; a user's
- * or organization's window counts who may save there, after the access rule.
+ * Each saved method is tried at its provider: 20 an hour per owner. Owners cost nothing to make, so a user's saves for all
+ * organizations, and an address's without a session, have a window of their own, three owners wide. Users and
+ * organizations are counted after the access rule.
  */
-const SAVING = { max: 20, windowSeconds: 3_600 } as const;
+const HOUR = 3_600;
+const SAVING = { max: 20, windowSeconds: HOUR } as const;
+const SAVING_FOR_MANY = { max: 60, windowSeconds: HOUR } as const;
 const savingLimits: readonly RateLimit[] = [
   {
     name: 'save-method-guest',
@@ -58,6 +62,21 @@ const savingLimits: readonly RateLimit[] = [
     counts: 'allowed requests',
     by: ({ caller, owner }) => (caller.kind === 'session' && owner ? ownerPartition(owner, 'PM') : undefined),
   },
+  {
+    name: 'save-method-user',
+    ...SAVING_FOR_MANY,
+    counts: 'allowed requests',
+    by: ({ caller, owner }) => (owner?.kind === 'organization' ? principalOf(caller) : undefined),
+  },
+  { name: 'save-method-ip', ...SAVING_FOR_MANY, by: withoutSession },
+  {
+    name: 'declined-method-user',
+    max: 10,
+    windowSeconds: HOUR,
+    counts: 'declined payments',
+    by: ({ caller }) => (caller.kind === 'session' ? principalOf(caller) : undefined),
+  },
+  ...guestDeclineLimits,
 ];
 
 export const create = endpoint({
@@ -83,6 +102,7 @@ export const create = endpoint({
     'VALIDATION_ERROR',
     'UNSUPPORTED_PROVIDER',
     'RAW_CARD_DISABLED',
+    'PAYMENT_DECLINED',
     'RESOURCE_NOT_FOUND',
     'VERSION_CONFLICT',
     'RATE_LIMITED',

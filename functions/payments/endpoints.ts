@@ -4,7 +4,13 @@ import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
+import {
+  byEmail,
+  guestCreateLimits,
+  guestDeclineLimits,
+  guestListLimits,
+  withoutSession,
+} from '../../shared/http/guest-limits.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
 import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
@@ -129,9 +135,6 @@ export const cancelIntent = endpoint({
   memoryMb: 256,
 });
 
-const withoutSession = ({ caller, sourceIp }: ApiRequest): string | undefined =>
-  caller.kind === 'session' ? undefined : sourceIp;
-const guestEmail = ({ caller }: ApiRequest): string | undefined => (caller.kind === 'guest' ? caller.email : undefined);
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 
 /** Declined payments are counted by themselves: who tries stolen cards has most of them declined. */
@@ -140,8 +143,7 @@ const confirmLimits: readonly RateLimit[] = [
   { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: withoutSession },
   { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: paymentNamed },
   { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declined payments', by: paymentNamed },
-  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: withoutSession },
-  { name: 'declined-email', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: guestEmail },
+  ...guestDeclineLimits,
 ];
 
 export const confirm = endpoint({

@@ -27,7 +27,7 @@ export const previewInvite = endpoint({
   status: 200,
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],
-  limits: [{ name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp }],
+  limits: [{ name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork }],
   uses: ['table:read', 'table:write'],
 });
 

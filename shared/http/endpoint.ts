@@ -37,7 +37,8 @@ export interface RateLimit {
   /**
    * `requests`, the default: every request; where the path names a record, every request that may act on it.
    * `allowed requests`: every request that has passed the access rule, so that nobody uses up an owner's window.
-   * `declined payments`: requests are refused while the window is full, and counted once the payment is declined.
+   * `declined payments`: requests that have passed the access rule are refused while the window is full, and counted once
+   * the payment, or the method that is to be saved, is declined.
    */
   readonly counts?: 'requests' | 'allowed requests' | 'declined payments';
 }
@@ -55,6 +56,8 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
    * It decides whose list is shown and whose the new record is.
    */
   readonly organization?: 'session by default' | 'personal by default';
+  /** The request itself ends the caller's access: an answer kept under its Idempotency-Key is given again all the same. */
+  readonly endsAccess?: true;
   /** Other records that the body or the query only names: linked, shown or filtered by. */
   references?(input: z.output<Body>): readonly Reference[];
   /**

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import type { RateLimit } from './endpoint.ts';
 import { emailSchema } from './fields.ts';
+import type { ApiRequest } from './request.ts';
 
 /** What anybody may ask without a credential is counted, by address and by the e-mail named. */
 const MINUTE = 60;
+const HOUR = 3_600;
 
 const freshGuest = (caller: Caller) => (caller.kind === 'guest' ? caller : undefined);
 
@@ -13,15 +15,26 @@ export const guestCreateLimits: readonly RateLimit[] = [
     name: 'guest-create-ip',
     max: 10,
     windowSeconds: MINUTE,
-    by: ({ caller, sourceIp }) => freshGuest(caller) && sourceIp,
+    by: ({ caller, sourceNetwork }) => freshGuest(caller) && sourceNetwork,
   },
   { name: 'guest-create-email', max: 5, windowSeconds: MINUTE, by: ({ caller }) => freshGuest(caller)?.email },
+];
+
+/** The caller's address, where it has no session. */
+export const withoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
+  caller.kind === 'session' ? undefined : sourceNetwork;
+const guestEmail = ({ caller }: ApiRequest): string | undefined => (caller.kind === 'guest' ? caller.email : undefined);
+
+/** Declined cards, however they are tried: confirming a payment and saving a method count in the same windows. */
+export const guestDeclineLimits: readonly RateLimit[] = [
+  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: withoutSession },
+  { name: 'declined-email', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: guestEmail },
 ];
 
 /** The path of a list by e-mail. */
 export const byEmail = z.object({ email: emailSchema });
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [
-  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceIp }) => sourceIp },
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork },
   { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
 ];

@@ -10,6 +10,7 @@ import { withAccess } from './access-step.ts';
 import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
+import { networkOf } from './network.ts';
 import { checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
@@ -142,7 +143,7 @@ const parsing: Step = {
       alongside: [],
       rawBody: exchange.rawBody,
       headers: exchange.headers,
-      sourceIp: exchange.event.requestContext.http.sourceIp,
+      sourceNetwork: networkOf(exchange.event.requestContext.http.sourceIp),
       method: spec.method,
       path: spec.path,
       idempotency: idempotencyOf(exchange, asked.params, json),
@@ -188,7 +189,7 @@ const limitingOfAllowed: Step = {
 };
 
 const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
-  spec.access?.record !== undefined || counts === 'allowed requests';
+  spec.access?.record !== undefined || (counts ?? 'requests') !== 'requests';
 
 const limit = async ({ deps, spec, request }: Exchange, isMeant: (one: RateLimit) => boolean): Promise<void> => {
   const limits = spec.limits.filter(isMeant);
@@ -197,9 +198,20 @@ const limit = async ({ deps, spec, request }: Exchange, isMeant: (one: RateLimit
 
 const access: Step = {
   before: async ({ event: exchange }) => {
-    if (!exchange.spec.access || !exchange.request || exchange.kept) return;
-    exchange.request = await withAccess(exchange.deps, exchange.spec.access, exchange.request);
+    const { spec, deps, request, kept } = exchange;
+    const rule = kept ? ruleOfKept(spec.access) : spec.access;
+    if (rule && request) exchange.request = await withAccess(deps, rule, request);
   },
+};
+
+/**
+ * Who may no longer act on the record is not given a kept answer about it. What the body named was used by then: it may
+ * have been deleted since.
+ */
+const ruleOfKept = (rule: Endpoint['access']): Endpoint['access'] => {
+  if (!rule || rule.endsAccess) return undefined;
+  const { action, record, organization } = rule;
+  return { action, ...(record && { record }), ...(organization && { organization }) };
 };
 
 const KEPT_FAILURE = 402;

@@ -26,7 +26,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly sourceIp: string;
+  /** Where the request came from, as limits count it: an IPv4 address, or the /64 network of an IPv6 address. */
+  readonly sourceNetwork: string;
   readonly method: string;
   readonly path: string;
   /** Stands for principal + method + full path + Idempotency-Key, where one was sent. */

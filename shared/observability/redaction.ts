@@ -82,22 +82,31 @@ const isDomain = (text: string): boolean => {
   return dot > 0 && dot < text.length - 1;
 };
 
-/** By Luhn's check, somewhere in it: digits before or after may not be of it. */
+/** By Luhn's check, somewhere in it: digits before or after may not be of it. Each part costs one subtraction. */
 const isCardNumber = (text: string): boolean => {
   const digits = text.replaceAll(/\D/g, '');
-  for (let from = 0; from + MIN_CARD <= digits.length; from += 1) {
-    for (let to = from + MIN_CARD; to <= digits.length; to += 1) if (passesLuhn(digits.slice(from, to))) return true;
+  const [evenDoubled, oddDoubled] = [luhnSums(digits, 0), luhnSums(digits, 1)];
+  for (let to = MIN_CARD; to <= digits.length; to += 1) {
+    // The last digit of a card number counts once, the one before it twice.
+    const sums = to % 2 === 0 ? evenDoubled : oddDoubled;
+    for (let from = 0; from + MIN_CARD <= to; from += 1) {
+      if (((sums[to] ?? 0) - (sums[from] ?? 0)) % 10 === 0) return true;
+    }
   }
   return false;
 };
 const MIN_CARD = 13;
 
-const passesLuhn = (digits: string): boolean => {
-  const sum = [...digits].toReversed().reduce((total, digit, at) => {
-    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return sum % 10 === 0;
+/** For each length, Luhn's sum of that many first digits, where the digits at even or at odd places count twice. */
+const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
+  const sums = [0];
+  let sum = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    const value = Number(digits[at]) * (at % 2 === doubledPlace ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+    sums.push(sum);
+  }
+  return sums;
 };
 
 /** Neither a card number nor beyond what a table keeps; digits that a number cannot hold could have been one. */

@@ -1,4 +1,4 @@
-import { methodOwner, requireMayCharge } from '../access/use.ts';
+import { methodOwner, requireMayCharge, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
@@ -34,6 +34,8 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   if (!owner) throw new Error('a payment method needs an owner');
   const provider = await deps.providers.having(body.provider_id, 'methods');
   refuseRawCard(deps, provider, body);
+  const address = request.named(addressRecord);
+  if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
   const saved = request.named(paymentMethodRecord);
   if (saved) return answerSaved(deps, request, saved, owner);
   const { record, replayed } = await createOnce(deps, {

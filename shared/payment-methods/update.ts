@@ -1,3 +1,4 @@
+import { requireSameOwner } from '../access/use.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
@@ -26,7 +27,8 @@ export const updateMethod = async (
   { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
 ): Promise<Reply> => {
   const alias = body.alias === undefined ? method.alias : body.alias || undefined;
-  const billingAddressId = body.billing_address_id === undefined ? method.billingAddressId : named(addressRecord)?.id;
+  const billingAddressId =
+    body.billing_address_id === undefined ? method.billingAddressId : addressNamed(method, named)?.id;
   const next = await commit(deps, method, { alias, billingAddressId });
   if (body.is_default === true) await setDefault(deps.table, slotOf(method), method.id);
   if (body.is_default === false) {
@@ -47,11 +49,17 @@ export const linkBillingAddress = async (
   deps: UpdateDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {
-  const address = named(addressRecord);
+  const address = addressNamed(method, named);
   const next = await commit(deps, method, { alias: method.alias, billingAddressId: address?.id });
   const isDefault = await isDefaultMethod(deps.table, method);
   const synced = address && (await tellProvider(deps.providers, next, address));
   return { data: { ...methodView(next, isDefault), ...(synced !== undefined && { provider_synced: synced }) } };
+};
+
+const addressNamed = (method: PaymentMethod, named: ApiRequest['named']): Address | undefined => {
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, method.organizationId);
+  return address;
 };
 
 const tellProvider = async (providers: Providers, method: PaymentMethod, address: Address): Promise<boolean> => {

@@ -91,7 +91,7 @@ export const useToken = (
 };
 
 /** The owner of a payment or subscription, and the provider of the method that it holds. */
-export type Holder = Owned & { readonly providerId: ProviderSlot };
+type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**
  * The method that a record holds, to be charged by this caller: whether that is allowed is a condition of the claim.

@@ -49,17 +49,16 @@ export const inStatus = (
 };
 
 /**
- * Where the provider names another method than the saved one (the payer tried it in the browser): a try that failed leaves
- * the saved one in its place, any other takes it.
+ * Where the provider names another method than the record's, the payer has tried it in the browser. If it has paid, it is
+ * the payment's; else the record keeps its own, since a retry charges only a method that has passed the rule of use. The
+ * id of a one-time token that was claimed here replaces the token.
  */
-const methodOf = (
-  payment: Payment,
-  status: PaymentStatus,
-  { methodRef, paymentMethodId }: Partial<Payment>,
-): Partial<Payment> => {
-  const isOther = methodRef !== undefined && methodRef !== payment.methodRef;
-  if (payment.paymentMethodId === undefined || !isOther) return {};
-  return status === 'failed' ? { methodRef: payment.methodRef } : { paymentMethodId };
+const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
+  const { methodRef, paymentMethodId } = changed;
+  if (methodRef === undefined || methodRef === payment.methodRef) return {};
+  if (status === 'succeeded') return { paymentMethodId };
+  const holdsToken = payment.methodRef !== undefined && payment.paymentMethodId === undefined;
+  return payment.status === 'processing' && holdsToken ? {} : { methodRef: payment.methodRef };
 };
 
 /** The draft in force, once the provider has taken it. */

@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
-import { requirePayersCustomer } from '../access/use.ts';
+import { requirePayersCustomer, requireSameOwner } from '../access/use.ts';
+import { addressRecord } from '../addresses/address.ts';
 import { productRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
@@ -63,6 +64,8 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const product = named(productRecord);
   const customer = customerOf(request, slot);
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payer.organizationId);
   return {
     version: 0,
     status: 'creating',
@@ -74,7 +77,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     productId: product?.id,
     ...customer,
     ...methodFields(chooseMethod(provider, request, payer), customer),
-    billingAddressId: text(body.billing_address_id),
+    billingAddressId: address?.id,
     providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
     returnUrl: text(body.return_url),

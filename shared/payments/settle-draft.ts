@@ -91,7 +91,7 @@ export const bringIntoForce = async (
   { methodId, nextAction }: Pick<ProviderPayment, 'methodId' | 'nextAction'>,
 ): Promise<VisiblePayment> => {
   const { draft } = held;
-  const taken: Draft = { ...draft, methodRef: draft.methodRef && (methodId ?? draft.methodRef) };
+  const taken = sendsToken(held) ? { ...draft, methodRef: methodId ?? draft.methodRef } : draft;
   let current: VisiblePayment = held;
   for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
     const next = updated(current, taken, deps.now(), nextAction);
@@ -105,6 +105,13 @@ export const bringIntoForce = async (
   }
   throw new DomainError('VERSION_CONFLICT');
 };
+
+/**
+ * A token that the update sends may be another id at the provider. Of any other method, the provider's answer may name
+ * one that failed in the payer's browser.
+ */
+const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>
+  draft.methodRef !== undefined && draft.paymentMethodId === undefined && draft.methodRef !== methodRef;
 
 const hasAmountOf = ({ totalCents, currency }: Payment, draft: Draft): boolean =>
   totalCents === draft.totalCents && currency === draft.currency;

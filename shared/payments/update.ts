@@ -1,4 +1,5 @@
-import { requirePayersCustomer } from '../access/use.ts';
+import { requirePayersCustomer, requireSameOwner } from '../access/use.ts';
+import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
@@ -126,6 +127,8 @@ const draftOf = (
   payment: VisiblePayment,
   provider: PaymentProvider,
 ): Draft => {
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payment.organizationId);
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
     sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
   const customer = customerOf(body, named, payment);

@@ -10,7 +10,7 @@ import { changeAtProvider, resume, resumeAnewAtProvider, tellProvider, withMetho
 import { answerOf, inState, isNative, nativeOf } from './native-port.ts';
 import { isPaidFor } from './periods.ts';
 import { subscriptionStore } from './store.ts';
-import { isLive, type Subscription } from './subscription.ts';
+import { isLive, mayStandThere, type Subscription } from './subscription.ts';
 import { transferTo } from './transfer.ts';
 import { type DunningPolicy, isFirst, isUnclear, lastRetry, nextRetry } from './transitions.ts';
 
@@ -108,9 +108,11 @@ export const endLending = async (
   subscription: Subscription,
   methodId: string,
 ): Promise<Subscription> => {
-  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (!isNative(subscription)) return replaceMethod(deps, subscription, methodId, undefined);
-  const { id, providerSubscriptionId, lock } = subscription;
+  const { id, providerSubscriptionId, lock, transfer } = subscription;
+  // Until it is known whether the provider has made it, its collection cannot be held back there.
+  const isUnknownThere = providerSubscriptionId === undefined && mayStandThere(subscription);
+  if (transfer || isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (providerSubscriptionId !== undefined) {
     const native = await nativeOf(deps, subscription);
     const outcome = await native.pause({

@@ -5,6 +5,7 @@ import { collectedPayment, letGo, showPayment } from '../payments/collect.ts';
 import { followAbandoned } from './abandon.ts';
 import { readProvider, readWhereKnown } from './adopt.ts';
 import { appointmentOf, dueStep, type Step } from './appointments.ts';
+import { endLending } from './change-method.ts';
 import { attemptClaimed, canceledNow, chargeDropped, chargeFailed, edited, retriesOver } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
@@ -14,7 +15,7 @@ import { isNative, nativeOf } from './native-port.ts';
 import { billedNext, missedPeriods, withoutMethod } from './periods.ts';
 import { settled } from './settle.ts';
 import { type SubscriptionStore, subscriptionStore } from './store.ts';
-import { isVisible, type Subscription } from './subscription.ts';
+import { isLive, isVisible, type Subscription } from './subscription.ts';
 import { abandonTransfer, transferred } from './transfer.ts';
 import { isFirst } from './transitions.ts';
 
@@ -170,10 +171,14 @@ const lookAtProvider = async ({ deps, store, subscription }: Kept): Promise<stri
     return dropped.ok ? 'let go' : OVERTAKEN;
   }
   const [standing] = await madeBefore(await nativeOf(deps, subscription), subscription);
-  if (standing) return (await readProvider(deps, store, subscription, standing.subscriptionId)).status;
+  const method = await findUnattended(deps.table, subscription, subscription);
+  if (standing) {
+    const read = await readProvider(deps, store, subscription, standing.subscriptionId);
+    const goneId = method || !isLive(read) ? undefined : read.paymentMethodId;
+    return (goneId === undefined ? read : await endLending(deps, read, goneId)).status;
+  }
   // Nothing stands at the provider, and the method may no longer be charged: nothing is made there.
-  if (!(await findUnattended(deps.table, subscription, subscription)))
-    return dropCreation({ deps, store, subscription });
+  if (!method) return dropCreation({ deps, store, subscription });
   const made = await createAtProvider(deps, store, subscription);
   if (made.error?.code === 'PROVIDER_UNAVAILABLE') throw made.error;
   if (made.error && made.subscription.status === 'creating') await store.removeCreating(made.subscription);

@@ -91,7 +91,11 @@ export const transferred = async (
   return adopt(deps, store, await handedOver(deps, store, subscription, report), stands);
 };
 
-/** The method that was to take over may no longer be charged: what an earlier try has made ends, and all is as before. */
+/**
+ * The method that was to take over may no longer be charged: what an earlier try has made ends, and all is as before.
+ * Where that try has charged the method, or ended the former one, nothing more is charged by finishing the transfer: it is
+ * finished, and the method is taken from the subscription when its lending ends.
+ */
 export const abandonTransfer = async (
   deps: BillingDeps,
   store: SubscriptionStore,
@@ -100,8 +104,14 @@ export const abandonTransfer = async (
   const { id, transfer, providerSubscriptionId: former, providerGeneration = 1 } = subscription;
   if (!transfer || former === undefined) return subscription;
   const native = await nativeOf(deps, subscription);
-  for (const { subscriptionId } of await madeBefore(native, subscription, transfer.providerCustomerId)) {
-    if (subscriptionId === former) continue;
+  const found = await madeBefore(native, subscription, transfer.providerCustomerId);
+  const made = found.filter(({ subscriptionId }) => subscriptionId !== former);
+  if (made.length > 0) {
+    const { status } = answerOf(await native.find(former), subscription);
+    const isFree = made.every((one) => one.status === 'trialing');
+    if (status === 'canceled' || !isFree) return transferred(deps, store, subscription);
+  }
+  for (const { subscriptionId } of made) {
     const idempotencyKey = `${id}:cancel:${subscriptionId}`;
     answerOf(await native.cancel({ subscriptionId, idempotencyKey }), subscription);
   }

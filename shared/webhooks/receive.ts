@@ -25,7 +25,7 @@ const REFUSED_SIGNATURES: RateLimit = {
   name: 'refused-signature',
   max: 60,
   windowSeconds: 60,
-  by: (request) => request.sourceIp,
+  by: (request) => request.sourceNetwork,
 };
 
 /** Takes a provider's webhook: verified over the raw bytes, stored in one conditional put, then answered. */

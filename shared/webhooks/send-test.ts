@@ -34,7 +34,7 @@ export const sendTest = async (
 ): Promise<Reply> => {
   const session = caller.kind === 'session' ? caller : undefined;
   await requireSender(deps, caller, session?.organizationId);
-  const event = madeUp(deps, session?.isAdmin ? body : { ...body, test_data: withoutRecords(body.test_data) });
+  const event = madeUp(deps, session?.isAdmin ? body : { ...body, test_data: factsAlone(body.test_data) });
   const owned = { ...event, organizationId: session?.organizationId, userId: session?.userId };
   const targets = await Promise.all((await deps.targets()).map((target) => tryTarget(deps, target, owned)));
   const matched = targets.filter((target) => target.matched);
@@ -46,22 +46,20 @@ export const sendTest = async (
 };
 
 /**
- * Fields that name a record or a person. Only a platform admin chooses them: a signed event must not name somebody
- * else's payment because the owner of any organization asked for it. `id` is the object's own in a provider's event.
+ * Facts that anybody who may send a test event chooses. Everything else is a platform admin's to choose: a signed event
+ * must not name somebody else's payment, at any depth, because the owner of any organization asked for it. None of these
+ * can hold an id.
  */
-const NAMES_A_RECORD: readonly string[] = [
-  'id',
-  'payment_id',
-  'subscription_id',
-  'customer_id',
-  'membership_id',
-  'user',
-  'organization_id',
-  'project',
-];
+const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  amount: (value) => typeof value === 'number',
+  currency: (value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value),
+  status: (value) => isWord(value),
+  reason: (value) => isWord(value),
+};
+const isWord = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z_]{1,50}$/.test(value);
 
-const withoutRecords = (given: TestBody['test_data']): TestBody['test_data'] =>
-  Object.fromEntries(Object.entries(given).filter(([name]) => !NAMES_A_RECORD.includes(name)));
+const factsAlone = (given: TestBody['test_data']): TestBody['test_data'] =>
+  Object.fromEntries(Object.entries(FACTS).flatMap(([name, fits]) => (fits(given[name]) ? [[name, given[name]]] : [])));
 
 type MadeUp = OutboundEvent & { readonly content: { readonly body: string } };
 

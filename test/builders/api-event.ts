@@ -9,11 +9,13 @@ interface Sent {
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly base64?: boolean;
+  readonly sourceIp?: string;
 }
 
 /** An event of the gateway (payload 2.0), as little of it as the service reads. */
 export const apiEvent = (sent: Sent = {}): APIGatewayProxyEventV2 => {
   const { method = 'POST', path = '/things', query = '', params, headers = {}, body, base64 = false } = sent;
+  const { sourceIp = '203.0.113.7' } = sent;
   return {
     version: '2.0',
     routeKey: `${method} ${path}`,
@@ -27,7 +29,7 @@ export const apiEvent = (sent: Sent = {}): APIGatewayProxyEventV2 => {
       apiId: 'api',
       domainName: 'api.example',
       domainPrefix: 'api',
-      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'test' },
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp, userAgent: 'test' },
       requestId: 'req-1',
       routeKey: `${method} ${path}`,
       stage: '$default',

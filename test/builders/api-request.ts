@@ -35,7 +35,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   alongside: [],
   rawBody: Buffer.alloc(0),
   headers: {},
-  sourceIp: '203.0.113.7',
+  sourceNetwork: '203.0.113.7',
   method: 'POST',
   path: '/things',
   idempotency: undefined,

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { paidIntentBody } from '../builders/intent.ts';
-import { confirm, itemsOf, signIn } from './flow.ts';
+import { addressUseKey } from '../../shared/table/keys.ts';
+import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import { methodBody } from '../builders/payer.ts';
+import { changeTable, confirm, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
@@ -110,14 +112,65 @@ describe('an address of an organization that is deleted', () => {
     acme = await company(service);
   });
 
-  test('is taken off the methods of others, too', async () => {
+  test('is taken off a personal method that was linked to it before that was refused', async () => {
     const { options } = acme.owner;
     const address = await createAddress(service, options, { organization_id: acme.id });
     const own = await saveMethod(service, options);
-    expect(await link(`/payment-methods/${own.id}`, address.id, options)).toMatchObject({ status: 200 });
+    const record = (await itemsOf(service, `PM#${own.id}`)).find(({ sk }) => sk === 'PM');
+    await changeTable(service, { put: { ...record, billingAddressId: address.id } });
+    await changeTable(service, { put: addressUseKey(address.id, 'PM', own.id) });
+    expect(await methodOf(own.id, options)).toMatchObject({ billing_address_id: address.id });
     await remove(`/organizations/${acme.id}`, options);
     await service.advance(300);
     expect(await methodOf(own.id, options)).toMatchObject({ billing_address_id: null });
     expect(await itemsOf(service, `ADDR#${address.id}`)).toEqual([]);
+  });
+});
+
+describe('an address of an organization', () => {
+  const REFUSED = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
+  let acme: Awaited<ReturnType<typeof company>>;
+  let address: ParsedJson;
+  beforeAll(async () => {
+    acme = await company(service);
+    address = await createAddress(service, acme.owner.options, { organization_id: acme.id });
+  });
+
+  test('is on no personal payment of a member', async () => {
+    const { options } = acme.billing;
+    const named = { organization_id: null, billing_address_id: address.id };
+    for (const path of ['/payments', '/payments/intents']) {
+      expect(await service.post(path, intentBody(named), options)).toMatchObject(REFUSED);
+    }
+    const { body: payment } = await service.post('/payments/intents', intentBody({ organization_id: null }), options);
+    const path = `/payments/intents/${payment.id}`;
+    expect(await service.put(path, { billing_address_id: address.id }, options)).toMatchObject(REFUSED);
+    const { body } = await service.get(`/payments/${payment.id}`, options);
+    expect(body.data).toMatchObject({ billing_address_id: null });
+  });
+
+  test('is on no personal method of a member, and is not sent to the provider with one', async () => {
+    const { options } = acme.admin;
+    const saved = await saveMethod(service, options, { organization_id: null });
+    await service.clearProviderRequests();
+    const fields = { organization_id: null, billing_address_id: address.id };
+    expect(await service.post('/payment-methods', methodBody(fields), options)).toMatchObject(REFUSED);
+    const path = `/payment-methods/${saved.id}`;
+    expect(await service.put(path, { billing_address_id: address.id }, options)).toMatchObject(REFUSED);
+    expect(await link(path, address.id, options)).toMatchObject(REFUSED);
+    expect(await service.providerRequests()).toEqual([]);
+    expect(await methodOf(saved.id, options)).toMatchObject({ billing_address_id: null });
+    expect(await usesOf(address.id)).toEqual([]);
+  });
+
+  test('is on its payments and methods, as is a personal address of the member who names it', async () => {
+    const { options } = acme.admin;
+    const own = await createAddress(service, options, { organization_id: null });
+    for (const { id } of [address, own]) {
+      const fields = { organization_id: acme.id, billing_address_id: id };
+      const { body: payment } = await service.post('/payments/intents', intentBody(fields), options);
+      expect(payment).toMatchObject({ billing_address_id: id });
+      expect(await saveMethod(service, options, fields)).toMatchObject({ billing_address_id: id });
+    }
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { intentBody } from '../builders/intent.ts';
-import { itemsOf, MINUTE } from './flow.ts';
-import { withHost } from './host.ts';
+import { DECLINED, intentBody } from '../builders/intent.ts';
+import { confirm, createIntent, itemsOf, MINUTE } from './flow.ts';
+import { type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { saveMethod } from './payers.ts';
 
 const service = withHost({ frozen: true });
 
@@ -69,6 +70,67 @@ describe('a member that has been removed', () => {
       body: { code: 'INSUFFICIENT_PERMISSIONS', details: { role: 'member', permission: 'canManagePayments' } },
     });
     expect(await readIn(id, member)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('an answer kept under an Idempotency-Key', () => {
+  const bytesOf = ({ body }: TestAnswer): string => JSON.stringify(body);
+  /** A payment that the member has made and canceled, and the request that canceled it. */
+  const canceled = async () => {
+    const seat = await seatedMember();
+    const payment = await createIntent(service, seat.member, { organization_id: seat.id });
+    const once = { ...seat.member.options, idempotencyKey: 'cancel-once' };
+    const cancel = () => service.post(`/payments/intents/${payment.id}/cancel`, {}, once);
+    const first = await cancel();
+    expect(first).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    return { seat, cancel, first };
+  };
+
+  test('is given to a member again, byte for byte', async () => {
+    const { cancel, first } = await canceled();
+    const again = await cancel();
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect([again.status, bytesOf(again)]).toEqual([first.status, bytesOf(first)]);
+  });
+
+  test('is refused to a member that has been removed, at once, and given again after a return', async () => {
+    const { seat, cancel, first } = await canceled();
+    await removal(seat);
+    expect(await cancel()).toMatchObject(denied);
+    await addMember(service, seat.id, seat.owner, { email: seat.member.email, role: 'billing' });
+    expect(bytesOf(await cancel())).toBe(bytesOf(first));
+  });
+
+  test('is refused where the role no longer allows the request', async () => {
+    const { seat, cancel } = await canceled();
+    const path = `/organizations/${seat.id}/members/${seat.memberId}`;
+    await service.put(path, { role: 'member' }, seat.owner.options);
+    expect(await cancel()).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } });
+  });
+
+  test('of a confirmation is given again after the method it used has been deleted', async () => {
+    const { id, member } = await seatedMember();
+    const card = await saveMethod(service, member.options, { organization_id: null });
+    const payment = await createIntent(service, member, { organization_id: id });
+    const once = { ...member.options, idempotencyKey: 'confirm-once' };
+    const pay = () => confirm(service, payment.id, once, { payment_method_id: card.id });
+    const first = await pay();
+    expect(first).toMatchObject({ status: 200 });
+    const removed = await service.request('DELETE', `/payment-methods/${card.id}`, member.options);
+    expect(removed).toMatchObject({ status: 204 });
+    expect(bytesOf(await pay())).toBe(bytesOf(first));
+  });
+
+  test('of a decline is refused to a removed member too', async () => {
+    const seat = await seatedMember();
+    const payment = await createIntent(service, seat.member, { organization_id: seat.id });
+    const once = { ...seat.member.options, idempotencyKey: 'declined-once' };
+    const pay = () => confirm(service, payment.id, once, { payment_method_id: DECLINED });
+    const first = await pay();
+    expect(first).toMatchObject({ status: 402 });
+    expect(bytesOf(await pay())).toBe(bytesOf(first));
+    await removal(seat);
+    expect(await pay()).toMatchObject(denied);
   });
 });
 

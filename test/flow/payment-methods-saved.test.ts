@@ -187,6 +187,23 @@ describe('a payment that is to save its method', () => {
     expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ id: method.id, alias: 'Kept' });
   });
 
+  test('saves the card that paid in the browser, not the saved one that the payment named', async () => {
+    const user = await signIn(service);
+    const named = await saveMethod(service, user.options);
+    const payment = await saving(user, { payment_method_id: named.id });
+    await service.webhookMode('drop');
+    await confirmInBrowser(service, payment, 'pm_card_amex');
+    await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status: 'succeeded',
+      payment_method_id: null,
+    });
+    await service.advance(2 * MINUTE);
+    const { payment_method_id } = await read(service, payment.id, user.options);
+    const paidWith = (await methodsOf(user.options)).find(({ id }) => id === payment_method_id);
+    expect(paidWith).toMatchObject({ card_brand: 'amex' });
+  });
+
   test('saves the card that paid, not the one that was declined before', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: DECLINED });

@@ -152,6 +152,48 @@ describe.each([
   });
 });
 
+test('an order that PayPal has for another amount than the record is not captured, whoever hears of the approval', async () => {
+  const user = await signIn(service);
+  const [told, untold] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
+  await service.authenticate(told);
+  await service.settle();
+  await service.webhookMode('drop');
+  await service.authenticate(untold);
+  await service.advance(2 * HOUR);
+  for (const id of [told, untold]) {
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'pending', total_cents: 7_000 });
+    expect(await atProvider(service, id)).toMatchObject({ charges: [], intents: [{ amount: 5_000 }] });
+  }
+});
+
+/** Updated to 5,000 and then to 7,000, and waiting for its payer, when the first update reaches PayPal once more. */
+const overtakenByALateUpdate = async (user: User): Promise<string> => {
+  const { id, provider_intent_id: order } = await lostAtPayPal(user, 'reset');
+  expect(await update(id, user, 7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
+  expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  await patchAtPayPal(order, '50.00');
+  return id;
+};
+
+const patchAtPayPal = async (order: string, value: string): Promise<void> => {
+  const { env } = service.host();
+  const at = '/_local/providers/paypal';
+  const client = `${env['PROVIDER_B_CLIENT_ID']}:${env['PROVIDER_B_CLIENT_SECRET']}`;
+  const granted = await service.request('POST', `${at}/v1/oauth2/token`, {
+    headers: {
+      authorization: `Basic ${Buffer.from(client).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: 'grant_type=client_credentials',
+  });
+  const path = `/purchase_units/@reference_id=='default'/amount`;
+  const { status, body } = await service.request('PATCH', `${at}/v2/checkout/orders/${order}`, {
+    bearer: granted.body.access_token,
+    body: [{ op: 'replace', path, value: { currency_code: 'USD', value } }],
+  });
+  expect({ status, body }).toMatchObject({ status: 204 });
+};
+
 describe('what the payer has paid at the provider meanwhile', () => {
   test('is found by an update, a confirmation and a cancellation, and told as the state that it is', async () => {
     await service.webhookMode('drop');

@@ -25,10 +25,10 @@ const save = (token: string): Promise<ParsedJson> =>
   saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
 
 /** A card that a browser has told Stripe of: its id is not that of a saved method yet. */
-const newCard = async (): Promise<string> => {
+const newCard = async (token = 'tok_visa'): Promise<string> => {
   const { body } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ type: 'card', 'card[token]': 'tok_visa' }).toString(),
+    body: new URLSearchParams({ type: 'card', 'card[token]': token }).toString(),
   });
   return body.id;
 };
@@ -151,11 +151,72 @@ describe('another saved card of the member that a browser tried', () => {
   });
 
   test('and was asked to authenticate with is out of the owner’s reach', async () => {
-    const { payment, other } = await triedInBrowser('pm_card_authenticationRequired');
+    const { payment, lent } = await triedInBrowser('pm_card_authenticationRequired');
     expect(await sync(payment)).toMatchObject({ status: 200, body: { status: 'pending' } });
     await service.authenticate(payment.id, 'failure');
     expect(await sync(payment)).toMatchObject({ status: 200, body: { status: 'failed' } });
-    expect(await storedPayment(service, payment.id)).toMatchObject({ methodRef: other.provider_payment_method_id });
+    expect(await storedPayment(service, payment.id)).toMatchObject({ methodRef: lent.provider_payment_method_id });
     await expectOutOfReach(payment);
+  });
+});
+
+describe('an update after a card that failed in the browser, whose event has not come', () => {
+  const DECLINED = 'tok_chargeDeclinedInsufficientFunds';
+
+  const failedInBrowser = async (fields: object = {}) => {
+    const payment = await createIntent(service, acme.billing, { ...PERSONAL, ...fields });
+    const tried = await newCard(DECLINED);
+    await service.webhookMode('drop');
+    const { provider_payment_id, client_secret } = payment;
+    const inBrowser = await confirmInBrowser(service, { provider_payment_id, client_secret }, tried);
+    expect(inBrowser.status).toBe(402);
+    await service.settle();
+    await service.webhookMode('normal');
+    const update = async (body: object): Promise<ParsedJson> => {
+      const { options } = acme.billing;
+      const answer = await service.put(`/payments/intents/${payment.id}`, body, options);
+      expect(answer).toMatchObject({ status: 200 });
+      return answer.body;
+    };
+    return { payment, tried, update };
+  };
+
+  const expectCharged = async (payment: ParsedJson, method: string): Promise<void> => {
+    const done = await begin();
+    const answer = await confirm(service, payment.id, acme.billing.options);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect((await done()).taken).toMatchObject([{ method }]);
+  };
+
+  test('that names a saved card charges that one', async () => {
+    const saved = await save('pm_card_visa');
+    const { payment, update } = await failedInBrowser();
+    expect(await update({ payment_method_id: saved.id })).toMatchObject({ payment_method_id: saved.id });
+    expect(await storedPayment(service, payment.id)).toMatchObject({
+      paymentMethodId: saved.id,
+      methodRef: saved.provider_payment_method_id,
+    });
+    await expectCharged(payment, saved.provider_payment_method_id);
+  });
+
+  test('of the amount leaves the card that the payment holds', async () => {
+    const card = await newCard();
+    const { payment, update } = await failedInBrowser({ payment_method_id: card });
+    await update({ total_cents: 4_300 });
+    expect(await storedPayment(service, payment.id)).toMatchObject({ methodRef: card });
+    await expectCharged(payment, card);
+  });
+
+  test('that names no card any more leaves the payment without one', async () => {
+    const { payment, update } = await failedInBrowser({ payment_method_id: await newCard() });
+    expect(await update({ payment_method_id: null })).toMatchObject({ status: 'requires_payment_method' });
+    expect(await confirm(service, payment.id, acme.billing.options)).toMatchObject(NO_METHOD);
+  });
+
+  test('stored as two methods by earlier versions is charged as the one that it names', async () => {
+    const saved = await save('pm_card_visa');
+    const { payment, tried } = await failedInBrowser({ payment_method_id: saved.id });
+    await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), methodRef: tried } });
+    await expectCharged(payment, saved.provider_payment_method_id);
   });
 });

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
 import { intentBody } from '../builders/intent.ts';
-import { confirm, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
+import { atStripe } from './at-stripe.ts';
+import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
-import { type Company, company, saveMethod } from './payers.ts';
+import { type Company, company, createCustomer, saveMethod } from './payers.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
@@ -250,6 +251,31 @@ describe('a member’s personal card on a payment of the organization', () => {
       body: new URLSearchParams({ client_secret: shown.client_secret ?? '' }).toString(),
     });
     expect(await takenSince(service)).toHaveLength(known);
+  });
+
+  test.each([
+    ['another of the member’s cards', true, DENIED],
+    ['the payment names no card', false, NO_METHOD],
+  ])('that the member tried in the browser is not charged by the owner afterwards (%s)', async (_, names, refused) => {
+    const { options } = acme.billing;
+    const customer = await createCustomer(service, options, PERSONAL);
+    const named = await saveMethod(service, options);
+    const tried = await saveMethod(service, options, { provider_payment_method_token: 'pm_card_chargeCustomerFail' });
+    const payment = await createIntent(service, acme.billing, {
+      organization_id: acme.id,
+      ...(names && { payment_method_id: named.id }),
+    });
+    // The intent names the member's customer, as an earlier attempt with the member's card leaves it.
+    const told = { customer: customer.provider_customer_id };
+    await atStripe(service, 'POST', `payment_intents/${payment.provider_payment_id}`, told);
+    await service.webhookMode('drop');
+    await confirmInBrowser(service, payment, tried.provider_payment_method_id);
+    const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, options);
+    await service.webhookMode('normal');
+    expect(synced.body).toMatchObject({ status: 'failed', payment_method_id: names ? named.id : null });
+    const known = await begin();
+    expect(await confirm(service, payment.id, acme.owner.options)).toMatchObject(refused);
+    await expectNothingDone(known);
   });
 
   test('is out of reach of a browser through the organization’s customer on a personal payment', async () => {

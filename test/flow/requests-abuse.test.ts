@@ -6,7 +6,7 @@ import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
 import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
-import { newOrganization, newPerson } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company } from './payers.ts';
 
 /** What limits hold back: forged events that a provider has to verify, and tries of cards, e-mails and targets. */
@@ -305,6 +305,90 @@ describe('payment methods', () => {
     }
     expect(answers.slice(0, 20)).not.toContain(429);
     expect(answers.slice(20)).toEqual([429, 429]);
+  });
+
+  test('are saved 60 times an hour by one user for all organizations, and still for the user itself', async () => {
+    const [user, other] = [await newPerson(service), await newPerson(service)];
+    const organizations: string[] = [];
+    for (let index = 0; index < 4; index += 1) organizations.push(await newOrganization(service, user));
+    await addMember(service, at(organizations, 3), user, { email: other.email, role: 'admin' });
+    const saveFor = (person: User, index: number) =>
+      save(person.options, { organization_id: at(organizations, index) });
+    const answers = await times(60, (index) => saveFor(user, index % 3));
+    expect(statusesOf(answers)).not.toContain(429);
+    const refused = await saveFor(user, 3);
+    expect(refused).toMatchObject(RETRY_LATER);
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    for (const answer of [await saveFor(other, 3), await save(user.options)]) expect(answer.status).not.toBe(429);
+    await service.advance(HOUR - 20);
+    expect((await saveFor(user, 3)).status).not.toBe(429);
+  });
+
+  const saveAsGuest = (ip: string, guest: string, token = DECLINED_TOKEN) =>
+    save(from(ip), {
+      provider_payment_method_token: token,
+      guest_data: { email: `${guest}@example.com`, name: 'Guest' },
+    });
+
+  test('are saved 60 times an hour from one address without a session; with one that is no limit', async () => {
+    const ip = newAddress();
+    for (let minute = 0; minute < 6; minute += 1) {
+      const answers = await times(10, (index) => saveAsGuest(ip, `many.${minute}.${index}`));
+      expect(statusesOf(answers)).not.toContain(429);
+      await service.advance(MINUTE);
+    }
+    const refused = await saveAsGuest(ip, 'one.more');
+    expect(refused).toMatchObject(RETRY_LATER);
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20 - 6 * MINUTE));
+    expect((await saveAsGuest(newAddress(), 'one.more')).status).not.toBe(429);
+    expect((await save(from(ip, (await signIn(service)).options))).status).not.toBe(429);
+    await service.advance(HOUR - 20 - 6 * MINUTE);
+    expect((await saveAsGuest(ip, 'one.more')).status).not.toBe(429);
+  });
+
+  const REFUSED_CARD = 'pm_card_visa_chargeDeclined';
+  const attached = async (): Promise<number> =>
+    (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/attach')).length;
+
+  test('that are declined: 10 an hour of a user, over any number of organizations', async () => {
+    const [user, other] = [await newPerson(service), await newPerson(service)];
+    const organizations = [null, await newOrganization(service, user), await newOrganization(service, user)];
+    const saveFor = (index: number, token = REFUSED_CARD) =>
+      save(user.options, { organization_id: organizations[index % 3], provider_payment_method_token: token });
+    expect(await inTurn(12, saveFor)).toEqual([...many(10, 402), ...many(2, 429)]);
+    expect(await attached()).toBe(10);
+    expect(await saveFor(0, VISA)).toMatchObject(RETRY_LATER);
+    const others = { organization_id: null, provider_payment_method_token: VISA };
+    expect(await save(other.options, others)).toMatchObject({ status: 201 });
+    await service.advance(HOUR - 20);
+    expect(await saveFor(0, VISA)).toMatchObject({ status: 201 });
+  });
+
+  test('that are declined: 10 an hour of an address without a session, together with declined confirms', async () => {
+    const ip = newAddress();
+    const statuses = await inTurn(6, (index) => saveAsGuest(ip, `declined.${index}`, REFUSED_CARD));
+    for (let index = 0; index < 6; index += 1) {
+      const { body: payment } = await service.post('/payments/intents', guestIntentBody(), from(newAddress()));
+      const options = from(ip, { guestToken: payment.guest_token });
+      statuses.push((await confirm(service, payment.id, options, { payment_method_id: DECLINED })).status);
+    }
+    expect(statuses).toEqual([...many(10, 402), ...many(2, 429)]);
+    expect(await saveAsGuest(ip, 'declined.last', VISA)).toMatchObject(RETRY_LATER);
+    expect(await saveAsGuest(newAddress(), 'declined.last', VISA)).toMatchObject({ status: 201 });
+  });
+
+  test('that are declined: 10 an hour of a guest’s e-mail, from any address', async () => {
+    const statuses: number[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      statuses.push((await saveAsGuest(newAddress(), 'declined.often', REFUSED_CARD)).status);
+      await service.advance(15);
+    }
+    expect(statuses).toEqual([...many(10, 402), ...many(2, 429)]);
+  });
+
+  test('that are accepted count for no window of declines', async () => {
+    const { options } = await signIn(service);
+    expect(await inTurn(12, () => save(options, { provider_payment_method_token: VISA }))).toEqual(many(12, 201));
   });
 });
 

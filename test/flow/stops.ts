@@ -11,8 +11,8 @@ import { startTestHost, type TestHost } from './host.ts';
  * that a crash is. Streams, sweeps and projections go through untouched.
  */
 export interface Stop {
-  /** Counted from 1. */
-  readonly call: number;
+  /** Counted from 1; or the first call of that name. */
+  readonly call: number | string;
   readonly executed: boolean;
 }
 
@@ -166,10 +166,15 @@ const tableCall = (message: IncomingMessage, body: Buffer): string | undefined =
 const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass' | 'lost before' | 'lost after' => {
   if (name === undefined) return 'pass';
   names.push(name);
-  if (at === undefined || names.length < at.call) return 'pass';
-  if (names.length === at.call) return at.executed ? 'lost after' : 'lost before';
+  const stop = at === undefined ? 0 : positionOf(at, names);
+  if (at === undefined || stop === 0 || names.length < stop) return 'pass';
+  if (names.length === stop) return at.executed ? 'lost after' : 'lost before';
   return forGood ? 'lost before' : 'pass';
 };
+
+/** @returns 0 before the first call of that name. */
+const positionOf = ({ call }: Stop, names: readonly string[]): number =>
+  typeof call === 'number' ? call : names.indexOf(call) + 1;
 
 /** Answered so that no SDK tries again: whoever is dead does not. */
 const lose = (message: IncomingMessage, response: ServerResponse, toProvider: boolean): void => {

@@ -321,6 +321,39 @@ describe('a test event', () => {
     },
   );
 
+  test.each(['payment.succeeded', 'provider_a:payment_intent.succeeded'])(
+    'takes of anybody but a platform admin amount, currency, status and reason alone: %s',
+    async (event) => {
+      await service.advance(60);
+      const facts = { amount: 99_999_999, currency: 'EUR', status: 'failed', reason: 'card_declined' };
+      await send(owner.options, { event, test_data: facts });
+      const taken = (await lastAt('all')).body;
+      expect(taken.data.object ?? taken.data).toMatchObject(facts);
+      const hidden = {
+        provider_payment_id: 'pi_0123456789abcdef01234567',
+        metadata: { payment_id: 'pay_0123456789abcdef01234567' },
+        amount_received: 5,
+        note: 'pay_0123456789abcdef01234567',
+      };
+      await send(owner.options, { event, test_data: { ...facts, ...hidden } });
+      expect((await lastAt('all')).body.data).toEqual(taken.data);
+      await send(admin.options, { event, test_data: { ...facts, ...hidden } });
+      const byAdmin = (await lastAt('all')).body.data;
+      expect(byAdmin.object ?? byAdmin).toMatchObject({ ...facts, ...hidden });
+    },
+  );
+
+  test('takes no id in the place of a fact', async () => {
+    await service.advance(60);
+    const event = 'provider_a:payment_intent.succeeded';
+    await send(owner.options, { event });
+    const sample = (await lastAt('all')).body.data;
+    const id = 'pay_0123456789abcdef01234567';
+    const test_data = { amount: { payment_id: id }, currency: id, status: id, reason: [id] };
+    await send(owner.options, { event, test_data });
+    expect((await lastAt('all')).body.data).toEqual(sample);
+  });
+
   test('of a provider’s kind names no object of anybody else’s choice either', async () => {
     await service.advance(60);
     const test_data = { ...NAMED, id: 'pi_0123456789abcdef01234567', amount: 5 };

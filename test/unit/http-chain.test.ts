@@ -169,7 +169,13 @@ describe('a request', () => {
   test('reaches the use case checked, with who calls', async () => {
     await serve()({ query: 'page=2&more=1', body: { amount: 1, status: 'x' } });
     expect(runs).toMatchObject([
-      { caller: session(), params: { id: 'a' }, query: { page: '2' }, body: { amount: 1 }, sourceIp: '203.0.113.7' },
+      {
+        caller: session(),
+        params: { id: 'a' },
+        query: { page: '2' },
+        body: { amount: 1 },
+        sourceNetwork: '203.0.113.7',
+      },
     ]);
     expect(runs[0]?.body).not.toHaveProperty('status');
   });
@@ -211,12 +217,22 @@ describe('a request', () => {
   });
 
   test('beyond its limit is told when to come again', async () => {
-    const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceIp }: ApiRequest) => sourceIp };
+    const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
     const ask = serve(things({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
     expect(answers[2]?.headers['retry-after']).toBe('60');
     expect(runs).toHaveLength(2);
+  });
+
+  test('shares the window of its address with all addresses of that IPv6 network, and with no other', async () => {
+    const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const ask = serve(things({ limits: [limit] }));
+    const statuses: number[] = [];
+    for (const sourceIp of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:2:3:4:5:6', '2001:db8:1:3::1']) {
+      statuses.push((await ask({ sourceIp })).status);
+    }
+    expect(statuses).toEqual([201, 201, 429, 201]);
   });
 });
 

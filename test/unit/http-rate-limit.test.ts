@@ -7,7 +7,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
-const byIp: RateLimit = { name: 'by-ip', max: 3, windowSeconds: 60, by: ({ sourceIp }) => sourceIp };
+const byIp: RateLimit = { name: 'by-ip', max: 3, windowSeconds: 60, by: ({ sourceNetwork }) => sourceNetwork };
 const byUser: RateLimit = {
   name: 'by-user',
   max: 5,
@@ -55,7 +55,7 @@ describe('a rate limit', () => {
   test('counts each subject by itself', async () => {
     const { passed } = service([byIp]);
     expect(await passed(4)).toBe(3);
-    expect(await passed(4, { sourceIp: '203.0.113.8' })).toBe(3);
+    expect(await passed(4, { sourceNetwork: '203.0.113.8' })).toBe(3);
   });
 
   test('does not count a request that has no subject', async () => {
@@ -108,7 +108,7 @@ describe('a limit of declined payments', () => {
     expect(await passed(9)).toBe(9);
     for (const _ of [1, 2, 3]) await decline();
     expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
-    expect(await passed(1, { sourceIp: '203.0.113.8' })).toBe(1);
+    expect(await passed(1, { sourceNetwork: '203.0.113.8' })).toBe(1);
   });
 
   test('begins anew with the next window', async () => {

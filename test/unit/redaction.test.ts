@@ -81,6 +81,20 @@ describe('what is kept of a payload', () => {
     );
   });
 
+  test('is a run of digits only where no 13 to 19 of them, side by side, pass Luhn’s check', () => {
+    const passes = (part: string) => cardNumber(part.slice(0, -1)) === part;
+    const parts = (run: string) =>
+      [13, 14, 15, 16, 17, 18, 19].flatMap((size) =>
+        Array.from({ length: Math.max(0, run.length - size + 1) }, (_, from) => run.slice(from, from + size)),
+      );
+    fc.assert(
+      fc.property(fc.stringMatching(/^\d{11,19}$/), (run) => {
+        expect(redacted(run) === run).toBe(!parts(run).some(passes));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   test('is of an e-mail address no more than first letter and domain', () => {
     fc.assert(
       fc.property(fc.emailAddress(), around, around, wrapping, (email, before, after, wrapped) => {

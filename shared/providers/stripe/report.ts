@@ -7,18 +7,22 @@ import { reportedAmount } from './currencies.ts';
 export const reportedPayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,
-): ProviderPayment => ({
-  intentId: intent.id,
-  paymentId: intent.id,
-  status: statusOf(intent, known?.method),
-  ...reportedAmount(intent),
-  attemptRef: idOf(intent.latest_charge),
-  failureCode: intent.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
-  clientSecret: intent.client_secret ?? undefined,
-  nextAction: nextActionOf(intent),
-  methodId: idOf(intent.payment_method) ?? intent.last_payment_error?.payment_method?.id,
-  ourPaymentId: intent.metadata?.['payment_id'],
-});
+): ProviderPayment => {
+  const status = statusOf(intent, known?.method);
+  const failedMethod = status === 'failed' ? intent.last_payment_error?.payment_method?.id : undefined;
+  return {
+    intentId: intent.id,
+    paymentId: intent.id,
+    status,
+    ...reportedAmount(intent),
+    attemptRef: idOf(intent.latest_charge),
+    failureCode: intent.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
+    clientSecret: intent.client_secret ?? undefined,
+    nextAction: nextActionOf(intent),
+    methodId: idOf(intent.payment_method) ?? failedMethod,
+    ourPaymentId: intent.metadata?.['payment_id'],
+  };
+};
 
 const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): ReportedStatus => {
   switch (intent.status) {

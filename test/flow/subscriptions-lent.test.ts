@@ -1,0 +1,261 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
+import type { ParsedJson, TestAnswer } from './host.ts';
+import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { saveMethod } from './payers.ts';
+import { withStops } from './stops.ts';
+import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
+import { takenSince } from './use/charges.ts';
+
+/**
+ * A member's own card pays for an organization's subscription that Stripe bills. The membership ends while something is
+ * under way: what is resumed after that charges the card no more.
+ */
+const stoppable = withStops(PATIENT);
+
+beforeEach(async () => {
+  await stoppable().service.webhookMode('normal');
+  await stoppable().service.clearFaults();
+});
+
+interface Team {
+  readonly organizationId: string;
+  readonly owner: Person;
+  readonly admin: Person;
+  /** The owner removes the admin. */
+  readonly end: () => Promise<void>;
+}
+
+const team = async (): Promise<Team> => {
+  const { service } = stoppable();
+  const [owner, admin] = [await newPerson(service), await newPerson(service)];
+  const organizationId = await newOrganization(service, owner);
+  const memberId = await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
+  const end = async (): Promise<void> => {
+    const path = `/organizations/${organizationId}/members/${memberId}`;
+    expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
+    await service.settle();
+  };
+  return { organizationId, owner, admin, end };
+};
+
+/** What Stripe has of a subscription, the former one first. */
+const there = async (id: string): Promise<string[]> =>
+  (await stoppable().service.ledger()).subscriptions
+    .filter((one: ParsedJson) => one.subscription_id === id)
+    .map(({ status }: ParsedJson) => status);
+
+const timesTaken = async ({ provider_payment_method_id: card }: ParsedJson): Promise<number> =>
+  (await takenSince(stoppable().service)).filter(({ method }) => method === card).length;
+
+const CREATE = 'POST /v1/subscriptions';
+const END_FORMER = 'DELETE /v1/subscriptions/:id';
+
+interface Transfer extends Team {
+  readonly who: Subscriber;
+  readonly made: ParsedJson;
+  readonly card: ParsedJson;
+  /** The admin names their own card in the place of the organization's. */
+  readonly act: () => Promise<TestAnswer>;
+}
+
+const transfer = async (theirs: string): Promise<Transfer> => {
+  const { service } = stoppable();
+  const of = await team();
+  const { organizationId: organization_id, owner, admin } = of;
+  const who = await payer(service, owner.options, theirs, { organization_id });
+  const made = await subscribe(service, who, { organization_id });
+  const card = await saveMethod(service, admin.options, { organization_id: null });
+  const act = () => patch(service, { ...who, options: admin.options }, made.id, { payment_method_id: card.id });
+  return { ...of, who, made, card, act };
+};
+
+type How = 'losing' | 'stopped';
+
+interface Interrupted {
+  readonly how: How;
+  readonly call: string;
+  /** Stripe has carried it out. */
+  readonly executed: boolean;
+}
+
+const TO_GO_BACK: readonly (Interrupted & { readonly state: 'past due' | 'paid for'; readonly there: string[] })[] = [
+  { state: 'past due', how: 'losing', call: CREATE, executed: false, there: ['past_due'] },
+  { state: 'past due', how: 'stopped', call: CREATE, executed: false, there: ['past_due'] },
+  { state: 'paid for', how: 'stopped', call: CREATE, executed: false, there: ['active'] },
+  { state: 'paid for', how: 'losing', call: CREATE, executed: true, there: ['active', 'canceled'] },
+  { state: 'paid for', how: 'stopped', call: END_FORMER, executed: false, there: ['active', 'canceled'] },
+];
+
+const TO_FINISH = [
+  { state: 'past due', how: 'losing', call: CREATE, executed: true, there: ['canceled', 'active'], taken: 1 },
+  { state: 'past due', how: 'stopped', call: CREATE, executed: true, there: ['canceled', 'active'], taken: 1 },
+  { state: 'past due', how: 'stopped', call: END_FORMER, executed: true, there: ['canceled', 'active'], taken: 1 },
+  { state: 'paid for', how: 'stopped', call: END_FORMER, executed: true, there: ['canceled', 'trialing'], taken: 0 },
+] as const;
+
+const nameOf = ({ how, call, executed }: Interrupted): string =>
+  `${call} ${how === 'losing' ? 'lost its answer' : 'was the last call'}, ${executed ? 'done' : 'not done'}`;
+
+/** The transfer is interrupted, the membership ends, and an hour later the service has come round to it. */
+const interrupted = async ({ state, how, call, executed }: Interrupted & { readonly state: string }) => {
+  const { service, [how]: interrupt } = stoppable();
+  const it = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
+  if (state === 'past due') {
+    await service.moveTo(it.made.current_period_end);
+    await service.advance(2 * HOUR);
+  }
+  expect((await interrupt({ call, executed }, it.act)).status).toBeGreaterThanOrEqual(500);
+  await it.end();
+  await service.advance(HOUR);
+  return it;
+};
+
+/** The card is charged no more, and its owner may delete it. */
+const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): Promise<void> => {
+  const { service } = stoppable();
+  expect(await timesTaken(card)).toBe(taken);
+  const { current_period_end } = await readSubscription(service, who, made.id);
+  await service.moveTo(current_period_end);
+  await service.advance(2 * HOUR);
+  expect(await timesTaken(card)).toBe(taken);
+  const { status } = await service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
+  expect(status).toBe(204);
+};
+
+describe('a transfer to a member’s card that was interrupted before the membership ended', () => {
+  it.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
+    'is taken back where nothing was charged: $state, $name',
+    async ({ there: left, ...one }) => {
+      const it = await interrupted(one);
+      expect(await there(it.made.id)).toEqual(left);
+      expect(await readSubscription(stoppable().service, it.who, it.made.id)).toMatchObject({
+        status: left[0],
+        payment_method_id: it.who.names.payment_method_id,
+      });
+      await expectFree(it, 0);
+    },
+  );
+
+  it.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
+    'is finished where the card was charged or the former one ended, and then waits for a method: $state, $name',
+    async ({ there: left, taken, ...one }) => {
+      const { service } = stoppable();
+      const it = await interrupted(one);
+      expect(await there(it.made.id)).toEqual(left);
+      expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({
+        status: 'active',
+        payment_method_id: null,
+      });
+      const { body } = await service.get(`/payments?organization_id=${it.organizationId}`, it.owner.options);
+      const paid = body.data.filter(({ status }: ParsedJson) => status === 'succeeded');
+      expect(paid).toHaveLength(1 + taken);
+      await expectFree(it, taken);
+    },
+  );
+});
+
+interface Creation extends Team {
+  readonly card: ParsedJson;
+  /** The admin subscribes for the organization, with their own card. */
+  readonly act: () => Promise<TestAnswer>;
+  /** The organization's subscriptions, as the owner sees them. */
+  readonly here: () => Promise<ParsedJson[]>;
+}
+
+const creation = async (): Promise<Creation> => {
+  const { service } = stoppable();
+  const of = await team();
+  const { organizationId: organization_id, owner, admin } = of;
+  const who = await payer(service, admin.options, 'pm_card_visa', { organization_id: null });
+  const { body: card } = await service.get(`/payment-methods/${who.names.payment_method_id}`, admin.options);
+  return {
+    ...of,
+    card,
+    act: () => trySubscribe(service, who, { organization_id }),
+    here: async () => (await service.get(`/subscriptions?organization_id=${organization_id}`, owner.options)).body,
+  };
+};
+
+describe('a subscription with a member’s card whose creation was interrupted before the membership ended', () => {
+  it.each([
+    { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
+    { how: 'stopped', status: 500, left: [] },
+  ] as const)(`is not made where Stripe does not have it ($how)`, async ({ how, status, left }) => {
+    const { service, [how]: interrupt } = stoppable();
+    const { act, end, here, card } = await creation();
+    expect((await interrupt({ call: CREATE, executed: false }, act)).status).toBe(status);
+    await end();
+    await service.advance(HOUR);
+    expect(await here()).toMatchObject(left);
+    await service.advance(32 * DAY);
+    expect(await timesTaken(card)).toBe(0);
+  });
+
+  it('is held back at Stripe once it is known to be there', async () => {
+    const { service, losing } = stoppable();
+    const { act, end, here, card } = await creation();
+    await service.webhookMode('drop');
+    expect((await losing({ call: CREATE, executed: true }, act)).status).toBe(201);
+    await end();
+    await service.advance(HOUR);
+    expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+    await service.advance(32 * DAY);
+    expect(await here()).toMatchObject([{ status: 'past_due' }]);
+    expect(await timesTaken(card)).toBe(1);
+  });
+
+  it('is held back at once where the service finds it late', async () => {
+    const { service, stopped } = stoppable();
+    const { act, end, here, card } = await creation();
+    await service.webhookMode('drop');
+    expect((await stopped({ call: CREATE, executed: true }, act)).status).toBe(500);
+    await end();
+    await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
+    await service.advance(HOUR);
+    expect(await here()).toEqual([]);
+    await service.clearFaults();
+    await service.advance(HOUR);
+    expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+    await service.advance(32 * DAY);
+    expect(await here()).toMatchObject([{ status: 'past_due' }]);
+    expect(await timesTaken(card)).toBe(1);
+  });
+});
+
+it('a member’s card that a request lends while the end of the membership is followed up is looked at once more', async () => {
+  const { service, overtaken } = stoppable();
+  const { act, end, here, card } = await creation();
+  const minute = MINUTE * 1_000;
+  await service.moveTo(new Date((Math.ceil(service.now() / minute) + 0.5) * minute).toISOString());
+  const endMeanwhile = async (): Promise<void> => {
+    await end();
+    // The first look at what the member lent; the creation is looked at a minute after it began.
+    await service.advance(40);
+  };
+  expect((await overtaken(CREATE, endMeanwhile, act)).status).toBe(201);
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: card.id }]);
+  await service.advance(10 * MINUTE);
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+  await service.advance(32 * DAY);
+  expect(await here()).toMatchObject([{ status: 'past_due' }]);
+  expect(await timesTaken(card)).toBe(1);
+});
+
+it('a paused subscription of a former member’s card is not resumed, though its period is paid for', async () => {
+  const { service } = stoppable();
+  const { act, end, card, owner } = await creation();
+  const { body: made } = await act();
+  const asOwner = { options: owner.options, names: made };
+  expect(await command(service, asOwner, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+  await end();
+  await service.clearProviderRequests();
+  expect(await command(service, asOwner, made.id, 'resume')).toMatchObject({
+    status: 400,
+    body: { code: 'PAYMENT_METHOD_REQUIRED' },
+  });
+  expect(await service.providerRequests()).toEqual([]);
+  expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'paused' });
+  await service.advance(32 * DAY);
+  expect(await timesTaken(card)).toBe(1);
+});
