@@ -66,6 +66,22 @@ export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organiza
   throw new DomainError('ORGANIZATION_ACCESS_DENIED', { message: 'It belongs to another organization' });
 };
 
+/**
+ * What a payment saves is kept for its customer, so that customer belongs to the payment's owner. (A subscription saves
+ * nothing, and may name the customer of a member whose method it is charged to.)
+ * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
+ */
+export const requirePayersCustomer = (
+  customer: Pick<Owned, 'organizationId'>,
+  organizationId: string | undefined,
+): void => {
+  requireSameOwner(customer, organizationId);
+  if (customer.organizationId === organizationId) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: "An organization's payment takes a customer of the organization",
+  });
+};
+
 /** @throws DomainError INSUFFICIENT_PERMISSIONS where the method does not pay for this payer, or is not the caller's. */
 export const requireMayCharge = (owners: readonly MethodOwner[], method: Owned): void => {
   if (mayCharge(owners, method)) return;

@@ -5,10 +5,10 @@ import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payme
 import { removeMethod } from '../payment-methods/remove.ts';
 import { erasePayment } from '../payments/erase.ts';
 import { done } from '../providers/done.ts';
-import { cancelNow } from '../subscriptions/cancel.ts';
 import type { BillingDeps } from '../subscriptions/deps.ts';
 import { eraseSubscription } from '../subscriptions/erase.ts';
 import { requireOthersHandedOver } from '../subscriptions/hand-over.ts';
+import { leaveCustomer } from '../subscriptions/leave-customer.ts';
 import { subscriptionsUsing } from '../subscriptions/used-by.ts';
 import { aliasRemoval } from '../table/alias.ts';
 import { type Key, type Owner, ownerPartition } from '../table/keys.ts';
@@ -29,12 +29,12 @@ export const deleteCustomer = async (
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
   // One that came to live while this went on: whoever made it looks whether its customer still stands.
-  await cancelSubscriptions(deps, record);
+  await endUses(deps, record);
   return { data: undefined };
 };
 
 /**
- * Its subscriptions are canceled first, then methods go, then the provider's customer, then ours: whatever stops it, the
+ * Its owner's subscriptions are canceled first, and others leave it; then methods go, then the provider's customer, then ours: whatever stops it, the
  * next call goes on. @throws DomainError PAYMENT_METHOD_IN_USE where another's subscription uses one of its methods.
  */
 export const removeCustomer = async (
@@ -46,7 +46,7 @@ export const removeCustomer = async (
   const methods = owner ? await methodKeysOf(deps, owner, customer) : [];
   // Before anything is canceled or removed: a refusal changes nothing.
   if (atProvider) await requireMethodsFree(deps, methods, customer);
-  const pointer = await withSubscriptionsCanceled(deps, owner, customer);
+  const pointer = await withUsesEnded(deps, owner, customer);
   for await (const method of loaded(deps, methods)) await removeMethod(deps, method, { atProvider });
   if (atProvider) {
     const provider = await deps.providers.having(customer.providerId, 'customers');
@@ -76,20 +76,22 @@ const removeRecord = async (
 };
 
 /** @returns who inherits, looked for in the meantime. */
-const withSubscriptionsCanceled = async (
+const withUsesEnded = async (
   deps: RemoveCustomerDeps,
   owner: Owner | undefined,
   customer: Customer,
 ): Promise<readonly TransactionStep[]> => {
   const [, pointer] = await Promise.all([
-    cancelSubscriptions(deps, customer),
+    endUses(deps, customer),
     owner ? inheritance(deps.table, owner, customer) : [],
   ]);
   return pointer;
 };
 
-const cancelSubscriptions = async (deps: RemoveCustomerDeps, { id }: Customer): Promise<void> => {
-  for (const subscription of await subscriptionsUsing(deps.table, 'CUS', id)) await cancelNow(deps, subscription);
+const endUses = async (deps: RemoveCustomerDeps, customer: Customer): Promise<void> => {
+  for (const subscription of await subscriptionsUsing(deps.table, 'CUS', customer.id)) {
+    await leaveCustomer(deps, subscription, customer);
+  }
 };
 
 const requireMethodsFree = async (

@@ -23,21 +23,37 @@ export interface UsableMethod {
   readonly methodRef: string | undefined;
   /** Our record of it, where it is a saved one. */
   readonly paymentMethodId: string | undefined;
+  /** For whom it is charged: a saved method's own customer, and no other. */
   readonly providerCustomerId: string | undefined;
+  /** Our record of that customer. */
+  readonly customerId?: string | undefined;
+  /** A member's own, which pays for an organization: its customer is the member's, and nothing is saved for it. */
+  readonly isLent?: boolean | undefined;
   /** What must still hold in the write that claims the charge: the method is there and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
 /** The method that a payment or subscription holds. */
-export type HeldMethod = Partial<Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId'>>;
+export type HeldMethod = Partial<
+  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'customerId' | 'isLent'>
+>;
 
-const passed = ({ methodRef, paymentMethodId, providerCustomerId }: HeldMethod, onlyIf: readonly TransactionStep[]) =>
-  ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, onlyIf }) as const;
+const passed = (
+  { methodRef, paymentMethodId, providerCustomerId, customerId, isLent }: HeldMethod,
+  onlyIf: readonly TransactionStep[],
+) => ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, customerId, isLent, onlyIf }) as const;
 
-const heldAs = (method: PaymentMethod): HeldMethod => ({
+/** A saved method as a payment or subscription holds it: with its own customer, for which alone it is charged. */
+export const heldAs = (method: PaymentMethod): HeldMethod => ({
   methodRef: method.providerMethodId,
   paymentMethodId: method.id,
   providerCustomerId: method.providerCustomerId,
+  customerId: method.customerId,
+});
+
+const heldFor = (payer: Owned, method: PaymentMethod): HeldMethod => ({
+  ...heldAs(method),
+  isLent: lenderOf(payer, method) !== undefined,
 });
 
 /** No payment method, or one that the payer has chosen at the provider. */
@@ -55,7 +71,7 @@ export const useSaved = (
   requireProvider('payment_method_id', slot, method.providerId);
   const owners = payingOwners(caller, payer);
   requireMayCharge(owners, method);
-  return passed(heldAs(method), [{ check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) }]);
+  return passed(heldFor(payer, method), [{ check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) }]);
 };
 
 /**
@@ -109,7 +125,7 @@ export const requireHeld = async (
     throw new DomainError('PAYMENT_METHOD_REQUIRED');
   }
   requireMayCharge(payingOwners(caller, holder), found.method);
-  return useHeld(caller, holder, heldAs(found.method));
+  return useHeld(caller, holder, heldFor(holder, found.method));
 };
 
 /**
@@ -128,7 +144,7 @@ export const findUnattended = async (
   if (method.providerMethodId !== held.methodRef || !(await isLent(table, holder, method))) return undefined;
   const owners = lenderOwners(holder, method);
   const stillThere = { check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) };
-  return passed(heldAs(method), [stillThere, ...membershipCheck(holder, method)]);
+  return passed(heldFor(holder, method), [stillThere, ...membershipCheck(holder, method)]);
 };
 
 type Found =

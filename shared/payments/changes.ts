@@ -1,6 +1,7 @@
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/use.ts';
 import type { KnownPayment, ProviderPayment } from '../providers/provider.ts';
+import { methodFields } from './paying-customer.ts';
 import {
   type ChangeCause,
   type Draft,
@@ -120,11 +121,11 @@ export type Chosen = Pick<Payment, 'offSession' | 'returnUrl'> & { readonly meth
 /** The claim of one attempt to charge: committed before the provider is called. */
 export const claimed = (
   payment: VisiblePayment,
-  { method: { methodRef, paymentMethodId, providerCustomerId }, offSession, returnUrl }: Chosen,
+  { method, offSession, returnUrl }: Chosen,
   now: Instant,
 ): VisiblePayment => ({
   ...payment,
-  ...{ methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl },
+  ...{ ...methodFields(method, payment), offSession, returnUrl },
   status: 'processing',
   cause: 'claim',
   version: payment.version + 1,
@@ -143,11 +144,11 @@ export const claimed = (
  * has another key.
  */
 export const claimReleased = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
-  const { methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl } = before;
+  const { methodRef, paymentMethodId, providerCustomerId, lenderCustomerId, offSession, returnUrl } = before;
   const { status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction } = before;
   return {
     ...claim,
-    ...{ methodRef, paymentMethodId, providerCustomerId, offSession, returnUrl },
+    ...{ methodRef, paymentMethodId, providerCustomerId, lenderCustomerId, offSession, returnUrl },
     ...{ status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction },
     reconcileAt: before.reconcileAt,
     reconcileStep: before.reconcileStep,

@@ -3,6 +3,7 @@ import { iso } from '../core/time.ts';
 import { INTENT_SPENT, type PaymentProvider, type ProviderPayment } from '../providers/provider.ts';
 import { creationKey, intentOf } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
+import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from './paying-customer.ts';
 import { isVisible, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './store.ts';
 
@@ -44,7 +45,9 @@ const ask = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcom
     amountCents: payment.totalCents,
     currency: payment.currency,
     method: payment.methodRef,
-    customerId: payment.providerCustomerId,
+    customerId: payingCustomerOf(payment),
+    mayNameOtherCustomer: mayNameOtherCustomer(payment),
+    saveMethod: savesMethod(payment),
     returnUrl: payment.returnUrl,
     ...(payment.offSession && { offSession: true }),
   });

@@ -9,6 +9,7 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import { makeAttempt } from './attempt.ts';
 import { type Chosen, claimed } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
+import { heldBy } from './paying-customer.ts';
 import { isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
 import { saveMethodOf } from './save-method.ts';
 import { withoutDraft } from './settle-draft.ts';
@@ -113,5 +114,5 @@ const chooseMethod = (
   const saved = named(paymentMethodRecord);
   if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
   if (body.payment_method_id) return useToken(provider, body.payment_method_id, payment.providerCustomerId);
-  return useHeld(caller, payment, payment);
+  return useHeld(caller, payment, heldBy(payment));
 };

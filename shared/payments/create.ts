@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
-import { requireSameOwner } from '../access/use.ts';
+import { requirePayersCustomer, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { productRecord } from '../catalog/reference-records.ts';
 import { DomainError } from '../core/errors.ts';
@@ -22,6 +22,7 @@ import type { Owner } from '../table/keys.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import { finishCreation } from './creation.ts';
 import type { MoneyDeps } from './deps.ts';
+import { methodFields } from './paying-customer.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
 import { isVisible } from './payment.ts';
 import { priceOf } from './references.ts';
@@ -62,6 +63,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const product = named(productRecord);
+  const customer = customerOf(request, slot);
   const address = named(addressRecord);
   if (address) requireSameOwner(address, payer.organizationId);
   return {
@@ -73,8 +75,8 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     ...payer,
     projectId: body.project_id ?? product?.project_id ?? undefined,
     productId: product?.id,
-    ...customerOf(request, slot),
-    ...methodFields(chooseMethod(provider, request, payer)),
+    ...customer,
+    ...methodFields(chooseMethod(provider, request, payer), customer),
     billingAddressId: address?.id,
     providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
@@ -93,11 +95,14 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
 };
 
 /** The customer named, else the owner's customer at that provider, if there is one. */
-const customerOf = ({ named, alongside, owner }: CreateRequest, slot: ProviderSlot): Partial<Payment> => {
+const customerOf = (
+  { named, alongside, owner }: CreateRequest,
+  slot: ProviderSlot,
+): Pick<Payment, 'customerId' | 'providerCustomerId'> => {
   const customer = named(customerRecord);
   if (customer) {
     requireProvider('customer_id', slot, customer.providerId);
-    requireSameOwner(customer, owner?.kind === 'organization' ? owner.organizationId : undefined);
+    requirePayersCustomer(customer, owner?.kind === 'organization' ? owner.organizationId : undefined);
     return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
   }
   const detected = ownerCustomerOf(alongside[0]);
@@ -141,13 +146,6 @@ const chooseMethod = (
   if (saved) return useSaved(saved, { caller, payer, slot: provider.slot });
   return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
 };
-
-/** A saved method is charged for its own customer at the provider. */
-const methodFields = (method: UsableMethod | undefined): Partial<Payment> => ({
-  methodRef: method?.methodRef,
-  paymentMethodId: method?.paymentMethodId,
-  ...(method?.providerCustomerId && { providerCustomerId: method.providerCustomerId }),
-});
 
 const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment> => {
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;

@@ -51,7 +51,10 @@ const changeable = {
   paymentMethodId: optional,
   /** The provider's own id or one-time token of the method; never shown. */
   methodRef: optional,
+  /** A customer of the payment's owner, and of nobody else: what the payment saves is kept for it. */
   providerCustomerId: optional,
+  /** The customer of the member whose own saved method pays for an organization. */
+  lenderCustomerId: optional,
   setupFutureUsage: z.literal('off_session').optional(),
   returnUrl: optional,
   description: optional,

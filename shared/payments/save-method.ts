@@ -1,7 +1,7 @@
 import { addressShape } from '../addresses/address.ts';
 import { derivedId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { ownerOfRecord } from '../customers/customer.ts';
+import { type Customer, customerShape, ownerOfRecord } from '../customers/customer.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { addressUseSteps } from '../payment-methods/address-use.ts';
 import { factsOf } from '../payment-methods/create.ts';
@@ -29,20 +29,22 @@ interface SaveDeps {
  * A method that its provider will not keep (a bank account, say) is given up; the payment is made all the same.
  */
 export const saveMethodOf = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
-  const { providerCustomerId: customerId } = payment;
-  if (!wantsMethodSaved(payment) || customerId === undefined) return payment;
+  if (!wantsMethodSaved(payment)) return payment;
   const owner = ownerOfRecord(payment);
   if (!owner) return payment;
   const store = paymentStore(deps.table, deps.now);
   if (await isGone(deps.table, owner)) return giveUp(store, payment);
+  const customer = await customerOf(deps, payment, owner);
+  if (!customer) return giveUp(store, payment);
+  const customerId = customer.providerCustomerId;
   const provider = await deps.providers.forPayments(payment.providerId);
   const idempotencyKey = `${payment.id}:keep`;
   const kept = await provider.keepMethod({ ...knownOf(payment), customerId, idempotencyKey });
   if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;
-  if (kept.kind !== 'done') return giveUp(store, payment);
+  if (kept.kind !== 'done' || kept.value.customerId !== customerId) return giveUp(store, payment);
   const known = await knownMethod(deps, payment, kept.value);
   if (known && !isOf(known, owner)) return giveUp(store, payment);
-  const method = known ?? (await save(deps, await newMethod(deps, payment, kept.value)));
+  const method = known ?? (await save(deps, await newMethod(deps, { payment, kept: kept.value, customer })));
   const next = {
     ...payment,
     paymentMethodId: method.id,
@@ -68,6 +70,18 @@ const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
   return !item || organizationRecord.parse(item) === undefined;
 };
 
+/** The payment's customer at the provider, where it belongs to the payment's owner: no method is kept for another's. */
+const customerOf = async (
+  { table, now }: SaveDeps,
+  { providerId, providerCustomerId }: VisiblePayment,
+  owner: Owner,
+): Promise<Customer | undefined> => {
+  const alias = providerCustomerId ? await findAlias(table, providerId, providerCustomerId) : undefined;
+  if (alias?.kind !== 'CUS') return undefined;
+  const customer = await recordStore(table, now, customerShape).load(alias.id);
+  return customer && isOf(customer, owner) ? customer : undefined;
+};
+
 /** The record of that very method, where there is one: a method is saved once, for one owner. */
 const knownMethod = async (
   { table, now }: SaveDeps,
@@ -78,9 +92,9 @@ const knownMethod = async (
   return alias?.kind === 'PM' ? recordStore(table, now, paymentMethodShape).load(alias.id) : undefined;
 };
 
-const isOf = (method: PaymentMethod, owner: Owner): boolean => {
-  const methodOwner = ownerOfRecord(method);
-  return methodOwner !== undefined && ownerKeyOf(methodOwner) === ownerKeyOf(owner);
+const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
+  const recordOwner = ownerOfRecord(record);
+  return recordOwner !== undefined && ownerKeyOf(recordOwner) === ownerKeyOf(owner);
 };
 
 const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
@@ -92,7 +106,13 @@ const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<Pa
   return method;
 };
 
-const newMethod = async (deps: SaveDeps, payment: VisiblePayment, kept: ProviderMethod): Promise<PaymentMethod> => {
+interface Kept {
+  readonly payment: VisiblePayment;
+  readonly kept: ProviderMethod;
+  readonly customer: Customer;
+}
+
+const newMethod = async (deps: SaveDeps, { payment, kept, customer }: Kept): Promise<PaymentMethod> => {
   const at = iso(deps.now());
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
@@ -102,8 +122,8 @@ const newMethod = async (deps: SaveDeps, payment: VisiblePayment, kept: Provider
     updatedAt: at,
     providerId: payment.providerId,
     ...factsOf(kept),
-    customerId: payment.customerId,
-    providerCustomerId: payment.providerCustomerId,
+    customerId: customer.id,
+    providerCustomerId: customer.providerCustomerId,
     billingAddressId: await addressOf(deps, payment),
     ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
   };

@@ -1,4 +1,4 @@
-import { requireSameOwner } from '../access/use.ts';
+import { requirePayersCustomer, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { type Product, productRecord } from '../catalog/reference-records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
@@ -17,6 +17,7 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import { updated } from './changes.ts';
 import type { MoneyDeps } from './deps.ts';
+import { heldBy, methodFields } from './paying-customer.ts';
 import { type Draft, isOfSubscription, isVisible, type VisiblePayment } from './payment.ts';
 import { priceOf } from './references.ts';
 import type { UpdateIntentBody } from './requests.ts';
@@ -54,7 +55,7 @@ const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
   await requireAmount(provider, payment, asked);
-  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, payment);
+  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, heldBy(payment));
   const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) return storeChange(deps, store, payment, draft);
   const held = await store.claimDraft(payment, draft);
@@ -130,13 +131,17 @@ const draftOf = (
   if (address) requireSameOwner(address, payment.organizationId);
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
     sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
+  const customer = customerOf(body, named, payment);
+  const { lenderCustomerId } = payment;
   return {
     ...pricesOf(body, payment, named(productRecord)),
     projectId: pick(body.project_id, payment.projectId),
     productId: pick(body.product_id, payment.productId),
-    ...customerOf(body, named, payment),
+    ...customer,
     billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
-    ...methodFields(payment, body, chooseMethod(provider, { body, caller, named }, payment)),
+    ...(body.payment_method_id === undefined
+      ? { paymentMethodId: payment.paymentMethodId, methodRef: payment.methodRef, lenderCustomerId }
+      : methodFields(chooseMethod(provider, { body, caller, named }, payment), customer)),
     setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
     returnUrl: pick(body.return_url, payment.returnUrl),
     description: pick(body.description, payment.description),
@@ -163,13 +168,17 @@ const withCustomer = async (
 
 type Named = ApiRequest['named'];
 
-const customerOf = (body: UpdateIntentBody, named: Named, payment: VisiblePayment): Partial<Draft> => {
+const customerOf = (
+  body: UpdateIntentBody,
+  named: Named,
+  payment: VisiblePayment,
+): Pick<Draft, 'customerId' | 'providerCustomerId'> => {
   const { customerId, providerCustomerId } = payment;
   if (body.customer_id === undefined) return { customerId, providerCustomerId };
   const customer = named(customerRecord);
   if (!customer) return {};
   requireProvider('customer_id', payment.providerId, customer.providerId);
-  requireSameOwner(customer, payment.organizationId);
+  requirePayersCustomer(customer, payment.organizationId);
   return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
 };
 
@@ -181,20 +190,6 @@ const chooseMethod = (
   const saved = named(paymentMethodRecord);
   if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
   return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
-};
-
-/** A saved method is charged for its own customer at the provider. */
-const methodFields = (
-  { paymentMethodId, methodRef }: VisiblePayment,
-  body: UpdateIntentBody,
-  chosen: UsableMethod | undefined,
-): Partial<Draft> => {
-  if (body.payment_method_id === undefined) return { paymentMethodId, methodRef };
-  return {
-    paymentMethodId: chosen?.paymentMethodId,
-    methodRef: chosen?.methodRef,
-    ...(chosen?.providerCustomerId && { providerCustomerId: chosen.providerCustomerId }),
-  };
 };
 
 /** Another amount, or another payer at the provider, for the method that the payment holds: a use of it. */

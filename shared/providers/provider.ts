@@ -105,6 +105,9 @@ export interface ConfirmIntent extends CallOptions {
   readonly currency: string;
   readonly method: string | undefined;
   readonly customerId: string | undefined;
+  /** The intent may name another customer than this one, for whom nothing is to be saved. */
+  readonly mayNameOtherCustomer?: boolean;
+  readonly saveMethod?: boolean;
   readonly returnUrl: string | undefined;
   /** A charge of a saved method that its payer does not attend. */
   readonly offSession?: boolean | undefined;

@@ -1,5 +1,6 @@
+import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
-import type { UsableMethod } from '../payment-methods/use.ts';
+import { requireHeld, type UsableMethod } from '../payment-methods/use.ts';
 import { attemptCharge } from './charge.ts';
 import type { BillingDeps } from './deps.ts';
 import { claimedAtProvider, createAtProvider } from './native.ts';
@@ -9,13 +10,21 @@ import { subscriptionStore } from './store.ts';
 import type { Subscription } from './subscription.ts';
 import { isUnclear } from './transitions.ts';
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while an earlier charge is not clear yet, or PAYMENT_METHOD_REQUIRED. */
-export const requireChargeable = (
-  { charge, paymentMethodId, totalCents }: Subscription,
-  { needsMethod }: { readonly needsMethod: boolean },
-): void => {
+/**
+ * May this caller start the subscription again? The method that it holds is charged from then on, now or at the next
+ * period, so the rule of use is asked even where nothing is charged now (decisions 15.5).
+ * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
+ * INSUFFICIENT_PERMISSIONS
+ */
+export const requireStartable = async (
+  { table }: BillingDeps,
+  subscription: Subscription,
+  { caller, needsMethod }: { readonly caller: Caller; readonly needsMethod: boolean },
+): Promise<UsableMethod> => {
+  const { charge, paymentMethodId, totalCents } = subscription;
   if (isUnclear(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+  return requireHeld(table, caller, subscription, subscription);
 };
 
 /**

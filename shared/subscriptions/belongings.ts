@@ -1,11 +1,12 @@
+import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { recordKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface Left {
   readonly customer: boolean;
-  /** False, too, where it names none. */
-  readonly method: boolean;
+  /** undefined, too, where it names none. */
+  readonly method: PaymentMethod | undefined;
 }
 
 /** What still stands of the customer and the method that a subscription names. */
@@ -15,5 +16,5 @@ export const whatIsLeft = async (
 ): Promise<Left> => {
   const keys = [recordKey('CUS', customerId), ...(paymentMethodId ? [recordKey('PM', paymentMethodId)] : [])];
   const [customer, method] = await table.getMany(keys, { consistent: true });
-  return { customer: customer !== undefined, method: method !== undefined };
+  return { customer: customer !== undefined, method: method && paymentMethodRecord.parse(method) };
 };

@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
 import type { PaymentMethod } from '../payment-methods/payment-method.ts';
-import type { HeldMethod, UsableMethod } from '../payment-methods/use.ts';
+import { type HeldMethod, heldAs, type UsableMethod } from '../payment-methods/use.ts';
 import { readProvider } from './adopt.ts';
 import { attemptClaimed, edited } from './changes.ts';
 import { attemptCharge } from './charge.ts';
@@ -141,15 +141,14 @@ const release = async (deps: BillingDeps, subscription: Subscription): Promise<S
     : resumeAnewAtProvider(deps, released);
 };
 
-const heldAs = (method: PaymentMethod): HeldMethod => ({
-  paymentMethodId: method.id,
-  methodRef: method.providerMethodId,
-  providerCustomerId: method.providerCustomerId,
-});
-
-const methodFields = (subscription: Subscription, { paymentMethodId, methodRef, providerCustomerId }: HeldMethod) => ({
+/** The method brings its own customer: the former customer has no part in the subscription any more. */
+const methodFields = (
+  subscription: Subscription,
+  { paymentMethodId, methodRef, providerCustomerId, customerId }: HeldMethod,
+) => ({
   paymentMethodId,
   methodRef,
+  customerId: customerId ?? subscription.customerId,
   providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
 });
 

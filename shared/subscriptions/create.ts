@@ -5,7 +5,7 @@ import { type Product, productRecord, projectRecord } from '../catalog/reference
 import { DomainError, invalid } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import { DAY, instant, iso, SECOND } from '../core/time.ts';
-import { customerRecord } from '../customers/customer.ts';
+import { type Customer, customerRecord } from '../customers/customer.ts';
 import { guestTokenFields } from '../http/guest-token-fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -17,11 +17,11 @@ import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import { requireProvider } from '../providers/done.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { whatIsLeft } from './belongings.ts';
-import { cancelNow } from './cancel.ts';
 import { handMethodOver } from './change-method.ts';
 import { moved } from './changes.ts';
 import { attemptCharge } from './charge.ts';
 import type { SubscriptionDeps } from './deps.ts';
+import { leaveCustomer } from './leave-customer.ts';
 import { claimedAtProvider, createAtProvider } from './native.ts';
 import { billingOwnerOf, isNative } from './native-port.ts';
 import { startedNow } from './periods.ts';
@@ -60,7 +60,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const made = isVisible(record)
     ? record
     : await finished(deps, replayed ? await takenOver(deps, store, record) : record, { method, isAgain: replayed });
-  return answer(deps, request.caller, await withoutTheGone(deps, made), replayed);
+  return answer(deps, request.caller, await withoutTheGone(deps, made, customerNamed(request)), replayed);
 };
 
 /** The subscription that the Idempotency-Key made is there: the request is answered with it. */
@@ -71,6 +71,7 @@ const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest
 const withoutTheGone = async (
   deps: SubscriptionDeps,
   subscription: VisibleSubscription,
+  customer: Customer,
 ): Promise<VisibleSubscription> => {
   if (!isLive(subscription)) return subscription;
   const left = await whatIsLeft(deps.table, subscription);
@@ -78,7 +79,7 @@ const withoutTheGone = async (
   if (left.customer && left.method) return subscription;
   const mended = left.customer
     ? await handMethodOver(deps, subscription, paymentMethodId ?? '', undefined)
-    : await cancelNow(deps, subscription);
+    : await leaveCustomer(deps, subscription, customer);
   return isVisible(mended) ? mended : subscription;
 };
 
@@ -187,10 +188,16 @@ const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): Usable
   throw invalid([{ path: 'payment_method_id', rule: 'saved', message }]);
 };
 
-/** The customer that is to pay, and with what. */
-const belongingsOf = ({ named, owner }: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
-  const [customer, address] = [named(customerRecord), named(addressRecord)];
+const customerNamed = ({ named }: CreateRequest): Customer => {
+  const customer = named(customerRecord);
   if (!customer) throw new Error('a subscription without a customer');
+  return customer;
+};
+
+/** The customer that is to pay, and with what. */
+const belongingsOf = (request: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
+  const { named, owner } = request;
+  const [customer, address] = [customerNamed(request), named(addressRecord)];
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
   requireProvider('customer_id', slot, customer.providerId);
   for (const record of [customer, address]) if (record) requireSameOwner(record, organizationId);

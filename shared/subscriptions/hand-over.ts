@@ -59,6 +59,14 @@ export const requireOthersHandedOver = async (
 const inUse = (users: readonly Subscription[]): DomainError =>
   new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
+/** Who takes over from a method that goes, where the subscription may still be charged to its user at all. */
+export const lentHeirOf = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  method: PaymentMethod,
+): Promise<PaymentMethod | undefined> =>
+  (await isLent(deps.table, subscription, method)) ? heirOf(deps, method) : undefined;
+
 const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, slotOf(method));
   if (id === undefined || id === method.id) return undefined;

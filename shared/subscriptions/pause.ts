@@ -1,9 +1,8 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { findUnattended, requireHeld } from '../payment-methods/use.ts';
 import { followAbandoned } from './abandon.ts';
-import { begin, requireChargeable } from './begin.ts';
+import { begin, requireStartable } from './begin.ts';
 import { pausedNow, resumedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
 import * as atProvider from './native-commands.ts';
@@ -42,16 +41,15 @@ export const resumeSubscription = async (
   requireState(record, record.status === 'paused');
   const isFree = isPaidFor(record, deps.now());
   // Where the provider bills, it charges the method by itself from here on.
-  requireChargeable(record, { needsMethod: !isFree || isNative(record) });
-  const method = isFree ? undefined : await requireHeld(deps.table, caller, record, record);
+  const method = await requireStartable(deps, record, { caller, needsMethod: !isFree || isNative(record) });
   if (isNative(record)) {
-    if (!(await findUnattended(deps.table, record, record))) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     const running = isFree
       ? atProvider.changeAtProvider(deps, record, atProvider.resume)
       : atProvider.resumeAnewAtProvider(deps, record);
     return { data: shown(await running) };
   }
-  if (method) return { data: shown(await begin(deps, record, { cause: 'resume', method })) };
+  if (!isFree) return { data: shown(await begin(deps, record, { cause: 'resume', method })) };
   const resumed = await subscriptionStore(deps.table).change(record, (current) => {
     requireState(current, current.status === 'paused');
     return resumedFree(current, deps.now());

@@ -1,9 +1,10 @@
+import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { requireHeld } from '../payment-methods/use.ts';
 import { readWhereKnown } from './adopt.ts';
-import { begin, requireChargeable } from './begin.ts';
+import { begin, requireStartable } from './begin.ts';
 import { whatIsLeft } from './belongings.ts';
 import { edited, reactivatedFree } from './changes.ts';
 import type { BillingDeps } from './deps.ts';
@@ -22,30 +23,35 @@ export const reactivateSubscription = async (
   deps: BillingDeps,
   { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  const now = deps.now();
-  if (isLive(record)) return { data: shown(await keepOn(deps, record)) };
+  if (isLive(record)) return { data: shown(await keepOn(deps, record, caller)) };
   const former = await withWhatIsLeft(deps, record);
-  const isFree = isPaidFor(former, now) && !isNative(former);
-  requireChargeable(former, { needsMethod: !isFree });
+  const isFree = isPaidFor(former, deps.now()) && !isNative(former);
+  const method = await requireStartable(deps, former, { caller, needsMethod: !isFree });
   if (isFree) return { data: shown(await runOn(deps, former)) };
-  const method = await requireHeld(deps.table, caller, former, former);
   // A renewal that nobody has told of yet is not charged once more.
   const ended = (isNative(former) && (await readWhereKnown(deps, subscriptionStore(deps.table), former))) || former;
-  return { data: shown(await begin(deps, ended, { cause: 'reactivate', method })) };
+  const { customerId } = former;
+  return { data: shown(await begin(deps, { ...ended, customerId }, { cause: 'reactivate', method })) };
 };
 
-/** Nobody looks after a canceled one when its customer or its method goes. @throws DomainError INVALID_STATE */
+/**
+ * Nobody looks after a canceled subscription when its customer or its method goes. The customer of its method will do; an
+ * organization may have lost a member's own customer, and names a method of another one.
+ * @throws DomainError INVALID_STATE where a person's subscription has lost its customer
+ */
 const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const left = await whatIsLeft(table, subscription);
-  if (!left.customer) throw new DomainError('INVALID_STATE', { message: 'Its customer has been deleted' });
-  return left.method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  const { customer, method } = await whatIsLeft(table, subscription);
+  const { customerId, organizationId } = subscription;
+  if (method) return { ...subscription, customerId: customer ? customerId : (method.customerId ?? customerId) };
+  if (customer || organizationId) return { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  throw new DomainError('INVALID_STATE', { message: 'Its customer has been deleted' });
 };
 
-/** @throws DomainError SUBSCRIPTION_NOT_CANCELED where there is no cancelation to be taken back. */
-const keepOn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  if (subscription.cancelAtPeriodEnd && isNative(subscription)) {
-    return changeAtProvider(deps, subscription, keepRunning);
-  }
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED where no cancelation is scheduled, or why the caller may not clear it. */
+const keepOn = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
+  if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+  await requireHeld(deps.table, caller, subscription, subscription);
+  if (isNative(subscription)) return changeAtProvider(deps, subscription, keepRunning);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
     return edited(current, 'reactivated', deps.now(), { cancelAtPeriodEnd: false });

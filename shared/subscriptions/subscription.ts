@@ -101,6 +101,7 @@ export const subscriptionSchema = z.object({
       paymentMethodId: z.string(),
       methodRef: z.string(),
       providerCustomerId: z.string(),
+      customerId: optional,
       /** Paid for until then. */
       freeUntil: optional,
       lookAt: z.string(),

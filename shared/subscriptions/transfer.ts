@@ -38,6 +38,7 @@ export const transferTo = async (
       paymentMethodId: method.paymentMethodId ?? '',
       methodRef: method.methodRef ?? '',
       providerCustomerId: method.providerCustomerId ?? '',
+      customerId: method.customerId,
       freeUntil: isPaidFor(subscription, deps.now()) ? paidUntilOf(subscription) : undefined,
       lookAt: iso(deps.now() + MINUTE),
     },
@@ -194,9 +195,9 @@ const handedOver = async (
   return store.change(subscription, (current) => {
     const { transfer, providerSubscriptionId: former, formerProviderIds = [] } = current;
     if (!transfer || !isSame(current, subscription)) return current;
-    const { paymentMethodId, methodRef, providerCustomerId } = transfer;
+    const { paymentMethodId, methodRef, providerCustomerId, customerId = current.customerId } = transfer;
     return edited(current, 'method_changed', deps.now(), {
-      ...{ paymentMethodId, methodRef, providerCustomerId },
+      ...{ paymentMethodId, methodRef, providerCustomerId, customerId },
       providerSubscriptionId: subscriptionId,
       ...(former && { formerProviderIds: [...formerProviderIds, former] }),
       transfer: undefined,

@@ -2,14 +2,19 @@ import { expect } from 'vitest';
 import type { TestHost } from './host.ts';
 
 /** A call that somebody makes at Stripe with the secret key, past the service: a click in the dashboard, say. */
-export const atStripe = async (service: TestHost, method: 'POST' | 'DELETE', path: string): Promise<void> => {
+export const atStripe = async (
+  service: TestHost,
+  method: 'POST' | 'DELETE',
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   const { env } = service.host();
   const answer = await service.request(method, `/_local/providers/stripe/v1/${path}`, {
     headers: {
       authorization: `Bearer ${env['PROVIDER_A_API_KEY']}`,
       ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
-    ...(method === 'POST' && { body: '' }),
+    ...(method === 'POST' && { body: new URLSearchParams(fields).toString() }),
   });
   expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
 };

@@ -29,8 +29,21 @@ const sparingFirst = (struck: number): number => {
   return seed;
 };
 
+const strike = (path: string, action: 'rate_limit' | 'malformed', times: number, choice = {}) =>
+  service.fault({ provider: 'provider_a', path, action, times, ...choice });
+
 const strikeLater = (path: string, action: 'rate_limit' | 'malformed', times: number) =>
-  service.fault({ provider: 'provider_a', path, action, times, probability: 0.5, seed: sparingFirst(times) });
+  strike(path, action, times, { probability: 0.5, seed: sparingFirst(times) });
+
+/** A payment whose intent names no customer, and the card that its organization has saved since. */
+const ofOrganization = async ({ acme }: Lent) => {
+  const payment: ParsedJson = await createIntent(service, acme.owner, { organization_id: acme.id });
+  const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
+  const own = await saveMethod(service, acme.owner.options, sent);
+  const pay = async () =>
+    (await confirm(service, payment.id, acme.owner.options, { payment_method_id: own.id })).status;
+  return { payment, pay };
+};
 
 interface Lent {
   readonly acme: Company;
@@ -65,21 +78,39 @@ const ENDINGS: readonly {
     },
   },
   {
-    ending: 'a 429 after Stripe has learnt the customer',
+    ending: 'a 429 after a refusal has had Stripe told the customer',
+    status: 503,
+    run: async (lent) => {
+      const { payment, pay } = await ofOrganization(lent);
+      await strikeLater('/confirm', 'rate_limit', 2);
+      return { payment, answered: await pay() };
+    },
+  },
+  {
+    ending: 'a 429 after Stripe has learnt the lender’s customer',
     status: 503,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
-      await strikeLater('/confirm', 'rate_limit', 2);
+      await strike('/confirm', 'rate_limit', 2);
       const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
       return { payment, answered: answer.status };
     },
   },
   {
-    ending: 'a lost answer to the update that names the customer',
+    ending: 'a lost answer to the update after a refusal that names the customer',
+    status: 503,
+    run: async (lent) => {
+      const { payment, pay } = await ofOrganization(lent);
+      await strikeLater(payment.provider_payment_id, 'malformed', 1);
+      return { payment, answered: await pay() };
+    },
+  },
+  {
+    ending: 'a lost answer to the update that names the lender’s customer',
     status: 503,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
-      await strikeLater(payment.provider_payment_id, 'malformed', 1);
+      await strike(payment.provider_payment_id, 'malformed', 1);
       const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
       return { payment, answered: answer.status };
     },

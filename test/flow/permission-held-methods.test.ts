@@ -115,12 +115,13 @@ describe('another saved card of the member that a browser tried', () => {
     service.post(`/payments/sync/${id}`, {}, acme.owner.options);
 
   const triedInBrowser = async (token: string) => {
-    const lent = await save('pm_card_visa');
+    const lent = await save('pm_card_chargeCustomerFail');
     const other = await save(token);
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: lent.id });
-    // Stripe learns the lender's customer, and the events of the try are lost.
+    // Stripe learns the lender's customer from a declined attempt, and the events of the try are lost.
     const { providerCustomerId } = await storedRecord(service, 'PM', lent.id);
-    expect((await storedPayment(service, payment.id)).providerCustomerId).toBe(providerCustomerId);
+    expect((await confirm(service, payment.id, acme.billing.options)).status).toBe(402);
+    expect((await storedPayment(service, payment.id)).lenderCustomerId).toBe(providerCustomerId);
     await service.webhookMode('drop');
     await confirmInBrowser(
       service,

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
 import { intentBody } from '../builders/intent.ts';
+import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { type Company, company, createCustomer, saveMethod } from './payers.ts';
@@ -260,11 +261,13 @@ describe('a member’s personal card on a payment of the organization', () => {
     const customer = await createCustomer(service, options, PERSONAL);
     const named = await saveMethod(service, options);
     const tried = await saveMethod(service, options, { provider_payment_method_token: 'pm_card_chargeCustomerFail' });
-    const fields = { organization_id: acme.id, customer_id: customer.id };
     const payment = await createIntent(service, acme.billing, {
-      ...fields,
+      organization_id: acme.id,
       ...(names && { payment_method_id: named.id }),
     });
+    // The intent names the member's customer, as an earlier attempt with the member's card leaves it.
+    const told = { customer: customer.provider_customer_id };
+    await atStripe(service, 'POST', `payment_intents/${payment.provider_payment_id}`, told);
     await service.webhookMode('drop');
     await confirmInBrowser(service, payment, tried.provider_payment_method_id);
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, options);

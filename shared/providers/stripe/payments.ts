@@ -55,23 +55,29 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
             { idempotencyKey: key },
           ),
         );
+      const tell = (customer: string, saving: { readonly setup_future_usage?: 'off_session' | '' }) =>
+        call(() =>
+          stripe.paymentIntents.update(
+            intentId,
+            { customer, ...NO_METHOD, ...saving },
+            { idempotencyKey: `${idempotencyKey}:customer` },
+          ),
+        );
+      if (customerId !== undefined && input.mayNameOtherCustomer) {
+        const told = await tell(customerId, { setup_future_usage: input.saveMethod ? 'off_session' : '' });
+        if (told.kind === 'done') return confirm(idempotencyKey);
+        return told.kind === 'unknown' ? NOTHING_CHARGED : told;
+      }
       const confirmed = await confirm(idempotencyKey);
       if (customerId === undefined || !lacksCustomer(confirmed)) return confirmed;
-      const told = await call(() =>
-        stripe.paymentIntents.update(
-          intentId,
-          { customer: customerId, ...NO_METHOD },
-          { idempotencyKey: `${idempotencyKey}:customer` },
-        ),
-      );
+      const told = await tell(customerId, {});
       switch (told.kind) {
         case 'done':
           return confirm(`${idempotencyKey}:again`);
         case 'not_done':
           return told;
-        // The update charges nothing, whatever became of it.
         case 'unknown':
-          return { kind: 'not_done', reason: 'unreachable' } as const;
+          return NOTHING_CHARGED;
         case 'refused':
         case 'declined':
           return confirmed;
@@ -84,6 +90,9 @@ export const stripePayments = (stripe: Stripe, callFor: Call) => {
     findPayment: (known: KnownPayment) => call(() => stripe.paymentIntents.retrieve(known.intentId), known),
   };
 };
+
+/** The update charges nothing, whatever became of it. */
+const NOTHING_CHARGED = { kind: 'not_done', reason: 'unreachable' } as const;
 
 /** A refusal of the method, where the intent's customer is not the method's. The codes are of other refusals. */
 const lacksCustomer = (outcome: Outcome<ProviderPayment>): boolean =>

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, HOUR } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { saveMethod } from './payers.ts';
+import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
+import { takenSince } from './use/charges.ts';
+
+/** A member's own customer may stand on a subscription of the organization. It is no lever on that subscription. */
+const WAYS = [
+  ['provider_a', 'the provider', {}, 'pm_card_visa'],
+  ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],
+  ['provider_c', 'the service', {}, 'cnon:card-nonce-ok'],
+] as const;
+
+describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (slot, _, env, token) => {
+  const service = withHost({ frozen: true, env });
+  const card = { provider_id: slot, provider_payment_method_token: token };
+  const PERSONAL = { organization_id: null } as const;
+
+  /** One amount for each subscription, so that the ledger tells them apart. */
+  let amounts = 1_000;
+
+  interface Begun {
+    readonly owner: Person;
+    readonly member: Person;
+    readonly asMember: Subscriber;
+    readonly asOwner: Subscriber;
+    readonly made: ParsedJson;
+    readonly organizationId: string;
+    readonly charges: () => Promise<(string | undefined)[]>;
+    readonly removeMember: () => Promise<void>;
+    readonly lowerMember: () => Promise<void>;
+    readonly deleteCustomer: () => Promise<number>;
+  }
+
+  const begin = async (paysWith: 'own card' | 'card of the organization'): Promise<Begun> => {
+    const owner = await newPerson(service);
+    const member = await newPerson(service);
+    const organizationId = await newOrganization(service, owner);
+    const memberId = await addMember(service, organizationId, owner, { email: member.email, role: 'admin' });
+    const own = await payer(service, member.options, token, { provider_id: slot, ...PERSONAL });
+    const theirs = await saveMethod(service, owner.options, { ...card, organization_id: organizationId });
+    const isOwn = paysWith === 'own card';
+    const names = { ...own.names, ...(!isOwn && { payment_method_id: theirs.id }) };
+    const asMember = { options: member.options, names };
+    amounts += 1;
+    const total_cents = amounts;
+    const made = await subscribe(service, asMember, { organization_id: organizationId, total_cents });
+    const path = `/organizations/${organizationId}/members/${memberId}`;
+    return {
+      owner,
+      member,
+      asMember,
+      asOwner: { options: owner.options, names },
+      made,
+      organizationId,
+      charges: async () =>
+        (await takenSince(service)).filter(({ amount }) => amount === total_cents).map(({ method }) => method),
+      removeMember: async () => {
+        expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
+        await service.settle();
+      },
+      lowerMember: async () => {
+        expect((await service.put(path, { role: 'member' }, owner.options)).status).toBe(200);
+      },
+      deleteCustomer: async () => {
+        const { status } = await service.request('DELETE', `/customers/${names.customer_id}`, member.options);
+        await service.settle();
+        return status;
+      },
+    };
+  };
+
+  const ownCardOf = (who: Person): Promise<ParsedJson> => saveMethod(service, who.options, { ...card, ...PERSONAL });
+
+  test('takes the customer of the card that pays from now on, and outlives the former customer', async () => {
+    const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await begin('own card');
+    await removeMember();
+    const own = await ownCardOf(owner);
+    const changed = await patch(service, asOwner, made.id, { payment_method_id: own.id });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'active', customer_id: own.customer_id } });
+    expect(await deleteCustomer()).toBe(204);
+    await service.advance(32 * DAY);
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+    expect(await charges()).toHaveLength(2);
+    expect((await charges())[1]).toBe(own.provider_payment_method_id);
+  });
+
+  test.each(['removed', 'lowered'])(
+    'goes on with the organization’s card when a %s member deletes the customer that it names',
+    async (how) => {
+      const { asMember, asOwner, made, charges, removeMember, lowerMember, deleteCustomer } =
+        await begin('card of the organization');
+      await (how === 'removed' ? removeMember() : lowerMember());
+      const body = { cancel_at_period_end: false };
+      expect((await command(service, asMember, made.id, 'cancel', body)).status).toBe(403);
+      expect(await deleteCustomer()).toBe(204);
+      const shown = await readSubscription(service, asOwner, made.id);
+      expect(shown).toMatchObject({ status: 'active', payment_method_id: made.payment_method_id });
+      expect(shown.customer_id).not.toBe(made.customer_id);
+      await service.advance(32 * DAY);
+      expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+      expect(await charges()).toHaveLength(2);
+    },
+  );
+
+  test('is started again by the owner after the customer that it names is gone', async () => {
+    const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await begin('own card');
+    await command(service, asOwner, made.id, 'cancel', { cancel_at_period_end: false });
+    await removeMember();
+    expect(await deleteCustomer()).toBe(204);
+    const own = await ownCardOf(owner);
+    expect(await patch(service, asOwner, made.id, { payment_method_id: own.id })).toMatchObject({ status: 200 });
+    expect(await command(service, asOwner, made.id, 'reactivate')).toMatchObject({
+      status: 200,
+      body: { status: 'active', customer_id: own.customer_id },
+    });
+    await service.advance(32 * DAY);
+    expect((await charges())[1]).toBe(own.provider_payment_method_id);
+  });
+
+  test('is canceled with the organization’s own customer', async () => {
+    const { owner, organizationId } = await begin('own card');
+    const names = await payer(service, owner.options, token, { provider_id: slot, organization_id: organizationId });
+    const made = await subscribe(service, names, { organization_id: organizationId });
+    const path = `/customers/${names.names.customer_id}`;
+    expect((await service.request('DELETE', path, owner.options)).status).toBe(204);
+    expect(await readSubscription(service, names, made.id)).toMatchObject({ status: 'canceled' });
+  });
+});
+
+describe('a subscription of an organization with the card of a member who deletes their customer', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  test('loses the card, not its life: another member’s card pays on', async () => {
+    const owner = await newPerson(service);
+    const member = await newPerson(service);
+    const organization_id = await newOrganization(service, owner);
+    await addMember(service, organization_id, owner, { email: member.email, role: 'billing' });
+    const asMember = await payer(service, member.options, 'pm_card_visa', { organization_id: null });
+    const made = await subscribe(service, asMember, { organization_id });
+    const path = `/customers/${asMember.names.customer_id}`;
+    expect((await service.request('DELETE', path, member.options)).status).toBe(204);
+    const asOwner = { ...asMember, options: owner.options };
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({
+      status: 'active',
+      payment_method_id: null,
+    });
+    await service.advance(32 * DAY);
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
+    const own = await saveMethod(service, owner.options, { organization_id: null });
+    expect(await patch(service, asOwner, made.id, { payment_method_id: own.id })).toMatchObject({ status: 200 });
+    await service.advance(HOUR);
+    expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+  });
+});

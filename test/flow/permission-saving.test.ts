@@ -1,0 +1,148 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { intentBody } from '../builders/intent.ts';
+import { confirm, confirmInBrowser, createIntent, read } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { type Company, company, createCustomer, methodAtProvider, removeMember, saveMethod } from './payers.ts';
+import { takenSince } from './use/charges.ts';
+
+/** A method that a payment saves is attached to a customer of the payment's own owner, and to no other. */
+const service = withHost({ frozen: true });
+
+const TOKENS = { provider_a: 'pm_card_mastercard', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
+const SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const;
+type Slot = (typeof SLOTS)[number];
+
+/** PayPal's one-time tokens are given to be saved; its payer approves an order instead. */
+const TAKES_TOKENS = ['provider_a', 'provider_c'] as const;
+
+const PERSONAL = { organization_id: null } as const;
+const SAVING = { setup_future_usage: 'off_session' } as const;
+
+let acme: Company;
+beforeEach(async () => {
+  await service.clearFaults();
+  acme = await company(service);
+});
+
+const ownCardOf = (slot: Slot): Promise<ParsedJson> =>
+  saveMethod(service, acme.billing.options, {
+    ...PERSONAL,
+    provider_id: slot,
+    provider_payment_method_token: slot === 'provider_a' ? 'pm_card_visa' : TOKENS[slot],
+  });
+
+/** A payment of the organization with the billing member's own card, that is to save its method. */
+const lent = async (slot: Slot): Promise<{ readonly card: ParsedJson; readonly payment: ParsedJson; path: string }> => {
+  const card = await ownCardOf(slot);
+  const fields = { provider_id: slot, organization_id: acme.id, payment_method_id: card.id, ...SAVING };
+  const payment = await createIntent(service, acme.billing, fields);
+  return { card, payment, path: `/payments/intents/${payment.id}` };
+};
+
+const savedOfAcme = async (): Promise<ParsedJson[]> =>
+  (await service.get(`/payment-methods?organization_id=${acme.id}`, acme.owner.options)).body;
+
+/** The one method that the organization has saved is its own customer's, here and at the provider. */
+const expectKeptForAcme = async (card: ParsedJson): Promise<ParsedJson> => {
+  const methods = await savedOfAcme();
+  expect(methods).toHaveLength(1);
+  const [kept] = methods;
+  expect(kept.customer_id).not.toBe(card.customer_id);
+  const { body: customer } = await service.get(`/customers/${kept.customer_id}`, acme.owner.options);
+  expect(customer).toMatchObject({ organization_id: acme.id, user_id: null });
+  const there = await methodAtProvider(service, kept.provider_payment_method_id);
+  expect(there.customer).toBe(customer.provider_customer_id);
+  return kept;
+};
+
+/** The former member holds the client secret of a payment of their own. */
+const expectOutOfReach = async (kept: ParsedJson): Promise<void> => {
+  await removeMember(service, acme, acme.billing);
+  const own = await createIntent(service, acme.billing, { ...PERSONAL, total_cents: 66_600 });
+  expect((await confirmInBrowser(service, own, kept.provider_payment_method_id)).status).toBe(400);
+  expect((await takenSince(service)).filter(({ amount }) => amount === 66_600)).toEqual([]);
+};
+
+describe.each(TAKES_TOKENS)('a token in the place of a member’s own card at %s', (slot) => {
+  test.each(['an update', 'a removal of the card and a confirmation', 'a confirmation'])(
+    'is saved for the organization alone, by %s',
+    async (how) => {
+      const { card, payment, path } = await lent(slot);
+      const token = { payment_method_id: TOKENS[slot] };
+      const isUpdated = how === 'an update';
+      const update = isUpdated ? token : { payment_method_id: null };
+      if (how !== 'a confirmation') {
+        expect(await service.put(path, update, acme.owner.options)).toMatchObject({ status: 200 });
+      }
+      const paid = await confirm(service, payment.id, acme.owner.options, isUpdated ? {} : token);
+      expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      await service.settle();
+      const kept = await expectKeptForAcme(card);
+      const shown = await read(service, payment.id, acme.owner.options);
+      expect(shown).toMatchObject({ payment_method_id: kept.id, customer_id: kept.customer_id });
+      if (slot === 'provider_a') await expectOutOfReach(kept);
+    },
+  );
+
+  test('is saved for the organization alone after the member’s card was declined', async () => {
+    const fails = slot === 'provider_a' ? 'pm_card_chargeCustomerFail' : 'cnon:card-nonce-sim-fail-on-charge';
+    const sent = { ...PERSONAL, provider_id: slot, provider_payment_method_token: fails };
+    const card = await saveMethod(service, acme.billing.options, sent);
+    const fields = { provider_id: slot, organization_id: acme.id, payment_method_id: card.id, ...SAVING };
+    const payment = await createIntent(service, acme.billing, fields);
+    expect((await confirm(service, payment.id, acme.billing.options)).status).toBe(402);
+    const paid = await confirm(service, payment.id, acme.owner.options, { payment_method_id: TOKENS[slot] });
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    const kept = await expectKeptForAcme(card);
+    if (slot === 'provider_a') await expectOutOfReach(kept);
+  });
+});
+
+test('a card that a browser gives in the place of a member’s own is not attached to the member’s customer', async () => {
+  const fails = { ...PERSONAL, provider_payment_method_token: 'pm_card_chargeCustomerFail' };
+  const card = await saveMethod(service, acme.billing.options, fails);
+  const fields = { organization_id: acme.id, payment_method_id: card.id, ...SAVING };
+  const payment = await createIntent(service, acme.billing, fields);
+  expect((await confirm(service, payment.id, acme.billing.options)).status).toBe(402);
+  const known = new Set((await service.ledger()).payment_methods.map(({ id }: ParsedJson) => id));
+  const shown = await read(service, payment.id, acme.owner.options);
+  const answer = await confirmInBrowser(service, shown, TOKENS.provider_a);
+  expect(answer.body).toMatchObject({ status: 'succeeded' });
+  await service.settle();
+  expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'succeeded' });
+  expect(await savedOfAcme()).toEqual([]);
+  const added = (await service.ledger()).payment_methods.filter(({ id }: ParsedJson) => !known.has(id));
+  expect(added.filter(({ customer }: ParsedJson) => customer !== null)).toEqual([]);
+});
+
+describe.each(SLOTS)('a member’s own card at %s', (slot) => {
+  test('pays for the organization for its own customer, and nothing is saved', async () => {
+    const { card, payment } = await lent(slot);
+    const paid = await confirm(service, payment.id, acme.billing.options);
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    expect(await savedOfAcme()).toEqual([]);
+    const taken = (await takenSince(service)).at(-1);
+    expect(taken).toMatchObject({ amount: payment.total_cents, method: card.provider_payment_method_id });
+  });
+});
+
+describe.each(SLOTS)('a member’s own customer at %s', (slot) => {
+  const DENIED = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } };
+
+  test('is not named for a payment of the organization, by a create or an update', async () => {
+    const customer = await createCustomer(service, acme.billing.options, { ...PERSONAL, provider_id: slot });
+    const named = { customer_id: customer.id };
+    const body = intentBody({ provider_id: slot, organization_id: acme.id, ...named });
+    expect(await service.post('/payments/intents', body, acme.billing.options)).toMatchObject(DENIED);
+    const fields = { provider_id: slot, organization_id: acme.id };
+    const payment = await createIntent(service, acme.billing, fields);
+    await service.settle();
+    await service.clearProviderRequests();
+    const path = `/payments/intents/${payment.id}`;
+    expect(await service.put(path, named, acme.billing.options)).toMatchObject(DENIED);
+    expect(await service.providerRequests()).toEqual([]);
+    expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ customer_id: payment.customer_id });
+  });
+});
