@@ -24,7 +24,7 @@ import { buildWorld } from './use/world.ts';
 
 /**
  * Who may use a payment method: every use of the matrix, held against an oracle that knows the decisions only, and
- * against what the provider took. `npm test` asks half of the uses, each at one provider; `npm run test:long` asks every
+ * against what the provider took. `npm test` asks a third of the uses, each at one provider; `npm run test:long` asks every
  * use at all three.
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });

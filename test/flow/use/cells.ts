@@ -116,12 +116,12 @@ export const USES = all.filter((use) => !Object.values(LEFT_OUT).some((isLeftOut
 
 export const ALL_USES = all;
 
-/** A fixed half, spread over all that a use consists of. */
-const isOfHalf = (index: number): boolean => Math.imul(index + 1, 0x9e3779b1) >>> 31 === 0;
+/** A fixed third, spread over all that a use consists of. */
+const isOfThird = (index: number): boolean => Math.imul(index + 1, 0x9e3779b1) % 3 === 0;
 
-/** Half of the uses, each at one provider, the next at the next one; or every use at every provider. */
+/** A third of the uses, each at one provider, the next at the next one; or every use at every provider. */
 export const cellsOf = (whole: boolean): Cell[] =>
-  USES.filter((_, index) => whole || isOfHalf(index)).flatMap((use, index) => {
+  USES.filter((_, index) => whole || isOfThird(index)).flatMap((use, index) => {
     const providers = whole ? PROVIDERS : [PROVIDERS[index % PROVIDERS.length] ?? 'provider_a'];
     return providers.map((provider) => ({ ...use, provider }));
   });
