@@ -1,33 +1,26 @@
-// Imports run one way: core <- what knows no resource <- resources <- functions <- infra, test.
+// Imports run one way: shared/ <- functions <- infra, test; and within each area down the list of floors.json.
 
-/** Folders of shared/ from the innermost out. A folder imports those before it and, where `peers`, its own row. */
-const LAYERS = [
-  { folders: ['core/', 'settings\\.ts$'] },
-  { folders: ['table/', 'events/', 'observability/', 'identity/'] },
-  { folders: ['idempotency/', 'access/'] },
-  { folders: ['http/'] },
-  { folders: ['[a-z-]+/'], peers: true },
-  { folders: ['runtime\\.ts$'] },
-];
+const floors = require('./floors.json');
 
-const inShared = (folders) => `^shared/(${folders.join('|')})`;
-const inner = (index) => LAYERS.slice(0, index).flatMap(({ folders }) => folders);
 const DYNAMODB = '(^|/)node_modules/@aws-sdk/(client-dynamodb|lib-dynamodb|util-dynamodb)/';
 
-const layerRules = LAYERS.flatMap(({ folders, peers }, index) =>
-  (peers ? [folders] : folders.map((folder) => [folder])).map((own) => ({
-    name: `one-way-${own[0].replace(/\W.*$/, '') || 'resources'}`,
-    comment: 'shared/ is layered: an inner folder knows nothing of an outer one',
-    severity: 'error',
-    from: { path: inShared(own), pathNot: peers ? inShared(inner(index)) : undefined },
-    to: { path: '^(shared|functions|infra|test)/', pathNot: inShared([...inner(index), ...own]) },
-  })),
+/** A floor imports itself and the floors below it: never up, never sideways within its row. */
+const floorRules = Object.entries(floors).flatMap(([area, rows]) =>
+  rows.flatMap((row, at) =>
+    [row].flat().map((own) => ({
+      name: `floor-${area}-${own}`.replaceAll('/', '-'),
+      comment: 'floors.json lists the floors from the ground up; an import runs down that list',
+      severity: 'error',
+      from: { path: `^${area}/${own}/[^/]+$` },
+      to: { path: `^${area}/`, pathNot: `^${area}/(${[...rows.slice(0, at).flat(), own].join('|')})/[^/]+$` },
+    })),
+  ),
 );
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    ...layerRules,
+    ...floorRules,
     {
       name: 'shared-is-hosted',
       comment: 'shared/ knows neither its entries nor its hosts',
@@ -45,17 +38,17 @@ module.exports = {
     {
       name: 'entries-are-no-library',
       comment:
-        'an entry imports declarations and shared/, never another entry; default.ts and document.ts alone read the catalogue',
+        'an entry imports declarations and shared/, never another entry; functions/api alone reads the catalogue',
       severity: 'error',
-      from: { path: '^functions/', pathNot: '(^functions/(catalogue|default|document)|/(endpoints|triggers))\\.ts$' },
-      to: { path: '^functions/', pathNot: '(^functions/document|/(endpoints|triggers))\\.ts$' },
+      from: { path: '^functions/', pathNot: '(^functions/api/[a-z]+|/[a-z-]*(endpoints|triggers))\\.ts$' },
+      to: { path: '^functions/', pathNot: '(^functions/api/document|/[a-z-]*(endpoints|triggers))\\.ts$' },
     },
     {
       name: 'infra-reads-declarations',
       comment: 'hosts load entries by their id; they import declarations, and the document made of them',
       severity: 'error',
       from: { path: '^infra/' },
-      to: { path: '^functions/', pathNot: '(^functions/(catalogue|document)|/(endpoints|triggers))\\.ts$' },
+      to: { path: '^functions/', pathNot: '(^functions/api/(catalogue|document)|/[a-z-]*(endpoints|triggers))\\.ts$' },
     },
     {
       name: 'nothing-imports-test',
@@ -69,7 +62,7 @@ module.exports = {
         "the simulator's rules of currencies and amounts share nothing with the adapters', so that a mistake shows",
       severity: 'error',
       from: { path: '^infra/local/simulator/' },
-      to: { path: '^shared/', pathNot: '^shared/settings\\.ts$' },
+      to: { path: '^shared/', pathNot: '^shared/core/settings\\.ts$' },
     },
     {
       name: 'deployment-without-local',
@@ -93,9 +86,10 @@ module.exports = {
     },
     {
       name: 'stores-are-private',
-      comment: "a resource may import another's domain file or use case, never its store",
+      comment:
+        "a resource may import another's domain file or use case, never its store; removal deletes what stores hold",
       severity: 'error',
-      from: { path: '^shared/([^/]+)/' },
+      from: { path: '^shared/([^/]+)/', pathNot: '^shared/removal/' },
       to: { path: '^shared/[^/]+/store\\.ts$', pathNot: '^shared/$1/' },
     },
     {
@@ -103,19 +97,13 @@ module.exports = {
       comment: 'provider.ts is the port and registry.ts its only way to an adapter',
       severity: 'error',
       from: { path: '^(shared|functions)/', pathNot: '^shared/providers/' },
-      to: { path: '^shared/providers/[^/]+/' },
-    },
-    {
-      name: 'adapters-know-no-other',
-      severity: 'error',
-      from: { path: '^shared/providers/([^/]+)/' },
-      to: { path: '^shared/providers/[^/]+/', pathNot: '^shared/providers/$1/' },
+      to: { path: '^shared/providers/(stripe|paypal|square|braintree)/' },
     },
     {
       name: 'adapters-answer-outcomes',
       comment: 'an adapter is bundled apart: an error class of ours would be another class there',
       severity: 'error',
-      from: { path: '^shared/providers/[^/]+/' },
+      from: { path: '^shared/providers/(port|wire|stripe|paypal|square|braintree)/' },
       to: { path: '^shared/core/errors\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { exit, stderr } from 'node:process';
 import { App } from 'aws-cdk-lib';
-import { endpoints, triggers } from '../functions/catalogue.ts';
-import { SettingsError } from '../shared/settings.ts';
+import { endpoints, triggers } from '../functions/api/catalogue.ts';
+import { SettingsError } from '../shared/core/settings.ts';
 import { build, DEFAULT_ID, FUNCTIONS_FOLDER } from './build.ts';
-import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
 import { addService } from './stacks/service.ts';
+import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
 /** Bundles every function once and writes the stacks to cdk.out: offline, without credentials or look-ups. */
 const root = resolve(import.meta.dirname, '..');

@@ -2,15 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { build as esbuild, type Metafile } from 'esbuild';
-import { endpoints, triggers } from '../functions/catalogue.ts';
-import { ADAPTERS } from '../shared/settings.ts';
-import { ADAPTER_FOLDER, adaptersApart } from './adapters-apart.ts';
+import { endpoints, triggers } from '../functions/api/catalogue.ts';
+import { ADAPTERS } from '../shared/core/settings.ts';
 import { writeClient } from './client.ts';
-import { documentMade } from './document-made.ts';
-import { leftOut } from './left-out.ts';
+import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
+import { documentMade } from './stage/document-made.ts';
+import { leftOut } from './stage/left-out.ts';
 
 /** The function that answers what no route matches: the one entry that the catalogue does not name. */
-export const DEFAULT_ID = 'default';
+export const DEFAULT_ID = 'api.default';
 
 export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
 

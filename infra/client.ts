@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import * as z from 'zod';
-import { apiDocumentAt } from '../functions/document.ts';
+import { apiDocumentAt } from '../functions/api/document.ts';
 
 /**
  * Writes the typed client of the API as a package: the document's types, and openapi-fetch bound to them. Nothing in it

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Command, Option } from 'commander';
 import { putWebhooks } from './put-webhooks.ts';
-import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
+import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
 /** What `npm run deploy` is told, beside the settings. */
 export interface Given {

@@ -1,5 +1,5 @@
 import { argv, stdout } from 'node:process';
-import { apiDocumentAt } from '../functions/document.ts';
+import { apiDocumentAt } from '../functions/api/document.ts';
 
 /** `npm run openapi [-- <base URL>]`: the API document on standard output, as a host serves it at /openapi.json. */
 const LOCAL = 'http://127.0.0.1:3000';

@@ -4,8 +4,8 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { namesTarget, parseTargets } from '../shared/webhooks/targets.ts';
-import { type DeploymentSettings, webhookSecretName } from './settings.ts';
+import { namesTarget, parseTargets } from '../shared/webhooks/outbound/targets.ts';
+import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 

@@ -8,25 +8,25 @@ import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
-import { MINUTE, type Now } from './core/time.ts';
-import { openBus } from './events/bus.ts';
-import type { WebDeps } from './http/exchange.ts';
-import { identityClient } from './identity/identity.ts';
-import { jsonLog } from './observability/logger.ts';
-import { openProviders } from './providers/registry.ts';
 import {
   type Environment,
   isWeakGuestSecret,
-  list,
+  listSetting,
   type ProviderSlot,
   parseSettings,
   type SlotSettings,
   WEAK_GUEST_SECRET,
-} from './settings.ts';
+} from './core/settings.ts';
+import { MINUTE, type Now } from './core/time.ts';
+import { openBus } from './events/bus.ts';
+import type { WebDeps } from './http/exchange.ts';
+import { identityClient } from './identity/identity.ts';
+import { openQueues } from './messaging/queues.ts';
+import { jsonLog } from './observability/logger.ts';
+import { openProviders } from './providers/registry/registry.ts';
 import { openTable } from './table/table.ts';
-import { openPost } from './webhooks/post.ts';
-import { parseTargets, type Target } from './webhooks/targets.ts';
-import { openQueues } from './workers/queues.ts';
+import { openPost } from './webhooks/outbound/post.ts';
+import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
 /**
  * Dependencies from the environment, once a cold start; the only reader of process.env. Each is built when it is first
@@ -41,7 +41,7 @@ let host: HostEnvironment = { env: process.env, now: Date.now };
 let generation = 0;
 
 /** The host says which environment and which clock count. On Lambda nobody calls it: it is the process's own. */
-export const hostedBy = (environment: HostEnvironment): void => {
+export const setHost = (environment: HostEnvironment): void => {
   host = environment;
   generation += 1;
 };
@@ -100,7 +100,7 @@ const guestSecrets = perHost(() => {
   let told = '';
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
-    const given = arn === '' ? GUEST_TOKEN_SECRET : list.parse(await secrets()(arn));
+    const given = arn === '' ? GUEST_TOKEN_SECRET : listSetting.parse(await secrets()(arn));
     if (STAGE !== 'prod' || !given.some(isWeakGuestSecret)) return given;
     if (told !== given.join()) log().error('guest token secret refused', { reason: WEAK_GUEST_SECRET });
     told = given.join();

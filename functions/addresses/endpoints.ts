@@ -3,7 +3,7 @@ import { ADDRESS_TYPES, addressRecord, TAX_ID_TYPES } from '../../shared/address
 import { createAddressBody, listAddressesQuery, updateAddressBody } from '../../shared/addresses/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
+import { guestCreateLimits } from '../../shared/http/guests.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });

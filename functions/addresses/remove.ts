@@ -1,5 +1,5 @@
-import { deleteAddress } from '../../shared/addresses/remove.ts';
 import { lambda } from '../../shared/http/lambda.ts';
+import { deleteAddress } from '../../shared/removal/address.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { remove } from './endpoints.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { projectRecord } from '../../shared/catalog/reference-records.ts';
-import { CREATE_TIMEOUT_SECONDS } from '../../shared/customers/create.ts';
+import { projectRecord } from '../../shared/catalog/records.ts';
+import { CUSTOMER_CREATE_TIMEOUT_SECONDS } from '../../shared/customers/create.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../../shared/http/guest-limits.ts';
+import { guestCreateLimits } from '../../shared/http/guests.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -49,7 +49,7 @@ export const create = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CUSTOMER_CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
 });
 

@@ -1,5 +1,5 @@
-import { deleteCustomer } from '../../shared/customers/remove.ts';
 import { lambda } from '../../shared/http/lambda.ts';
+import { deleteCustomer } from '../../shared/removal/customer.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { remove } from './endpoints.ts';
 

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { MEMBERSHIP_STATUSES, membershipRecord } from '../../shared/memberships/membership.ts';
-import { entityNamed } from '../../shared/memberships/read.ts';
-import { listMembershipsQuery } from '../../shared/memberships/requests.ts';
+import { entityNamed, listMembershipsQuery } from '../../shared/memberships/read.ts';
 
 const none = z.object({});
 

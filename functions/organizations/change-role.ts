@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { changeRole } from '../../shared/organizations/change-members.ts';
+import { changeRole } from '../../shared/organizations/members.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { changeRole as spec } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { listMembers } from '../../shared/organizations/list-members.ts';
+import { listMembers } from '../../shared/organizations/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listMembers as spec } from './endpoints.ts';
 

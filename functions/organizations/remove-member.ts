@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { removeMember } from '../../shared/organizations/change-members.ts';
+import { removeMember } from '../../shared/organizations/members.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { removeMember as spec } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { deleteOrganization } from '../../shared/organizations/remove.ts';
+import { deleteOrganization } from '../../shared/removal/organization.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { remove } from './endpoints.ts';
 

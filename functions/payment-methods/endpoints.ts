@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
-import type { Reference } from '../../shared/access/record-kind.ts';
+import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits, guestDeclineLimits, withoutSession } from '../../shared/http/guest-limits.ts';
-import { CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
+import { guestCreateLimits, guestDeclineLimits, withoutSession } from '../../shared/http/guests.ts';
+import { METHOD_CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import {
   billingAddressBody,
@@ -40,7 +40,7 @@ const addressNamed = ({
   billing_address_id: id,
 }: {
   readonly billing_address_id?: string | null | undefined;
-}): readonly Reference[] => (id ? [{ kind: addressRecord, id }] : []);
+}): readonly NamedRecord[] => (id ? [{ kind: addressRecord, id }] : []);
 
 /**
  * Each saved method is tried at its provider: 20 an hour per owner. Owners cost nothing to make, so a user's saves for all
@@ -110,7 +110,7 @@ export const create = endpoint({
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: METHOD_CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
 });
 

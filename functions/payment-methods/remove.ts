@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { deleteMethod } from '../../shared/payment-methods/remove.ts';
+import { deleteMethod } from '../../shared/removal/payment-method.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { remove } from './endpoints.ts';
 

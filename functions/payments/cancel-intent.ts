@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { cancelPayment } from '../../shared/payments/cancel.ts';
+import { cancelPayment } from '../../shared/payments/commands/cancel.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { cancelIntent } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { confirmPayment } from '../../shared/payments/confirm.ts';
+import { confirmPayment } from '../../shared/payments/commands/confirm.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { confirm } from './endpoints.ts';
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
+import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
@@ -10,20 +11,25 @@ import {
   guestDeclineLimits,
   guestListLimits,
   withoutSession,
-} from '../../shared/http/guest-limits.ts';
+} from '../../shared/http/guests.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
-import { CREATE_TIMEOUT_SECONDS } from '../../shared/payments/create.ts';
-import { getPaymentQuery, guestListQuery, listPaymentsQuery } from '../../shared/payments/queries.ts';
-import { paymentByProviderId, paymentRecord } from '../../shared/payments/record.ts';
-import { methodUsedBy, namedBy, projectNamed } from '../../shared/payments/references.ts';
-import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/requests.ts';
-import { timelineSchema } from '../../shared/payments/timeline.ts';
+import { PAYMENT_CREATE_TIMEOUT_SECONDS } from '../../shared/payments/commands/create.ts';
+import {
+  confirmBody,
+  createIntentBody,
+  methodsUsedBy,
+  recordsNamedBy,
+  updateIntentBody,
+} from '../../shared/payments/commands/requests.ts';
+import { paymentByProviderId, paymentRecord } from '../../shared/payments/record/payment.ts';
 import {
   confirmationSchema,
   createdPaymentSchema,
   guestPaymentSchema,
   paymentViewSchema,
-} from '../../shared/payments/view-schema.ts';
+} from '../../shared/payments/record/view.ts';
+import { getPaymentQuery, guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
+import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 
 const MINUTE = 60;
 const HOUR = 3_600;
@@ -52,8 +58,8 @@ const create = {
   access: {
     action: 'canManagePayments',
     organization: 'session by default',
-    references: namedBy,
-    uses: methodUsedBy,
+    references: recordsNamedBy,
+    uses: methodsUsedBy,
     alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
   },
   params: none,
@@ -66,7 +72,7 @@ const create = {
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: PAYMENT_CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
 } as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
@@ -90,7 +96,7 @@ export const updateIntent = endpoint({
   path: '/payments/intents/{id}',
   summary: 'Update a payment intent before its confirmation',
   auth: 'session',
-  access: { action: 'canManagePayments', record: paymentRecord, references: namedBy, uses: methodUsedBy },
+  access: { action: 'canManagePayments', record: paymentRecord, references: recordsNamedBy, uses: methodsUsedBy },
   params: byId,
   query: none,
   body: updateIntentBody,
@@ -152,7 +158,7 @@ export const confirm = endpoint({
   path: '/payments/confirm/{id}',
   summary: 'Confirm a payment from the server',
   auth: 'session-or-token',
-  access: { action: 'canManagePayments', record: paymentRecord, uses: methodUsedBy },
+  access: { action: 'canManagePayments', record: paymentRecord, uses: methodsUsedBy },
   params: byId,
   query: none,
   body: confirmBody,
@@ -264,7 +270,7 @@ export const listGuest = endpoint({
   summary: "List a guest's payments by e-mail",
   auth: 'public',
   params: byEmail,
-  query: guestListQuery,
+  query: guestPaymentsQuery,
   body: null,
   response: z.array(guestPaymentSchema),
   status: 200,

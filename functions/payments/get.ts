@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { getPayment } from '../../shared/payments/get.ts';
+import { getPayment } from '../../shared/queries/get-payment.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { get } from './endpoints.ts';
 

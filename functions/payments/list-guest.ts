@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { listGuestPayments } from '../../shared/payments/list-guest.ts';
+import { listGuestPayments } from '../../shared/queries/guest-lists.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listGuest } from './endpoints.ts';
 

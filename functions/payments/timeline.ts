@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { paymentTimeline } from '../../shared/payments/timeline.ts';
+import { paymentTimeline } from '../../shared/queries/payment-timeline.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { timeline } from './endpoints.ts';
 

@@ -1,23 +1,23 @@
 import * as z from 'zod';
-import type { Reference } from '../../shared/access/record-kind.ts';
+import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
-import { productRecord, projectRecord } from '../../shared/catalog/reference-records.ts';
+import { projectNamed } from '../../shared/catalog/kinds.ts';
+import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guest-limits.ts';
-import { methodUsedBy, projectNamed } from '../../shared/payments/references.ts';
-import { CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/create.ts';
+import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
+import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
+import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
+import { SUBSCRIPTION_CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/commands/create.ts';
 import {
   billingAddressBody,
   type CreateSubscriptionBody,
   cancelBody,
   createSubscriptionBody,
-  guestListQuery,
-  listSubscriptionsQuery,
   updateSubscriptionBody,
-} from '../../shared/subscriptions/requests.ts';
-import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
+} from '../../shared/subscriptions/commands/requests.ts';
+import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -59,9 +59,9 @@ const addressNamed = ({
   billing_address_id: id,
 }: {
   readonly billing_address_id?: string | null | undefined;
-}): readonly Reference[] => (id ? [{ kind: addressRecord, id }] : []);
+}): readonly NamedRecord[] => (id ? [{ kind: addressRecord, id }] : []);
 
-const namedBy = (body: CreateSubscriptionBody): readonly Reference[] => [
+const namedBy = (body: CreateSubscriptionBody): readonly NamedRecord[] => [
   { kind: customerRecord, id: body.customer_id },
   ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
   ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
@@ -78,7 +78,7 @@ export const create = endpoint({
     action: 'canManageSubscriptions',
     organization: 'session by default',
     references: namedBy,
-    uses: methodUsedBy,
+    uses: methodsUsedBy,
   },
   params: none,
   query: none,
@@ -104,7 +104,7 @@ export const create = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: SUBSCRIPTION_CREATE_TIMEOUT_SECONDS,
   memoryMb: 256,
 });
 
@@ -173,7 +173,7 @@ export const update = endpoint({
   access: {
     action: 'canManageSubscriptions',
     record: subscriptionRecord,
-    uses: methodUsedBy,
+    uses: methodsUsedBy,
   },
   body: updateSubscriptionBody,
   errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH'],
@@ -242,7 +242,7 @@ export const listGuest = endpoint({
   summary: "List a guest's subscriptions by e-mail",
   auth: 'public',
   params: byEmail,
-  query: guestListQuery,
+  query: guestSubscriptionsQuery,
   body: null,
   response: z.array(guestSubscriptionSchema),
   status: 200,

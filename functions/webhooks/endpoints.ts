@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
+import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
-import { PROVIDER_SLOTS } from '../../shared/settings.ts';
-import { LOG_STATUSES } from '../../shared/webhooks/log.ts';
-import { logView } from '../../shared/webhooks/log-view.ts';
+import { logView } from '../../shared/webhooks/logs/read.ts';
+import { LOG_STATUSES } from '../../shared/webhooks/record/log-entry.ts';
 
 const MINUTE = 60;
 const none = z.object({});

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { receiveProviderEvent } from '../../shared/webhooks/receive.ts';
+import { receiveProviderEvent } from '../../shared/webhooks/inbound/receive.ts';
 import { providerC } from './endpoints.ts';
 
 export const handler = lambda(providerC, moneyDeps, (deps, request) =>

@@ -1,5 +1,5 @@
+import { queueConsumer } from '../../shared/messaging/consumers.ts';
 import { workerDeps } from '../../shared/runtime.ts';
-import { applyProviderEvent } from '../../shared/workers/apply-provider-event.ts';
-import { queueConsumer } from '../../shared/workers/consumer.ts';
+import { applyProviderEvent } from '../../shared/webhooks/inbound/apply.ts';
 
 export const handler = queueConsumer('apply-provider-event', workerDeps, applyProviderEvent);

@@ -1,6 +1,6 @@
+import { batchConsumer } from '../../shared/messaging/consumers.ts';
 import { dispatchDeps } from '../../shared/runtime.ts';
-import { dispatchWebhooks } from '../../shared/webhooks/dispatch.ts';
-import { outboundEventOf } from '../../shared/webhooks/outbound-event.ts';
-import { batchConsumer } from '../../shared/workers/consumer.ts';
+import { dispatchWebhooks } from '../../shared/webhooks/outbound/dispatch.ts';
+import { outboundEventOf } from '../../shared/webhooks/record/outbound-event.ts';
 
 export const handler = batchConsumer('webhook-dispatch', dispatchDeps, outboundEventOf, dispatchWebhooks);

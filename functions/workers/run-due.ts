@@ -1,5 +1,5 @@
+import { queueConsumer } from '../../shared/messaging/consumers.ts';
 import { workerDeps } from '../../shared/runtime.ts';
-import { queueConsumer } from '../../shared/workers/consumer.ts';
-import { runDue } from '../../shared/workers/due.ts';
+import { runDue } from '../../shared/workers/run-due.ts';
 
 export const handler = queueConsumer('run-due', workerDeps, runDue);

@@ -1,4 +1,4 @@
-import type { Trigger } from '../../shared/workers/trigger.ts';
+import type { Trigger } from '../../shared/messaging/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
 const RECORDS = ['PAY', 'CUS', 'SUB', 'MBR', 'EVT'];

@@ -4,7 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { QueueName } from '../../shared/core/rights.ts';
-import type { ProviderSlot } from '../../shared/settings.ts';
+import type { ProviderSlot } from '../../shared/core/settings.ts';
 import type { Alarms } from './alarm.ts';
 
 /** CDK's classes, not its interfaces: those do not fit exactOptionalPropertyTypes. What is kept: everything that outlives a change of the functions. */

@@ -5,7 +5,7 @@ import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { acknowledge } from '../acknowledged.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
 import type { ServiceContext } from './context.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
 

@@ -5,8 +5,8 @@ import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { QueueTrigger } from '../../shared/workers/trigger.ts';
-import { acknowledge } from '../acknowledged.ts';
+import type { QueueTrigger } from '../../shared/messaging/trigger.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
 import { serviceAlarm } from './alarm.ts';
 import type { KeptResources, ServiceContext } from './context.ts';
 import { allow, queueEnvironment } from './rights.ts';

@@ -1,8 +1,8 @@
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Right } from '../../shared/core/rights.ts';
-import { PROVIDER_SLOTS } from '../../shared/settings.ts';
-import { TABLE } from '../../shared/table/schema.ts';
+import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
+import { TABLE } from '../../shared/table/keys.ts';
 import type { ServiceContext } from './context.ts';
 
 /** Exactly what each right allows. Nothing may scan; a transaction is authorised by the actions of its items. */

@@ -12,7 +12,7 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Right } from '../../shared/core/rights.ts';
-import { acknowledge } from '../acknowledged.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
 import type { ServiceContext } from './context.ts';
 import { allow, environmentOf, statementsOf } from './rights.ts';
 

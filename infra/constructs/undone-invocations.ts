@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Subscription, SubscriptionProtocol } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledged.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 
 /** A run that failed is made good by the next one: its letter is evidence, and goes by itself. */

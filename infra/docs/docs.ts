@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { floorParts } from './floors.ts';
 import { settingsTables } from './settings-table.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
@@ -19,6 +20,7 @@ const routes = (): string =>
   ].join('\n');
 
 export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+  'docs/architecture.md': floorParts,
   'docs/settings.md': settingsTables,
   'docs/states.md': stateDiagrams,
   'docs/routes.md': () => ({ routes: routes() }),

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { PROVIDER_SLOTS, serviceSettings, slotFields } from '../../shared/settings.ts';
-import { globalFields, nodeFields } from '../../shared/webhooks/targets.ts';
-import { functionEnvironment, hostSchema } from '../local/environment.ts';
-import { deploymentSchema, SECRET_SETTINGS, STACK_SETTINGS } from '../settings.ts';
+import { PROVIDER_SLOTS, serviceSettings, slotFields } from '../../shared/core/settings.ts';
+import { globalFields, nodeFields } from '../../shared/webhooks/outbound/targets.ts';
+import { functionEnvironment, hostSchema } from '../local/machine/environment.ts';
+import { deploymentSchema, SECRET_SETTINGS, STACK_SETTINGS } from '../stage/settings.ts';
 
 /** The tables of docs/settings.md: of each setting its name, values, default and meaning, as the schemas say that parse it. */
 interface Setting {

@@ -1,5 +1,5 @@
-import { TRANSITIONS as ofPayments } from '../../shared/payments/transitions.ts';
-import { TRANSITIONS as ofSubscriptions } from '../../shared/subscriptions/transitions.ts';
+import { PAYMENT_TRANSITIONS as ofPayments } from '../../shared/payments/record/states.ts';
+import { SUBSCRIPTION_TRANSITIONS as ofSubscriptions } from '../../shared/subscriptions/record/states.ts';
 
 /** The diagrams of docs/states.md: every legal change of the tables that decide, by its causes. */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;

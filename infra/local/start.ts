@@ -1,9 +1,9 @@
-import { SettingsError } from '../../shared/settings.ts';
-import { closedParts } from './closed.ts';
-import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './environment.ts';
-import { type Host, startHost } from './host.ts';
-import { DEMO_SESSIONS } from './identity.ts';
-import { StartError } from './start-error.ts';
+import { SettingsError } from '../../shared/core/settings.ts';
+import { disabledParts } from './control/disabled-parts.ts';
+import { type Host, startHost } from './host/host.ts';
+import { DEMO_SESSIONS } from './identity/identity.ts';
+import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './machine/environment.ts';
+import { StartError } from './machine/start-error.ts';
 
 /** `npm start`: the local host as a command. */
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -18,7 +18,7 @@ const main = async (): Promise<void> => {
   const host = await startHost({ port, dataDir, log: complain, onLoss });
   stopOnSignal(host);
   introduce(host, `${host.baseUrl}${basePath}`);
-  for (const { reason } of await closedParts(host.env)) print(reason);
+  for (const { reason } of await disabledParts(host.env)) print(reason);
   await host.warm();
 };
 

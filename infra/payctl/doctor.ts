@@ -1,9 +1,9 @@
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import type { KnownPayment, PaymentProvider } from '../../shared/providers/provider.ts';
-import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
-import { TABLE } from '../../shared/table/schema.ts';
-import { whyClosed, whyNoBearerTokens } from '../local/closed.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
+import type { KnownPayment, PaymentProvider } from '../../shared/providers/port/provider.ts';
+import { TABLE } from '../../shared/table/keys.ts';
+import { whyClosed, whyNoBearerTokens } from '../local/control/disabled-parts.ts';
 import { attributesOf } from './dead-letters.ts';
 import type { Place } from './place.ts';
 import { columns, type Report, wordsOf } from './report.ts';

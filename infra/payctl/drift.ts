@@ -1,9 +1,9 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { DomainError } from '../../shared/core/errors.ts';
-import { isVisible, type Payment, paymentOf } from '../../shared/payments/payment.ts';
-import { paymentStore } from '../../shared/payments/store.ts';
-import { isStuck } from '../../shared/payments/stuck.ts';
-import { storeRead } from '../../shared/payments/sync.ts';
+import { storeReading } from '../../shared/payments/attempts/reconcile.ts';
+import { isStuck } from '../../shared/payments/record/due.ts';
+import { isVisiblePayment, type Payment, paymentOf } from '../../shared/payments/record/payment.ts';
+import { paymentStore } from '../../shared/payments/record/store.ts';
 import { compared, type Drift, unfinished } from './judge.ts';
 import type { Place } from './place.ts';
 import { columns, progress, type Report } from './report.ts';
@@ -67,16 +67,16 @@ const wordOf = ({ fixed, kind }: Found): string => {
 
 const look = async (place: Place, seen: Payment, fix: boolean): Promise<Found | undefined> => {
   const { deps } = place;
-  if (isVisible(seen) && !(await compared(place, seen)).drift) return undefined;
+  if (isVisiblePayment(seen) && !(await compared(place, seen)).drift) return undefined;
   // It may just have moved on.
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(seen.id);
   if (!payment) return undefined;
-  if (!isVisible(payment)) return unfinished(payment);
+  if (!isVisiblePayment(payment)) return unfinished(payment);
   const { drift: still, report } = await compared(place, payment);
   if (!still || !fix || still.kind !== 'status differs' || !report) return still;
   try {
-    const { outcome } = await storeRead(deps, store, payment, report, 'sync');
+    const { outcome } = await storeReading(deps, store, payment, report, 'sync');
     return outcome === 'overtaken' ? look(place, seen, fix) : { ...still, fixed: outcome === 'stored' };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -105,7 +105,7 @@ async function* pagesOf(
       }),
     );
     // What is being created this moment is nobody's yet.
-    yield Items.map(paymentOf).filter((one) => isVisible(one) || isStuck(one, 'nobody can say', deps.now()));
+    yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'nobody can say', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }

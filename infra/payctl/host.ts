@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DEMO_SESSIONS } from '../local/identity.ts';
+import { DEMO_SESSIONS } from '../local/identity/identity.ts';
 import { type Control, NotReachable } from './control.ts';
 import type { Place } from './place.ts';
 import { columns, type Report } from './report.ts';

@@ -1,10 +1,11 @@
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { instant } from '../../shared/core/time.ts';
-import { knownOf } from '../../shared/payments/changes.ts';
-import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
-import { asTaken, mismatchOf } from '../../shared/payments/taken.ts';
-import { decideRead, RESEND_WITHIN_MS } from '../../shared/payments/transitions.ts';
-import type { ProviderPayment } from '../../shared/providers/provider.ts';
+import { findMismatch, matchAmount } from '../../shared/payments/record/amounts.ts';
+import { decideRead } from '../../shared/payments/record/decisions.ts';
+import { RESEND_WITHIN_MS } from '../../shared/payments/record/due.ts';
+import type { Payment, VisiblePayment } from '../../shared/payments/record/payment.ts';
+import { providerReference } from '../../shared/payments/record/versions.ts';
+import type { ProviderPayment } from '../../shared/providers/port/provider.ts';
 import type { Place } from './place.ts';
 
 /** One payment here against the provider's word. `undefined`: they agree. */
@@ -32,7 +33,7 @@ export const compared = async (
   if (payment.providerIntentId === undefined) return { drift: undefined, report: undefined };
   const provider = await deps.providers.find(payment.providerId);
   const found: Outcome<ProviderPayment> = provider?.can.payments
-    ? await provider.findPayment(knownOf(payment))
+    ? await provider.findPayment(providerReference(payment))
     : { kind: 'unknown', reason: 'unreachable' };
   return { drift: driftOf(payment, found, deps.now()), report: found.kind === 'done' ? found.value : undefined };
 };
@@ -55,7 +56,7 @@ const driftOf = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: 
   if (found.kind === 'unknown' || found.kind === 'not_done') return of('cannot be read', payment.status, found.reason);
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
-  const mismatch = asTaken(payment, report) ? undefined : mismatchOf(payment, report);
+  const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
   if (mismatch === 'amount differs') return of(mismatch, String(payment.totalCents), String(report.amountCents));
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   const decision = decideRead(payment, report);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type Closed, type Outbound, PARTS } from '../local/closed.ts';
-import { functionEnvironment, operatorEnvironment, queueUrl } from '../local/environment.ts';
-import { isSecretSetting } from '../local/told.ts';
+import { type Closed, type Outbound, PARTS } from '../local/control/disabled-parts.ts';
+import { isSecretSetting } from '../local/control/start-report.ts';
+import { functionEnvironment, operatorEnvironment, queueUrl } from '../local/machine/environment.ts';
 import { controlOf } from './control.ts';
 import { localFailures } from './local-failures.ts';
 import type { Site } from './site.ts';

@@ -1,7 +1,7 @@
 import { exit, stderr } from 'node:process';
 import { Command, Option } from 'commander';
-import { SettingsError } from '../../shared/settings.ts';
-import type { Stage } from '../settings.ts';
+import { SettingsError } from '../../shared/core/settings.ts';
+import type { Stage } from '../stage/settings.ts';
 import { NotReachable } from './control.ts';
 import { listDeadLetters } from './dead-letters.ts';
 import { doctor, doctorOfSettings } from './doctor.ts';

@@ -2,13 +2,13 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { parseSettings, type Settings } from '../../shared/core/settings.ts';
+import { openQueues, type Queues } from '../../shared/messaging/queues.ts';
 import type { Log } from '../../shared/observability/logger.ts';
-import type { MoneyDeps } from '../../shared/payments/deps.ts';
-import { openProviders } from '../../shared/providers/registry.ts';
-import { hostedBy, moneyDeps } from '../../shared/runtime.ts';
-import { parseSettings, type Settings } from '../../shared/settings.ts';
-import { openQueues, type Queues } from '../../shared/workers/queues.ts';
-import type { Stage } from '../settings.ts';
+import type { MoneyDeps } from '../../shared/providers/registry/deps.ts';
+import { openProviders } from '../../shared/providers/registry/registry.ts';
+import { moneyDeps, setHost } from '../../shared/runtime.ts';
+import type { Stage } from '../stage/settings.ts';
 import { localSite } from './local-site.ts';
 import { withSecretsOf } from './secrets.ts';
 import type { Site } from './site.ts';
@@ -39,7 +39,7 @@ export interface PlaceOptions {
 export const openPlace = async (options: PlaceOptions): Promise<Place> => {
   const site = options.stage === undefined ? await localSite(options.url) : await stageSite(options.stage);
   const env = { ...site.env, LOG_LEVEL: 'silent' };
-  hostedBy({ env, now: site.now });
+  setHost({ env, now: site.now });
   const settings = parseSettings(env);
   const datesSeen: { theirs: number; ours: number }[] = [];
   const providers = openProviders({

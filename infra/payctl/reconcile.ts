@@ -1,10 +1,10 @@
 import { DomainError } from '../../shared/core/errors.ts';
+import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { instant } from '../../shared/core/time.ts';
-import { finishCreation } from '../../shared/payments/creation.ts';
-import { isVisible, type Payment } from '../../shared/payments/payment.ts';
-import { type PaymentStore, paymentStore } from '../../shared/payments/store.ts';
-import { storeRead } from '../../shared/payments/sync.ts';
-import { PROVIDER_SLOTS } from '../../shared/settings.ts';
+import { createIntent } from '../../shared/payments/attempts/create-intent.ts';
+import { storeReading } from '../../shared/payments/attempts/reconcile.ts';
+import { isVisiblePayment, type Payment } from '../../shared/payments/record/payment.ts';
+import { type PaymentStore, paymentStore } from '../../shared/payments/record/store.ts';
 import { findAlias } from '../../shared/table/alias.ts';
 import { NotReachable } from './control.ts';
 import { compared, unfinished } from './judge.ts';
@@ -20,9 +20,9 @@ export const reconcile = async (place: Place, id: string): Promise<Report> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(await ourId(place, id));
   if (!payment) throw new NotReachable(`there is no payment ${id}`);
-  if (!isVisible(payment)) return finish(place, store, payment);
+  if (!isVisiblePayment(payment)) return finish(place, store, payment);
   const { drift, report } = await compared(place, payment);
-  const stored = report && (await storeRead(deps, store, payment, report, 'sync'));
+  const stored = report && (await storeReading(deps, store, payment, report, 'sync'));
   if (stored?.outcome === 'overtaken') return reconcile(place, id);
   const after = stored?.payment ?? payment;
   const outcome = stored?.outcome ?? drift?.kind ?? 'never told to its provider';
@@ -45,7 +45,7 @@ const finish = async ({ deps }: Place, store: PaymentStore, payment: Payment): P
   }
   const outcome = await create(deps, store, payment);
   const left = await store.load(id);
-  const finding = left && !isVisible(left) ? unfinished(left) : null;
+  const finding = left && !isVisiblePayment(left) ? unfinished(left) : null;
   const after = left?.status ?? 'removed';
   return {
     json: { payment_id: id, before: payment.status, after, outcome, finding },
@@ -60,7 +60,7 @@ const finish = async ({ deps }: Place, store: PaymentStore, payment: Payment): P
 /** @returns `created`, or why not. */
 const create = async (deps: Place['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
   try {
-    await finishCreation(deps, store, await deps.providers.forPayments(payment.providerId), payment);
+    await createIntent(deps, store, await deps.providers.forPayments(payment.providerId), payment);
     return 'created';
   } catch (error) {
     if (error instanceof DomainError) return `${error.code}: ${error.message}`;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { deliveryKey, logKey } from '../../shared/table/keys.ts';
-import { type Delivery, deliveryOf } from '../../shared/webhooks/delivery.ts';
-import { matches } from '../../shared/webhooks/filters.ts';
-import { logPartitions, logRecordOf } from '../../shared/webhooks/log.ts';
+import { matches } from '../../shared/webhooks/outbound/targets.ts';
+import { type Delivery, deliveryOf } from '../../shared/webhooks/record/delivery.ts';
+import { logPartitions, logRecordOf } from '../../shared/webhooks/record/log-entry.ts';
 import type { Place } from './place.ts';
 import { columns, progress, type Report } from './report.ts';
 

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import type { ProviderSlot, Settings, SlotSettings } from '../../shared/settings.ts';
+import type { ProviderSlot, Settings, SlotSettings } from '../../shared/core/settings.ts';
 
 const secretSchema = z.record(z.string(), z.string());
 

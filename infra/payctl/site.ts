@@ -1,5 +1,5 @@
 import type { Now } from '../../shared/core/time.ts';
-import type { Closed, Outbound } from '../local/closed.ts';
+import type { Closed, Outbound } from '../local/control/disabled-parts.ts';
 import type { Control } from './control.ts';
 import type { FailureStore } from './given-up.ts';
 

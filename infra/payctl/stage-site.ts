@@ -9,8 +9,8 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import * as z from 'zod';
 import type { QueueName } from '../../shared/core/rights.ts';
-import { list } from '../../shared/settings.ts';
-import { outboundOf, whyNoGuestTokens } from '../local/closed.ts';
+import { listSetting } from '../../shared/core/settings.ts';
+import { outboundOf, whyNoGuestTokens } from '../local/control/disabled-parts.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
@@ -19,7 +19,7 @@ import {
   type Stage,
   stackName,
   webhookSecretName,
-} from '../settings.ts';
+} from '../stage/settings.ts';
 import { NotReachable } from './control.ts';
 import type { Site } from './site.ts';
 import { type FailureClients, stageFailures } from './stage-failures.ts';
@@ -76,7 +76,7 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
     },
     whyNoGuestTokens: async () => {
       const arn = await resourceOf(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
-      return whyNoGuestTokens(list.parse(await secretOf(clients, arn)), stage);
+      return whyNoGuestTokens(listSetting.parse(await secretOf(clients, arn)), stage);
     },
     alarmSubscriptions: async () => {
       const TopicArn = await resourceOf(clients, stackName(stage, 'data'), ALARM_TOPIC);

@@ -1,5 +1,5 @@
-import { paymentStore } from '../../shared/payments/store.ts';
-import { type TimelineEntry, timelineOf } from '../../shared/payments/timeline.ts';
+import { paymentStore } from '../../shared/payments/record/store.ts';
+import { type TimelineEntry, timelineOf } from '../../shared/queries/payment-timeline.ts';
 import { NotReachable } from './control.ts';
 import type { Place } from './place.ts';
 import { columns, type Report } from './report.ts';

@@ -4,12 +4,12 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { acknowledge } from '../acknowledged.ts';
 import type { KeptResources, ServiceContext } from '../constructs/context.ts';
 import { EndpointFunction } from '../constructs/endpoint-function.ts';
 import { constructId, ServiceFunction } from '../constructs/service-function.ts';
 import { UndoneInvocations } from '../constructs/undone-invocations.ts';
-import type { DeploymentSettings, Stage } from '../settings.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
+import type { DeploymentSettings, Stage } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 const REQUEST_HEADERS = [

@@ -5,13 +5,13 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { type CustomMetricGroup, DefaultDashboardFactory, MonitoringFacade } from 'cdk-monitoring-constructs';
 import type { Construct } from 'constructs';
 import type { QueueName } from '../../shared/core/rights.ts';
+import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import type { MetricName } from '../../shared/observability/metrics.ts';
-import { PROVIDER_SLOTS } from '../../shared/settings.ts';
 import type { KeptResources } from '../constructs/context.ts';
 import type { ScheduledJob } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import type { StreamConsumer } from '../constructs/stream-consumer.ts';
-import type { Stage } from '../settings.ts';
+import type { Stage } from '../stage/settings.ts';
 import type { Watched } from './watched.ts';
 
 /** What there is to look at. */

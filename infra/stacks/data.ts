@@ -13,13 +13,13 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
-import { TABLE } from '../../shared/table/schema.ts';
-import { acknowledge } from '../acknowledged.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
+import { TABLE } from '../../shared/table/keys.ts';
 import type { KeptResources } from '../constructs/context.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { ServiceKey } from '../constructs/service-key.ts';
-import { type DeploymentSettings, type Stage, webhookSecretName } from '../settings.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
+import { type DeploymentSettings, type Stage, webhookSecretName } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** What outlives every function: the table, the bus, the key and what it encrypts, and the topic of the alarms. */

@@ -5,20 +5,20 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type BucketProps } from 'a
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { QueueName } from '../../shared/core/rights.ts';
-import type { Trigger } from '../../shared/workers/trigger.ts';
-import { acknowledge } from '../acknowledged.ts';
+import type { Trigger } from '../../shared/messaging/trigger.ts';
 import type { ServiceContext } from '../constructs/context.ts';
 import { ConsumedQueue, QueueConsumer } from '../constructs/queue-consumer.ts';
 import { ScheduledJob } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { StreamConsumer } from '../constructs/stream-consumer.ts';
+import { acknowledge } from '../stage/acknowledged.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
   OPERATED_FUNCTION_OUTPUT,
   queueOutput,
   type Stage,
-} from '../settings.ts';
+} from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** Two consumers are a stream's limit: a third would throttle all of them. */

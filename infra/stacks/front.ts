@@ -6,7 +6,7 @@ import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { metricsNamespace } from '../../shared/observability/metrics.ts';
-import type { DeploymentSettings } from '../settings.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 

@@ -2,7 +2,7 @@ import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { type Stage, stackName } from '../settings.ts';
+import { type Stage, stackName } from '../stage/settings.ts';
 
 export interface ServiceStackProps {
   readonly stage: Stage;

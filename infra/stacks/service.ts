@@ -1,8 +1,8 @@
 import { type App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { asOperated, type Trigger } from '../../shared/workers/trigger.ts';
-import type { DeploymentSettings } from '../settings.ts';
+import { type Trigger, withOperatorSettings } from '../../shared/messaging/trigger.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
 import { ApiStack, byGroup, RoutesStack } from './api.ts';
 import { DataStack } from './data.ts';
 import { EventsStack } from './events.ts';
@@ -33,7 +33,7 @@ export const addService = (app: App, { settings, codeDir, endpoints, triggers, d
   };
   const { queues, deadLetters, readers, jobs } = new EventsStack(app, {
     stage,
-    triggers: asOperated(triggers, settings.operated),
+    triggers: withOperatorSettings(triggers, settings.operated),
     context: shared,
   });
   const context = { ...shared, queues };

@@ -1,9 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { type MetricName, metricsNamespace } from '../../shared/observability/metrics.ts';
-import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/settings.ts';
-import { TABLE } from '../../shared/table/schema.ts';
-import type { Stage } from '../settings.ts';
+import { TABLE } from '../../shared/table/keys.ts';
+import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
 /** What the service, and AWS for it, counts: the metrics of alarms and dashboard. */

@@ -1,5 +1,4 @@
 import { DomainError, notFound } from '../core/errors.ts';
-import type { Owner } from '../table/keys.ts';
 import type { Caller } from './caller.ts';
 import { PERMISSIONS, type Permission } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
@@ -11,14 +10,14 @@ import type { Standing } from './standing.ts';
  */
 export type Action = 'read' | 'owner only' | Permission;
 
-export type Verdict =
+export type AccessDecision =
   | { readonly kind: 'granted'; readonly mayChange: boolean }
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** It depends on the caller's standing in this organization. */
   | { readonly kind: 'ask'; readonly organizationId: string };
 
-const granted = (mayChange: boolean): Verdict => ({ kind: 'granted', mayChange });
-const refused = (error: DomainError): Verdict => ({ kind: 'refused', error });
+const granted = (mayChange: boolean): AccessDecision => ({ kind: 'granted', mayChange });
+const refused = (error: DomainError): AccessDecision => ({ kind: 'refused', error });
 
 /** May this caller do this to this record? Pure: asks for the standing where the answer depends on it. */
 export const may = (
@@ -27,7 +26,7 @@ export const may = (
   { resource, rule }: Pick<RecordKind, 'resource' | 'rule'>,
   record: Owned,
   standing?: Standing,
-): Verdict => {
+): AccessDecision => {
   if (rule === 'open') return granted(false);
   if (caller.kind === 'anonymous') return refused(notFound(resource));
   if (rule === 'project' && action !== 'read') return mayNameProject(caller, record, standing);
@@ -49,7 +48,11 @@ export const may = (
 };
 
 /** Edit permission on a project, which its id in a body needs: its owner, or canManagePayments in its organization. */
-const mayNameProject = (caller: Caller, { userId, organizationId }: Owned, standing: Standing | undefined): Verdict => {
+const mayNameProject = (
+  caller: Caller,
+  { userId, organizationId }: Owned,
+  standing: Standing | undefined,
+): AccessDecision => {
   const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
   if (caller.kind !== 'session') return denied;
   if (userId !== undefined && userId === caller.userId) return granted(true);
@@ -67,7 +70,7 @@ export const mayShow = (
   kind: Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>,
   record: Owned,
   standing?: Standing,
-): Verdict => {
+): AccessDecision => {
   if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
   if (kind.rule !== 'open' && kind.rule !== 'project') return may(caller, 'read', kind, record, standing);
   if (caller.kind === 'session' && caller.isAdmin) return granted(false);
@@ -92,24 +95,11 @@ export const standingRefusal = (standing: Standing, action: Action): DomainError
  * The organization that a request means: the one it names, else the session's; null or empty means personal.
  * @param implied false where absent means personal too.
  */
-export const meantOrganization = (
+export const effectiveOrganization = (
   caller: Caller,
   named: string | null | undefined,
   implied: boolean,
 ): string | undefined => {
   if (named !== undefined) return named || undefined;
   return implied && caller.kind === 'session' ? caller.organizationId : undefined;
-};
-
-/** Whose a new record is, and whose list is meant. */
-export const ownerFor = (caller: Caller, organizationId: string | undefined): Owner | undefined => {
-  if (organizationId !== undefined) return { kind: 'organization', organizationId };
-  switch (caller.kind) {
-    case 'session':
-      return { kind: 'user', userId: caller.userId };
-    case 'guest':
-      return { kind: 'guest', email: caller.email, guestId: caller.guestId };
-    case 'anonymous':
-      return undefined;
-  }
 };

@@ -38,7 +38,7 @@ export interface RecordAliases {
 }
 
 /** Another record that a request names. */
-export interface Reference {
+export interface NamedRecord {
   readonly kind: RecordKind;
   readonly id: string;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
-import { ownerOfRecord } from '../customers/customer.ts';
 import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
@@ -66,3 +66,27 @@ export const addressRecord: RecordKind<Address> = {
   ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
   rule: 'owned',
 };
+
+export const addressView = (address: Address, isDefault: boolean) => ({
+  id: address.id,
+  type: address.type,
+  country: address.country,
+  line1: address.line1 ?? null,
+  line2: address.line2 ?? null,
+  city: address.city ?? null,
+  state: address.state ?? null,
+  postal_code: address.postalCode ?? null,
+  name: address.name ?? null,
+  is_partial: address.isPartial,
+  is_business: address.isBusiness,
+  business_name: address.businessName ?? null,
+  tax_id: address.taxId ?? null,
+  tax_id_type: address.taxIdType ?? null,
+  tax_id_valid: address.taxIdValid ?? null,
+  is_default: isDefault,
+  alias: address.alias ?? null,
+  is_guest_address: address.guestId !== undefined,
+  ...(address.organizationId && { organization_id: address.organizationId }),
+  created_at: address.createdAt,
+  updated_at: address.updatedAt,
+});

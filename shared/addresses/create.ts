@@ -1,8 +1,8 @@
 import type { GuestTokens } from '../access/guest-token.ts';
+import { ownerFieldsOf } from '../access/owner.ts';
 import type { IdKind } from '../core/ids.ts';
 import { iso, type Now } from '../core/time.ts';
-import { ownerFieldsOf } from '../customers/create.ts';
-import { guestTokenFields } from '../http/guest-token-fields.ts';
+import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
@@ -10,11 +10,10 @@ import { setDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
-import { type Address, addressShape } from './address.ts';
-import { isDefaultAddress, slotOf } from './defaults.ts';
+import { type Address, addressShape, addressView } from './address.ts';
+import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
 import type { CreateAddressBody } from './requests.ts';
 import { isTaxIdValid } from './tax-id.ts';
-import { addressView } from './view.ts';
 
 interface CreateDeps {
   readonly table: Table;
@@ -34,7 +33,7 @@ export const createAddress = async (deps: CreateDeps, request: CreateRequest): P
     idempotency,
     build: async (id) => newAddress(request, owner, { id, at: iso(deps.now()) }),
   });
-  if (body.is_default && !replayed) await setDefault(deps.table, slotOf(record), record.id);
+  if (body.is_default && !replayed) await setDefault(deps.table, addressDefaultSlot(record), record.id);
   const isDefault = replayed ? await isDefaultAddress(deps.table, record) : body.is_default;
   return {
     data: { ...addressView(record, isDefault), ...(await guestTokenFields(deps.guestTokens, caller, record)) },

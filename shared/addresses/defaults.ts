@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../customers/customer.ts';
+import { ownerOfRecord } from '../access/owner.ts';
 import { type DefaultSlot, defaultIdOf, defaultKey, promoteNewest, readDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -9,14 +9,14 @@ export type AddressType = Address['type'];
 
 const slotFor = (owner: Owner, type: AddressType): DefaultSlot => ({ owner, kind: 'ADDR', variant: type });
 
-export const slotOf = (address: Address): DefaultSlot => {
+export const addressDefaultSlot = (address: Address): DefaultSlot => {
   const owner = ownerOfRecord(address);
   if (!owner) throw new Error('an address without an owner');
   return slotFor(owner, address.type);
 };
 
 export const isDefaultAddress = async (table: Table, address: Address): Promise<boolean> =>
-  (await readDefault(table, slotOf(address))) === address.id;
+  (await readDefault(table, addressDefaultSlot(address))) === address.id;
 
 export interface Pointer {
   readonly slot: DefaultSlot;

@@ -6,10 +6,9 @@ import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
-import { ADDRESS_TYPES, type Address, addressShape } from './address.ts';
+import { ADDRESS_TYPES, type Address, addressShape, addressView } from './address.ts';
 import { followPointers, isDefaultAddress, readPointers } from './defaults.ts';
 import type { ListAddressesQuery } from './requests.ts';
-import { addressView } from './view.ts';
 
 interface ReadDeps {
   readonly table: Table;

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { guestDataSchema } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
-import { isCountry } from './countries.ts';
-import { addressProblems } from './rules.ts';
+import { addressProblems, isCountry } from './rules.ts';
 
 /** What address routes accept. `null` and blank text are the same as absent, but clear on PUT. */
 const text = (max: number) => z.string().trim().max(max).nullish();

@@ -1,5 +1,4 @@
 import type { Problem } from '../core/errors.ts';
-import { hasPostalCodes } from './countries.ts';
 
 /** What the rules of an address look at; text counts as given where it is not blank. */
 export interface AddressFacts {
@@ -33,3 +32,28 @@ export const addressProblems = (facts: AddressFacts): readonly Problem[] => {
 };
 
 const missing = (path: string, of: string): Problem => ({ path, rule: 'required', message: `is required for ${of}` });
+
+/** Countries by their ISO 3166-1 alpha-2 code, as `Intl` names them. */
+const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+/** What `Intl` names beside: codes withdrawn, reserved or of no country. */
+const NOT_ISO = new Set(
+  'AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH QO RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ'.split(' '),
+);
+
+/** @param code upper-cased */
+export const isCountry = (code: string): boolean =>
+  /^[A-Z]{2}$/.test(code) && !NOT_ISO.has(code) && regionNames.of(code) !== undefined;
+
+/**
+ * Countries and territories that have no postal codes, or whose codes are in no general use (Universal Postal Union,
+ * compared with Google's libaddressinput): an address is full without one.
+ */
+const WITHOUT_POSTAL_CODES = new Set(
+  (
+    'AE AG AO AQ AW BF BI BJ BO BQ BS BV BW BZ CD CF CG CI CK CM CW DJ DM ER FJ GA GD GH GM GQ GY HK JM KI KM KN KP LC ' +
+    'LY ML MO MR MS MW NA NR NU PA PS QA RW SB SC SL SO SR SS ST SX SY TD TF TG TK TL TO TT TV UG VU WS YE ZW'
+  ).split(' '),
+);
+
+export const hasPostalCodes = (country: string): boolean => !WITHOUT_POSTAL_CODES.has(country);

@@ -6,12 +6,11 @@ import { canonicalJson } from '../idempotency/idempotency.ts';
 import { defaultKey, promoteNewest, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
-import { type Address, addressShape } from './address.ts';
-import { isDefaultAddress, slotOf } from './defaults.ts';
+import { type Address, addressShape, addressView } from './address.ts';
+import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
 import type { UpdateAddressBody } from './requests.ts';
 import { addressProblems } from './rules.ts';
 import { isTaxIdValid } from './tax-id.ts';
-import { addressView } from './view.ts';
 
 interface UpdateDeps {
   readonly table: Table;
@@ -30,10 +29,10 @@ export const updateAddress = async (
     commit(deps, address, changed),
     body.is_default ?? isDefaultAddress(deps.table, changed),
   ]);
-  if (next.type !== address.type) await promoteNewest(deps.table, slotOf(address), address.id);
-  if (body.is_default === true) await setDefault(deps.table, slotOf(next), next.id);
+  if (next.type !== address.type) await promoteNewest(deps.table, addressDefaultSlot(address), address.id);
+  if (body.is_default === true) await setDefault(deps.table, addressDefaultSlot(next), next.id);
   if (body.is_default === false) {
-    await deps.table.remove(defaultKey(slotOf(next)), [{ equals: ['recordId', next.id] }]);
+    await deps.table.remove(defaultKey(addressDefaultSlot(next)), [{ equals: ['recordId', next.id] }]);
   }
   return { data: addressView(next, isDefault) };
 };

@@ -9,7 +9,7 @@ import { canonicalJson } from '../idempotency/idempotency.ts';
 import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
-import { REFERENCES, type StoredReference } from './references.ts';
+import { REFERENCES, type StoredReference } from './kinds.ts';
 
 /** Platform admins write the records that other services own: one set of functions over the kind of the path. */
 interface AdminDeps {

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { referenceKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { type Invite, inviteSchema, projectRecord } from './reference-records.ts';
+import { type Invite, inviteSchema, projectRecord } from './records.ts';
 import { buyersProjectView } from './view.ts';
 
 interface PreviewDeps {

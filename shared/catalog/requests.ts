@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { emailSchema, metadataSchema } from '../http/fields.ts';
 import type { ReferenceKind } from '../table/keys.ts';
-import { cents, inviteFields, productFields, projectFields, tierFields } from './reference-records.ts';
+import { cents, inviteFields, productFields, projectFields, tierFields } from './records.ts';
 
 /** What a platform admin may write; each write replaces the whole record. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));

@@ -2,7 +2,7 @@ import type { Reply } from '../http/reply.ts';
 import { referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import { tierSchema } from './reference-records.ts';
+import { tierSchema } from './records.ts';
 import { tierView } from './view.ts';
 
 /** More tiers than any price page shows. */

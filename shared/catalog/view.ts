@@ -1,12 +1,5 @@
 import type { Showing } from '../access/beside.ts';
-import {
-  type Invite,
-  type Product,
-  type Project,
-  productRecord,
-  projectRecord,
-  type Tier,
-} from './reference-records.ts';
+import { type Invite, type Product, type Project, productRecord, projectRecord, type Tier } from './records.ts';
 
 export const productView = (product: Product) => ({
   id: product.id,

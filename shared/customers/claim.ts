@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import type { ProviderSlot } from '../core/settings.ts';
 import { DAY, epochSeconds, instant, iso, type Now, SECOND } from '../core/time.ts';
-import type { ProviderSlot } from '../settings.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { customerSchema } from './customer.ts';

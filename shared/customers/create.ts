@@ -1,28 +1,27 @@
-import type { Caller } from '../access/caller.ts';
 import type { GuestTokens } from '../access/guest-token.ts';
-import { projectRecord } from '../catalog/reference-records.ts';
+import { ownerFieldsOf, ownerOfRecord } from '../access/owner.ts';
+import { projectRecord } from '../catalog/records.ts';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { guestTokenFields } from '../http/guest-token-fields.ts';
+import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
-import { done } from '../providers/done.ts';
-import type { PaymentProvider } from '../providers/provider.ts';
+import type { PaymentProvider } from '../providers/port/provider.ts';
+import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
+import { requireDone } from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
-import { type Customer, customerShape, ownerOfRecord } from './customer.ts';
-import type { ProviderRecordDeps } from './deps.ts';
-import { pointAtCustomer } from './owner-customer.ts';
+import { type Customer, customerShape, customerView } from './customer.ts';
+import { setOwnerCustomer } from './owner-customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
-import { customerView } from './view.ts';
 
 /** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
-export const CREATE_TIMEOUT_SECONDS = 20;
+export const CUSTOMER_CREATE_TIMEOUT_SECONDS = 20;
 
 /** Creates a customer: at the provider under a key derived from our id, then here. */
 export const createCustomer = async (
@@ -36,12 +35,12 @@ export const createCustomer = async (
     store: recordStore(deps.table, deps.now, customerShape),
     kind: 'customer',
     idempotency,
-    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS },
-    build: (id) => atProvider(provider, { ...draftOf(deps, request, owner), id }),
+    hold: { table: deps.table, timeoutSeconds: CUSTOMER_CREATE_TIMEOUT_SECONDS },
+    build: (id) => createProviderCustomer(provider, { ...draftOf(deps, request, owner), id }),
     beside: (customer) => [customerAlias(customer)],
   });
   // Of the record: a guest's repeat under the same key comes as another guest.
-  await pointAtCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
+  await setOwnerCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
   return {
     data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
@@ -57,7 +56,11 @@ export const customerAlias = ({ id, providerId, providerCustomerId }: Customer):
  * Makes the customer at the provider; the record itself is still to be stored.
  * @param attempt another one sends another key
  */
-export const atProvider = async (provider: PaymentProvider, draft: CustomerDraft, attempt = 0): Promise<Customer> => {
+export const createProviderCustomer = async (
+  provider: PaymentProvider,
+  draft: CustomerDraft,
+  attempt = 0,
+): Promise<Customer> => {
   const { email, name, phone, id } = draft;
   const outcome = await provider.createCustomer({
     ourCustomerId: id,
@@ -66,7 +69,7 @@ export const atProvider = async (provider: PaymentProvider, draft: CustomerDraft
     phone,
     idempotencyKey: `${id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
   });
-  const { customerId } = done(outcome, 'provider_id');
+  const { customerId } = requireDone(outcome, 'provider_id');
   return { ...draft, providerCustomerId: customerId };
 };
 
@@ -96,19 +99,4 @@ const draftOf = (
     projectId: named(projectRecord)?.id,
     metadata: body.metadata ?? undefined,
   };
-};
-
-/** A user, an organization or a guest; of what an organization owns there is no user. */
-export const ownerFieldsOf = (
-  owner: Owner,
-  caller: Caller,
-): Pick<Customer, 'userId' | 'guestId' | 'guestEmail' | 'organizationId'> => {
-  switch (owner.kind) {
-    case 'organization':
-      return { organizationId: owner.organizationId };
-    case 'user':
-      return { userId: owner.userId };
-    case 'guest':
-      return { guestId: owner.guestId, guestEmail: caller.kind === 'guest' ? caller.email : owner.email };
-  }
 };

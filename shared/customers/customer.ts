@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
-import { epochSeconds, instant } from '../core/time.ts';
-import { PROVIDER_SLOTS } from '../settings.ts';
-import { type Owner, recordKey } from '../table/keys.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { knownAtSchema } from '../providers/port/events.ts';
+import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
 /**
@@ -10,15 +11,6 @@ import { parseRecord, type RecordShape, storedRecordFields } from '../table/reco
  * belongs to a user, an organization or a guest.
  */
 const optional = z.string().optional();
-
-/** Epoch second as of which the provider's word, or ours to it, is known; an event from before it is stale. */
-export const knownAtSchema = z.int().optional();
-
-/** Were these facts said by the provider before what is known of it already? */
-export const isStale = (
-  record: { readonly createdAt: string; readonly knownAt?: number | undefined },
-  event: { readonly createdAt: number },
-): boolean => event.createdAt < (record.knownAt ?? epochSeconds(instant(record.createdAt)));
 
 export const customerSchema = z.object({
   ...storedRecordFields,
@@ -39,20 +31,6 @@ export const customerSchema = z.object({
 });
 export type Customer = z.infer<typeof customerSchema>;
 
-export const ownerOfRecord = (record: {
-  readonly organizationId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly guestId?: string | undefined;
-  readonly guestEmail?: string | undefined;
-}): Owner | undefined => {
-  if (record.organizationId) return { kind: 'organization', organizationId: record.organizationId };
-  if (record.userId) return { kind: 'user', userId: record.userId };
-  if (record.guestId && record.guestEmail) {
-    return { kind: 'guest', guestId: record.guestId, email: record.guestEmail };
-  }
-  return undefined;
-};
-
 export const customerShape: RecordShape<Customer> = {
   kind: 'CUS',
   schema: customerSchema,
@@ -68,3 +46,22 @@ export const customerRecord: RecordKind<Customer> = {
   ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
   rule: 'owned',
 };
+
+export const customerView = (customer: Customer) => ({
+  id: customer.id,
+  provider_id: customer.providerId,
+  provider_customer_id: customer.providerCustomerId,
+  email: customer.email ?? null,
+  name: customer.name ?? null,
+  first_name: customer.firstName ?? null,
+  last_name: customer.lastName ?? null,
+  phone: customer.phone ?? null,
+  user_id: customer.userId ?? null,
+  is_guest: customer.guestId !== undefined,
+  ...(customer.guestEmail && { guest_email: customer.guestEmail }),
+  ...(customer.organizationId && { organization_id: customer.organizationId }),
+  ...(customer.projectId && { project_id: customer.projectId }),
+  metadata: customer.metadata ?? {},
+  created_at: customer.createdAt,
+  updated_at: customer.updatedAt,
+});

@@ -1,15 +1,16 @@
 import type { Caller } from '../access/caller.ts';
+import { ownerFieldsOf } from '../access/owner.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
+import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
-import type { PaymentProvider } from '../providers/provider.ts';
-import type { ProviderSlot } from '../settings.ts';
+import type { PaymentProvider } from '../providers/port/provider.ts';
+import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordItem } from '../table/record-store.ts';
 import { type CustomerClaim, type CustomerDraft, claimCustomer, dropClaim, releaseClaim } from './claim.ts';
-import { atProvider, customerAlias, ownerFieldsOf } from './create.ts';
+import { createProviderCustomer, customerAlias } from './create.ts';
 import { customerShape } from './customer.ts';
-import type { ProviderRecordDeps } from './deps.ts';
 import { customerPointerKey, type OwnerCustomer, ownerCustomerOf, pointerItem } from './owner-customer.ts';
 
 interface Wanted {
@@ -66,7 +67,7 @@ const make = async (
   wanted: Wanted,
   claim: CustomerClaim,
 ): Promise<OwnerCustomer | undefined> => {
-  const customer = await atProvider(provider, claim.draft, claim.attempt).catch(async (error: unknown) => {
+  const customer = await createProviderCustomer(provider, claim.draft, claim.attempt).catch(async (error: unknown) => {
     await settleFailure(deps, wanted, claim, error);
     throw error;
   });

@@ -17,7 +17,7 @@ export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefin
   item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
 
 /** The first customer of an owner at a provider is the one meant, until it is deleted. */
-export const pointAtCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
+export const setOwnerCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
   await table.put(pointerItem(owner, customer), [{ absent: true }]);
 };
 
@@ -31,7 +31,7 @@ export const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, 
  * Steps of the write that removes a customer: where it was the one meant, the owner's oldest other customer at that
  * provider is from here on, if there is one. They hold only as long as nobody else has moved the pointer.
  */
-export const inheritance = async (
+export const customerSuccessorSteps = async (
   table: Table,
   owner: Owner,
   { id, providerId }: Customer,

@@ -1,11 +1,10 @@
 import { listOwned, offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape } from './customer.ts';
-import type { ProviderRecordDeps } from './deps.ts';
+import { type Customer, customerShape, customerView } from './customer.ts';
 import type { ListCustomersQuery } from './requests.ts';
-import { customerView } from './view.ts';
 
 type ReadDeps = Pick<ProviderRecordDeps, 'table' | 'now'>;
 

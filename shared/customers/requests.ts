@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { emailSchema, guestDataSchema, idSchema, metadataSchema } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
-import { PROVIDER_SLOTS } from '../settings.ts';
 
 const name = z.string().max(200).nullish();
 

@@ -4,12 +4,11 @@ import { epochSeconds, iso } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
-import { done } from '../providers/done.ts';
+import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
+import { requireDone } from '../providers/registry/unwrap.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape } from './customer.ts';
-import type { ProviderRecordDeps } from './deps.ts';
+import { type Customer, customerShape, customerView } from './customer.ts';
 import type { UpdateCustomerBody } from './requests.ts';
-import { customerView } from './view.ts';
 
 /** Changes a customer: at the provider, where it concerns it, then here. */
 export const updateCustomer = async (
@@ -46,7 +45,7 @@ const tellProvider = async (
     cleared: fields.filter((field) => changed[field] === undefined),
     idempotencyKey: `${customer.id}:update:${customer.version}:${fingerprint(canonicalJson(changed)).slice(0, 12)}`,
   });
-  done(outcome, fields[0] ?? 'email');
+  requireDone(outcome, fields[0] ?? 'email');
   return { knownAt: epochSeconds(deps.now()) };
 };
 

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
-import type { RecordKind, Reference } from '../access/record-kind.ts';
+import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Right } from '../core/rights.ts';
-import { PROVIDER_FUNCTION_SECONDS } from '../settings.ts';
+import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -59,12 +59,12 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
   /** The request itself ends the caller's access: an answer kept under its Idempotency-Key is given again all the same. */
   readonly endsAccess?: true;
   /** Other records that the body or the query only names: linked, shown or filtered by. */
-  references?(input: z.output<Body>): readonly Reference[];
+  references?(input: z.output<Body>): readonly NamedRecord[];
   /**
    * Records that the request uses: charged, or sent to a provider. Each may be named by our id or by its provider's;
    * an id that leads to no record here is left to the use case (a provider's one-time token).
    */
-  uses?(input: z.output<Body>): readonly Reference[];
+  uses?(input: z.output<Body>): readonly NamedRecord[];
   /** Further items of the owner that the use case needs, read beside the rest. */
   alongside?(owner: Owner, input: z.output<Body>): readonly Key[];
 }

@@ -8,9 +8,9 @@ import type { KeptAnswer } from '../idempotency/idempotency.ts';
 import type { Log } from '../observability/logger.ts';
 import type { Table } from '../table/table.ts';
 import type { Endpoint } from './endpoint.ts';
+import { API_VERSIONS } from './parse.ts';
 import type { Form, Reply } from './reply.ts';
 import type { ApiRequest } from './request.ts';
-import { API_VERSIONS } from './version.ts';
 
 /** What the chain itself needs; a use case may need more. */
 export interface WebDeps {

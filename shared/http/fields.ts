@@ -48,7 +48,7 @@ export const tagsSchema = z
   .nullish();
 
 /** A boolean of the query. */
-export const flag = z
+export const booleanParameter = z
   .enum(['true', 'false', '1', '0', ''])
   .transform((value) => value === 'true' || value === '1' || value === '');
 

@@ -6,16 +6,14 @@ import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
-import { withAccess } from './access-step.ts';
 import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
+import { checkAccess } from './check-access.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
-import { networkOf } from './network.ts';
-import { checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
+import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
-import type { ApiRequest } from './request.ts';
-import { apiVersion } from './version.ts';
+import { type ApiRequest, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -200,7 +198,7 @@ const access: Step = {
   before: async ({ event: exchange }) => {
     const { spec, deps, request, kept } = exchange;
     const rule = kept ? ruleOfKept(spec.access) : spec.access;
-    if (rule && request) exchange.request = await withAccess(deps, rule, request);
+    if (rule && request) exchange.request = await checkAccess(deps, rule, request);
   },
 };
 

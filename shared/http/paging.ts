@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { invalid } from '../core/errors.ts';
 import type { Clause } from '../table/expression.ts';
-import { type Owner, ownerPartition, type RecordKind } from '../table/keys.ts';
-import { type Listed, listRows } from '../table/listing.ts';
+import { type ItemKind, type Owner, ownerPartition } from '../table/keys.ts';
+import { type Cursor, type Listed, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import type { Reply } from './reply.ts';
 
@@ -31,7 +32,7 @@ export interface OffsetPage {
 /** One page of an owner's records of a kind; of a guest only those of its guest_id. */
 export const listOwned = (
   table: Table,
-  kind: RecordKind,
+  kind: ItemKind,
   owner: Owner,
   page: OffsetPage,
   filter: readonly Clause[] = [],
@@ -50,3 +51,18 @@ export const offsetReply = (data: readonly unknown[], listed: Omit<Listed, 'next
   ...(listed.hasMore && { next: { limit: String(page.limit), offset: String(page.offset + page.limit) } }),
   ...(listed.reachedEnd && { headers: { 'x-total-count': String(listed.seen) } }),
 });
+
+/** `next_cursor` and back: the position behind a row, opaque to callers and checked when it returns. */
+const cursorSchema = z.tuple([z.string().max(200), z.string().max(100), z.string().max(200)]);
+
+export const encodeCursor = ({ pk, sk, sort }: Cursor): string =>
+  Buffer.from(JSON.stringify([pk, sk, sort])).toString('base64url');
+
+export const decodeCursor = (text: string): Cursor => {
+  try {
+    const [pk, sk, sort] = cursorSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    return { pk, sk, sort };
+  } catch {
+    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
+  }
+};

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
@@ -33,3 +34,15 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   /** Stands for principal + method + full path + Idempotency-Key, where one was sent. */
   readonly idempotency: { readonly scope: string; readonly requestHash: string } | undefined;
 }
+
+/**
+ * What limits count as one address. A subscriber holds at least a /64 of IPv6 (RFC 6177) and may send each request from
+ * another of its addresses. An IPv4 address written as IPv6 is the IPv4 address.
+ */
+export const networkOf = (address: string): string => {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (!('parts' in parsed)) return parsed.toString();
+  const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${prefix.join(':')}::/64`;
+};

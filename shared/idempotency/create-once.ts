@@ -3,7 +3,7 @@ import { derivedId, type IdKind } from '../core/ids.ts';
 import { DAY, instant, type Now } from '../core/time.ts';
 import type { Found, StoredRecord } from '../table/record-store.ts';
 import type { Table, TransactionStep } from '../table/table.ts';
-import { claimKey, type IdempotentRequest, inProgress, reused, settleKey } from './idempotency.ts';
+import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
 
 /**
  * Creates under an Idempotency-Key: the record's id follows from scope and key, so one conditional write claims and
@@ -58,7 +58,7 @@ export const createOnce = async <T extends StoredRecord>(
     if (instant(createdAt) + KEY_LIFETIME_MS > deps.now()) return replay(found, idempotency.requestHash);
     id = derivedId(kind, idempotency.scope, id);
   }
-  throw inProgress(1);
+  throw inProgressError(1);
 };
 
 /** What fails frees the key at once; what stops leaves it to a retry after the function's time-out. */
@@ -79,7 +79,7 @@ const holding = async <R>(
 
 const replay = <T extends StoredRecord>(found: Found<T>, requestHash: string): CreatedOnce<T> => {
   const hash = found.kind === 'record' ? found.record.requestHash : found.requestHash;
-  if (hash !== requestHash) throw reused();
+  if (hash !== requestHash) throw keyReusedError();
   if (found.kind === 'tombstone') {
     throw new DomainError('INVALID_STATE', { message: 'The record made under this Idempotency-Key was deleted' });
   }

@@ -46,10 +46,10 @@ export const canonicalJson = (value: unknown): string =>
 export const scopeOf = (principal: string, routeKey: string, params: unknown, key: string): string =>
   fingerprint(principal, routeKey, canonicalJson(params), key).slice(0, 40);
 
-export const inProgress = (retryAfterSeconds: number): DomainError =>
+export const inProgressError = (retryAfterSeconds: number): DomainError =>
   new DomainError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds });
 
-export const reused = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
+export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
 /** Claims the key, or answers what it keeps. */
 export const claimKey = async (
@@ -65,8 +65,8 @@ export const claimKey = async (
   const claimed = await deps.table.put(claim, [{ any: [{ absent: true }, abandoned] }]);
   if (claimed.ok) return undefined;
   const found = claimed.found;
-  if (found?.['hash'] !== request.requestHash) throw reused();
-  if (found['status'] === undefined) throw inProgress(Number(found['busyUntil']) - seconds);
+  if (found?.['hash'] !== request.requestHash) throw keyReusedError();
+  if (found['status'] === undefined) throw inProgressError(Number(found['busyUntil']) - seconds);
   return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
 };
 

@@ -1,5 +1,5 @@
 import { type BusEvent, type CanonicalEvent, changeId } from '../events/bus-event.ts';
-import { payerOf } from '../subscriptions/events.ts';
+import { payerOf } from '../events/canonical-event.ts';
 import type { Membership } from './membership.ts';
 
 /** What a stored change of a membership is called; an expired one has no event of its own. */

@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import type { Reference } from '../access/record-kind.ts';
-import { projectRecord } from '../catalog/reference-records.ts';
+import type { NamedRecord } from '../access/record-kind.ts';
+import { projectRecord } from '../catalog/records.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { offsetReply } from '../http/paging.ts';
+import { idSchema } from '../http/fields.ts';
+import { offsetQuery, offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
-import { entityPartition } from '../table/keys.ts';
+import { ENTITY_TYPES, entityPartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import { type Membership, membershipRecord, membershipView } from './membership.ts';
-import type { ListMembershipsQuery } from './requests.ts';
 
 export const getMembership = async (
   _deps: unknown,
@@ -21,7 +21,7 @@ const entityQuery = z.looseObject({ entity_type: z.enum(['organization', 'projec
 const ENTITY_RECORDS = { organization: organizationRecord, project: projectRecord } as const;
 
 /** A project or organization is read as a record of its own: by its owner, or by members of its organization. */
-export const entityNamed = (query: unknown): readonly Reference[] => {
+export const entityNamed = (query: unknown): readonly NamedRecord[] => {
   const parsed = entityQuery.safeParse(query);
   return parsed.success ? [{ kind: ENTITY_RECORDS[parsed.data.entity_type], id: parsed.data.entity_id }] : [];
 };
@@ -46,3 +46,14 @@ export const listMemberships = async (
   const memberships = items.flatMap((item) => (item && membershipRecord.parse(item)) ?? []);
   return offsetReply(memberships.map(membershipView), listed, query);
 };
+
+/** An entity's memberships; without one, the caller's own. */
+export const listMembershipsQuery = z
+  .object({ ...offsetQuery, entity_type: z.enum(ENTITY_TYPES).default('user'), entity_id: idSchema.optional() })
+  .refine(({ entity_type, entity_id }) => entity_type === 'user' || entity_id !== undefined, {
+    path: ['entity_id'],
+    message: 'is required',
+    params: { rule: 'required' },
+  });
+
+export type ListMembershipsQuery = z.output<typeof listMembershipsQuery>;

@@ -22,18 +22,18 @@ const UNSTORABLE_NAME = 'constructor';
 /** An item holds 32 levels, some of them above the payload. */
 const MAX_DEPTH = 24;
 
-export const redacted = (value: unknown, depth = 0): unknown => {
+export const redact = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return redactedText(value);
   if (typeof value === 'number') return redactedNumber(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return REDACTED;
-  if (Array.isArray(value)) return value.map((inner) => redacted(inner, depth + 1));
+  if (Array.isArray(value)) return value.map((inner) => redact(inner, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => name !== UNSTORABLE_NAME)
       .map(([name, inner]) => [
         redactedText(name),
-        SECRET_NAME.test(name) && inner !== null && typeof inner !== 'boolean' ? REDACTED : redacted(inner, depth + 1),
+        SECRET_NAME.test(name) && inner !== null && typeof inner !== 'boolean' ? REDACTED : redact(inner, depth + 1),
       ]),
   );
 };

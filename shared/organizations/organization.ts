@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { ROLES, type Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
+import type { IdentityUser } from '../identity/identity.ts';
 import { memberIdOf, organizationKey } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 
@@ -114,3 +115,25 @@ export const organizationView = (organization: Organization) => ({
 });
 
 export const organizationBeside: Showing<Organization> = { kind: organizationRecord, view: organizationView };
+
+export const memberView = (member: Member) => ({
+  id: member.id,
+  organization_id: member.organizationId,
+  user_id: member.userId,
+  role: member.role,
+  created_at: member.createdAt,
+  updated_at: member.updatedAt,
+});
+
+/** As a list shows it: with what the identity service knows of the user. */
+export const listedMemberView = (member: Member, user: IdentityUser | undefined) => ({
+  id: member.id,
+  user_id: member.userId,
+  role: member.role,
+  created_at: member.createdAt,
+  updated_at: member.updatedAt,
+  user_name: user?.name ?? '',
+  user_last_name: user?.last_name ?? '',
+  user_email: user?.email ?? '',
+  user_picture: user?.picture ?? null,
+});

@@ -1,12 +1,20 @@
+import { ROLES, type Role } from '../access/permissions.ts';
 import { MAX_OFFSET } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { membershipPartition, organizationKey } from '../table/keys.ts';
-import { allRows, type Row } from '../table/listing.ts';
+import type { Identity } from '../identity/identity.ts';
+import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
+import { allRows, listRows, type Row } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import { type Organization, organizationOf, organizationView, userIdOf } from './organization.ts';
-import { offsetOf, pageReply } from './page.ts';
-import type { PageQuery } from './requests.ts';
+import {
+  listedMemberView,
+  memberSchema,
+  type Organization,
+  organizationOf,
+  organizationView,
+  userIdOf,
+} from './organization.ts';
+import type { ListMembersQuery, PageQuery } from './requests.ts';
 import type { StoreDeps } from './store.ts';
 
 export const getOrganization = async (
@@ -51,3 +59,37 @@ const organizationsOf = async (table: Table, rows: readonly Row[]) => {
     return organization ? [{ ...organizationView(organization), role: rows[index]?.fields['r'] }] : [];
   });
 };
+
+/** One page of members in order of joining; who they are comes from the identity service, in one call. */
+export const listMembers = async (
+  { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users'> },
+  { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,
+): Promise<Reply> => {
+  const { rows } = await listRows(table, {
+    index: 'project',
+    partition: memberPartition(record.id),
+    descending: false,
+    filter: query.role ? [{ equals: ['f.r', query.role] }] : [],
+    offset: offsetOf(query),
+    limit: query.limit,
+  });
+  const items = await table.getMany(rows);
+  const members = items.flatMap((item) => (item ? [memberSchema.parse(item)] : []));
+  const users = await identity.users(members.map(({ userId }) => userId));
+  const byId = new Map(users.map((user) => [user.id, user]));
+  const roles: readonly Role[] = query.role ? [query.role] : ROLES;
+  const total = roles.reduce((sum, role) => sum + record.members[role], 0);
+  return pageReply(
+    members.map((member) => listedMemberView(member, byId.get(member.userId))),
+    total,
+    query,
+  );
+};
+
+const offsetOf = ({ page, limit }: PageQuery): number => (page - 1) * limit;
+
+/** Pages by number, with the total of all. */
+const pageReply = (data: readonly unknown[], total: number, { page, limit }: PageQuery): Reply => ({
+  data,
+  meta: { pagination: { total, page, pageSize: limit, totalPages: Math.ceil(total / limit) } },
+});

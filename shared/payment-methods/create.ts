@@ -1,32 +1,31 @@
+import { ownerFieldsOf } from '../access/owner.ts';
 import { methodOwner, requireMayCharge, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { ownerFieldsOf } from '../customers/create.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
-import { guestTokenFields } from '../http/guest-token-fields.ts';
+import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
-import { done, requireProvider, unclear } from '../providers/done.ts';
-import { NOT_ATTACHABLE, type PaymentProvider, type ProviderMethod } from '../providers/provider.ts';
+import { NOT_ATTACHABLE, type PaymentProvider, type ProviderMethod } from '../providers/port/provider.ts';
+import type { MethodDeps } from '../providers/registry/deps.ts';
+import { requireDone, requireProvider, unclearError } from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import { addressUseSteps } from './address-use.ts';
-import { isDefaultMethod, slotOf } from './defaults.ts';
-import type { MethodDeps } from './deps.ts';
-import { type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
+import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
+import { methodView, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';
-import { methodView } from './view.ts';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
 
 /** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
-export const CREATE_TIMEOUT_SECONDS = 29;
+export const METHOD_CREATE_TIMEOUT_SECONDS = 29;
 
 /** Saves a payment method: attached to the owner's customer at the provider, then stored here without its token. */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
@@ -42,11 +41,11 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     store: recordStore(deps.table, deps.now, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
-    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS },
+    hold: { table: deps.table, timeoutSeconds: METHOD_CREATE_TIMEOUT_SECONDS },
     build: (id) => attach(deps, provider, request, owner, id),
     beside: (method) => [
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
-      ...(body.is_default ? [defaultStep(slotOf(method), method.id)] : []),
+      ...(body.is_default ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
       ...addressUseSteps(undefined, method),
     ],
   });
@@ -105,7 +104,7 @@ const attach = async (
     updatedAt: at,
     requestHash: idempotency?.requestHash,
     providerId: slot,
-    ...factsOf(method),
+    ...storedMethodFields(method),
     customerId: customer.customerId,
     providerCustomerId: customer.providerCustomerId,
     billingAddressId: named(addressRecord)?.id,
@@ -124,7 +123,7 @@ const requireHeldFor = async (
   customer: OwnerCustomer | undefined,
 ): Promise<ProviderMethod> => {
   const found = customer ? await provider.findMethod(methodId) : undefined;
-  if (found?.kind === 'unknown') throw unclear(found.reason);
+  if (found?.kind === 'unknown') throw unclearError(found.reason);
   if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
     throw notFound('payment_method');
   }
@@ -144,11 +143,11 @@ const attachToken = async (
     idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
-  return done(attached, 'provider_payment_method_token');
+  return requireDone(attached, 'provider_payment_method_token');
 };
 
 /** What the provider says of a method, as it is stored. */
-export const factsOf = (method: {
+export const storedMethodFields = (method: {
   readonly methodId: string;
   readonly type: PaymentMethod['type'];
   readonly walletType: string | undefined;
@@ -174,5 +173,5 @@ const tokenOfCard = async (provider: PaymentProvider, body: CreateMethodBody, id
     cvc: body.card_cvc,
     idempotencyKey: `${id}:card`,
   });
-  return done(tokenized, 'card_number').token;
+  return requireDone(tokenized, 'card_number').token;
 };

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../customers/customer.ts';
+import { ownerOfRecord } from '../access/owner.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -7,7 +7,7 @@ import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 /** One default method an owner. */
 export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({ owner, kind: 'PM' });
 
-export const slotOf = (method: PaymentMethod): DefaultSlot => {
+export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   const owner = ownerOfRecord(method);
   if (!owner) throw new Error('a payment method without an owner');
   return methodDefaultSlot(owner);
@@ -26,4 +26,4 @@ export const currentDefault = async (
 };
 
 export const isDefaultMethod = async (table: Table, method: PaymentMethod): Promise<boolean> =>
-  (await readDefault(table, slotOf(method))) === method.id;
+  (await readDefault(table, methodDefaultSlotOf(method))) === method.id;

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { Showing } from '../access/beside.ts';
+import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
-import { knownAtSchema, ownerOfRecord } from '../customers/customer.ts';
-import { PROVIDER_SLOTS } from '../settings.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { knownAtSchema } from '../providers/port/events.ts';
 import { aliasesOf } from '../table/alias.ts';
 import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
@@ -77,3 +78,23 @@ export const methodBeside: Showing<PaymentMethod> = {
     alias: method.alias ?? null,
   }),
 };
+
+export const methodView = (method: PaymentMethod, isDefault: boolean) => ({
+  id: method.id,
+  provider_id: method.providerId,
+  provider_payment_method_id: method.providerMethodId,
+  type: method.type,
+  wallet_type: method.walletType ?? null,
+  card_brand: method.cardBrand ?? null,
+  card_last_four: method.lastFour ?? null,
+  card_exp_month: method.expiryMonth ?? null,
+  card_exp_year: method.expiryYear ?? null,
+  billing_address_id: method.billingAddressId ?? null,
+  customer_id: method.customerId ?? null,
+  is_default: isDefault,
+  alias: method.alias ?? null,
+  is_guest_method: method.guestId !== undefined,
+  ...(method.organizationId && { organization_id: method.organizationId }),
+  created_at: method.createdAt,
+  updated_at: method.updatedAt,
+});

@@ -8,9 +8,8 @@ import { allRows, type Row } from '../table/listing.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
 import { currentDefault, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
-import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import { methodView, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
-import { methodView } from './view.ts';
 
 interface ReadDeps {
   readonly table: Table;

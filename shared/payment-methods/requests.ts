@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { guestDataSchema, idSchema, names, required } from '../http/fields.ts';
 import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
-import { PROVIDER_SLOTS } from '../settings.ts';
 
 const alias = z.string().max(100).nullish();
 

@@ -5,14 +5,13 @@ import { fingerprint } from '../core/ids.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
-import type { Providers } from '../providers/registry.ts';
+import type { Providers } from '../providers/registry/registry.ts';
 import { defaultKey, setDefault } from '../table/defaults.ts';
 import type { Table } from '../table/table.ts';
 import { commitMethod } from './commit.ts';
-import { isDefaultMethod, slotOf } from './defaults.ts';
-import type { PaymentMethod } from './payment-method.ts';
+import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
+import { methodView, type PaymentMethod } from './payment-method.ts';
 import type { BillingAddressBody, UpdateMethodBody } from './requests.ts';
-import { methodView } from './view.ts';
 
 interface UpdateDeps {
   readonly table: Table;
@@ -30,9 +29,9 @@ export const updateMethod = async (
   const billingAddressId =
     body.billing_address_id === undefined ? method.billingAddressId : addressNamed(method, named)?.id;
   const next = await commit(deps, method, { alias, billingAddressId });
-  if (body.is_default === true) await setDefault(deps.table, slotOf(method), method.id);
+  if (body.is_default === true) await setDefault(deps.table, methodDefaultSlotOf(method), method.id);
   if (body.is_default === false) {
-    await deps.table.remove(defaultKey(slotOf(method)), [{ equals: ['recordId', method.id] }]);
+    await deps.table.remove(defaultKey(methodDefaultSlotOf(method)), [{ equals: ['recordId', method.id] }]);
   }
   const isDefault = body.is_default ?? (await isDefaultMethod(deps.table, method));
   return { data: methodView(next, isDefault) };
@@ -40,12 +39,12 @@ export const updateMethod = async (
 
 /** The pointer alone: one update, the last wins. */
 export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Promise<Reply> => {
-  await setDefault(deps.table, slotOf(record), record.id);
+  await setDefault(deps.table, methodDefaultSlotOf(record), record.id);
   return { data: methodView(record, true) };
 };
 
 /** Links or unlinks a billing address; the provider is told where it can be, and its failure undoes nothing here. */
-export const linkBillingAddress = async (
+export const linkMethodAddress = async (
   deps: UpdateDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { aliasKey, type RecordKind } from './keys.ts';
+import { aliasKey, type ItemKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /** A provider's id of a record of ours; many to one (an order and its capture lead to one payment). */
@@ -8,7 +8,7 @@ const aliasSchema = z.object({ kind: z.enum(KINDS), id: z.string() });
 export type Alias = z.infer<typeof aliasSchema>;
 
 interface Target {
-  readonly kind: Exclude<RecordKind, 'ADDR'>;
+  readonly kind: Exclude<ItemKind, 'ADDR'>;
   readonly id: string;
 }
 

@@ -1,4 +1,4 @@
-import { type Key, type Owner, ownerPartition, type RecordKind } from './keys.ts';
+import { type ItemKind, type Key, type Owner, ownerPartition } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
@@ -18,7 +18,7 @@ export const ownerKeyOf = (owner: Owner): string => {
 
 export interface DefaultSlot {
   readonly owner: Owner;
-  readonly kind: RecordKind;
+  readonly kind: ItemKind;
   /** Where an owner has one default a variant (an address's type). */
   readonly variant?: string | undefined;
 }
@@ -49,7 +49,7 @@ export const readDefault = async (table: Table, slot: DefaultSlot): Promise<stri
  * Steps of the write that removes a record: the newest remaining one takes over as the default; none where it is not the
  * default. They hold only as long as nobody else has set another.
  */
-export const succession = async (
+export const successorSteps = async (
   table: Table,
   slot: DefaultSlot,
   goneId: string,

@@ -12,11 +12,11 @@ export type Owner =
   | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
   | { readonly kind: 'organization'; readonly organizationId: string };
 
-export type RecordKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB';
+export type ItemKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB';
 
 const single = (kind: string, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
 
-export const recordKey = (kind: RecordKind, id: string): Key => single(kind, id);
+export const recordKey = (kind: ItemKind, id: string): Key => single(kind, id);
 export const paymentKey = (id: string): Key => single('PAY', id);
 export const historyKey = (paymentId: string, version: number): Key => ({
   pk: `PAY#${paymentId}`,
@@ -105,7 +105,7 @@ export const rateKey = (name: string, subject: string, window: number): Key => (
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 
 /** The partition of a record's owner in the `owner` index. A guest is found by e-mail, kept as a hash. */
-export const ownerPartition = (owner: Owner, kind: RecordKind): string => {
+export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
   switch (owner.kind) {
     case 'user':
       return `USER#${owner.userId}#${kind}`;
@@ -115,9 +115,9 @@ export const ownerPartition = (owner: Owner, kind: RecordKind): string => {
       return `ORG#${owner.organizationId}#${kind}`;
   }
 };
-export const guestPartition = (email: string, kind: RecordKind): string =>
+export const guestPartition = (email: string, kind: ItemKind): string =>
   `GUEST#${fingerprint(email.toLowerCase()).slice(0, 32)}#${kind}`;
-export const projectPartition = (projectId: string, kind: RecordKind): string => `PROJECT#${projectId}#${kind}`;
+export const projectPartition = (projectId: string, kind: ItemKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** Sort key of the list indexes: oldest first, unique. */
 export const listSort = (createdAt: string, id: string): string => `${createdAt}#${id}`;
@@ -126,3 +126,18 @@ const DUE_SHARDS = 10;
 /** Records spread over the shards of the `due` index by their id. */
 export const dueShard = (id: string): string => `DUE#${Number.parseInt(fingerprint(id).slice(0, 6), 16) % DUE_SHARDS}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
+
+/** The one table: keys and indexes, read by every host that creates it. All keys are strings. */
+export const TABLE = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  ttl: 'ttl',
+  indexes: [
+    /** A record under its owner (user, guest or organization) and kind, newest last. */
+    { name: 'owner', partitionKey: 'owner', sortKey: 'sort', include: ['f'] },
+    /** A record under its project and kind, newest last. */
+    { name: 'project', partitionKey: 'project', sortKey: 'sort', include: ['f'] },
+    /** What has an appointment, by shard, soonest first. */
+    { name: 'due', partitionKey: 'due', sortKey: 'due_at', include: [] },
+  ],
+} as const;

@@ -1,8 +1,7 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Connection, Item } from './connection.ts';
 import type { Clause, Expression } from './expression.ts';
-import type { Key } from './keys.ts';
-import { TABLE } from './schema.ts';
+import { type Key, TABLE } from './keys.ts';
 
 export interface IndexQuery {
   readonly index: (typeof TABLE.indexes)[number]['name'];

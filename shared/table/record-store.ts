@@ -2,15 +2,7 @@ import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { DAY, epochSeconds, instant, type Now } from '../core/time.ts';
 import type { Clause } from './expression.ts';
-import {
-  type Key,
-  listSort,
-  type Owner,
-  ownerPartition,
-  projectPartition,
-  type RecordKind,
-  recordKey,
-} from './keys.ts';
+import { type ItemKind, type Key, listSort, type Owner, ownerPartition, projectPartition, recordKey } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
@@ -35,7 +27,7 @@ export const storedRecordFields = {
 };
 
 export interface RecordShape<T extends StoredRecord> {
-  readonly kind: RecordKind;
+  readonly kind: ItemKind;
   readonly schema: z.ZodType<T>;
   ownerOf(record: T): Owner | undefined;
   projectOf?(record: T): string | undefined;

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../observability/logger.ts';
-import { paymentOf } from '../payments/payment.ts';
-import { paymentProjection } from '../payments/projection.ts';
+import { paymentOf } from '../payments/record/payment.ts';
+import { paymentProjection } from '../payments/record/projection.ts';
 import { changeOf } from '../table/images.ts';
 import type { Table } from '../table/table.ts';
 

@@ -6,14 +6,13 @@ import type { BusEvent } from '../events/bus-event.ts';
 import { membershipEvents } from '../memberships/events.ts';
 import { membershipSchema } from '../memberships/membership.ts';
 import type { Log } from '../observability/logger.ts';
-import { paymentEvents } from '../payments/events.ts';
-import { paymentOf } from '../payments/payment.ts';
-import { subscriptionEvents } from '../subscriptions/events.ts';
-import { subscriptionOf } from '../subscriptions/subscription.ts';
+import { paymentEvents } from '../payments/record/events.ts';
+import { paymentOf } from '../payments/record/payment.ts';
+import { subscriptionEvents } from '../subscriptions/record/events.ts';
+import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { changeOf, type ItemChange } from '../table/images.ts';
 import { parseRecord } from '../table/record-store.ts';
-import { providerBusEvent } from '../webhooks/events.ts';
-import { storedEventOf } from '../webhooks/provider-event.ts';
+import { providerBusEvent, storedEventOf } from '../webhooks/record/stored-event.ts';
 
 export interface PublishDeps {
   readonly bus: Bus;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { type Bundle, build } from '../../infra/build.ts';
 import { say, sheet } from './sheet.ts';
 

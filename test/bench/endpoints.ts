@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { paymentKey } from '../../shared/table/keys.ts';
 import type { Budget } from './budget.ts';
 import { BUDGETS, type RowName } from './budgets.ts';

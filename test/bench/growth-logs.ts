@@ -1,6 +1,6 @@
 import { DAY, type Instant, iso } from '../../shared/core/time.ts';
 import type { Item } from '../../shared/table/table.ts';
-import { logItem } from '../../shared/webhooks/log.ts';
+import { logItem } from '../../shared/webhooks/record/log-entry.ts';
 import type { Call } from './meter.ts';
 import { withoutStream, writeItems } from './seed.ts';
 import { type Service, startService } from './service.ts';

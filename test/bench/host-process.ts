@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { startHost } from '../../infra/local/host.ts';
+import { startHost } from '../../infra/local/host/host.ts';
 import { ready, type Started, settingsOfProcess, startProcess } from './processes.ts';
 
 /** The whole service on one machine, in a process of its own, its data in a file. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
-import type { LoadHandler } from '../../infra/local/invoke.ts';
+import type { LoadHandler } from '../../infra/local/machine/invoke.ts';
 import { type Attributes, type Units, unitsOf } from './units.ts';
 
 /**

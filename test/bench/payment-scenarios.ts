@@ -1,4 +1,4 @@
-import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { providerEventKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import type { PaymentRow } from './budgets.ts';

@@ -2,8 +2,8 @@ import { type DynamoDBClient, TransactWriteItemsCommand, UpdateTableCommand } fr
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { derivedId } from '../../shared/core/ids.ts';
 import { DAY, type Instant, iso, utcDay } from '../../shared/core/time.ts';
-import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/store.ts';
+import type { Payment, PaymentStatus } from '../../shared/payments/record/payment.ts';
+import { paymentItem } from '../../shared/payments/record/store.ts';
 import { countKey, ownerPartition } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { openClient, type Service } from './service.ts';

@@ -1,11 +1,11 @@
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import { type Host, startHost } from '../../infra/local/host.ts';
-import { loadEntry } from '../../infra/local/invoke.ts';
-import { hostedBy } from '../../shared/runtime.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import { type Host, startHost } from '../../infra/local/host/host.ts';
+import { loadEntry } from '../../infra/local/machine/invoke.ts';
+import type { Trigger } from '../../shared/messaging/trigger.ts';
+import { setHost } from '../../shared/runtime.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import type { Trigger } from '../../shared/workers/trigger.ts';
 import { openMeter, type Run } from './meter.ts';
 import type { Attributes } from './units.ts';
 
@@ -38,7 +38,7 @@ export const startService = async (wanted: (trigger: Trigger) => boolean = () =>
   running = host;
   host.clock.freeze(true);
   // The functions alone go through the meter; the host's own stream and schedules do not.
-  hostedBy({ env: { ...host.env, AWS_ENDPOINT_URL_DYNAMODB: meter.endpoint }, now: host.clock.now });
+  setHost({ env: { ...host.env, AWS_ENDPOINT_URL_DYNAMODB: meter.endpoint }, now: host.clock.now });
   const items = openItems(host);
 
   const ask = async ({ method, path, body, headers }: Ask): Promise<Answer> => {

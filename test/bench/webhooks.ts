@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Host, startHost } from '../../infra/local/host.ts';
+import { type Host, startHost } from '../../infra/local/host/host.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { quantile } from './median.ts';

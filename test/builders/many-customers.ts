@@ -1,6 +1,6 @@
 import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import type { Host } from '../../infra/local/host.ts';
+import type { Host } from '../../infra/local/host/host.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { iso } from '../../shared/core/time.ts';
 import { customerShape } from '../../shared/customers/customer.ts';

@@ -1,6 +1,6 @@
-import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openStripe } from '../../shared/providers/stripe/stripe.ts';
-import { parseSettings } from '../../shared/settings.ts';
 import { logLines } from './log-lines.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { DAY, iso } from '../../shared/core/time.ts';
 import type { MembershipStatus } from '../../shared/memberships/membership.ts';
-import type { StoredStatus, Subscription } from '../../shared/subscriptions/subscription.ts';
+import type { StoredStatus, Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from './payment.ts';
 
 /** A user's monthly subscription of 19.00 USD, made at noon and not charged yet; say only what matters to the test. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { NativeSubscriptions, ProviderSubscription } from '../../shared/providers/native-subscriptions.ts';
-import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { NativeSubscriptions, ProviderSubscription } from '../../shared/providers/port/subscriptions.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';
 

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SlotOptions } from '../../infra/local/simulator/options.ts';
-import { createSimulator } from '../../infra/local/simulator/simulator.ts';
-import type { AdapterOptions } from '../../shared/providers/adapter.ts';
-import type { PaymentProvider } from '../../shared/providers/provider.ts';
-import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/settings.ts';
+import { createSimulator } from '../../infra/local/host/simulator.ts';
+import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
 import { type Delivered, type FakeClock, fakeClock } from './simulator-harness.ts';
 
 /** One adapter against the simulator, over real sockets: deadlines and resets are those of the network. */

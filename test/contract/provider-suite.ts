@@ -7,7 +7,7 @@ import type {
   PaymentProvider,
   ProviderMethod,
   ProviderPayment,
-} from '../../shared/providers/provider.ts';
+} from '../../shared/providers/port/provider.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { Delivered } from './simulator-harness.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConnectionDropped } from '../../infra/local/simulator/options.ts';
+import { ConnectionDropped } from '../../infra/local/simulator/state/options.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 let rig: Rig;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Stripe from 'stripe';
-import type { Clock, TimedWork } from '../../infra/local/clock.ts';
-import type { Simulator, SlotOptions } from '../../infra/local/simulator/options.ts';
-import { createSimulator } from '../../infra/local/simulator/simulator.ts';
+import { createSimulator } from '../../infra/local/host/simulator.ts';
+import type { Clock, TimedWork } from '../../infra/local/machine/clock.ts';
+import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/options.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {

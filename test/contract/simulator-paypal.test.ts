@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Simulator, SlotOptions } from '../../infra/local/simulator/options.ts';
-import { createSimulator } from '../../infra/local/simulator/simulator.ts';
+import { createSimulator } from '../../infra/local/host/simulator.ts';
+import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/options.ts';
 import { type FakeClock, fakeClock } from './simulator-harness.ts';
 
 /** PayPal's protocol as the simulator speaks it, called as anybody might. */

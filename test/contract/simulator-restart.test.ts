@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createSimulator } from '../../infra/local/simulator/simulator.ts';
+import { createSimulator } from '../../infra/local/host/simulator.ts';
 import { createRig, fakeClock, type Rig, SLOTS } from './simulator-harness.ts';
 
 let folder: string;

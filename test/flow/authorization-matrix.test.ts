@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
 import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';

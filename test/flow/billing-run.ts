@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import type { Catalogue } from '../../infra/local/assemble.ts';
-import { type Handler, loadEntry } from '../../infra/local/invoke.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import type { Catalogue } from '../../infra/local/host/assemble.ts';
+import { type Handler, loadEntry } from '../../infra/local/machine/invoke.ts';
 import { type Interval, oracleStart } from '../builders/calendar-oracle.ts';
 import { DAY, itemsOf, PATIENT, signIn } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost } from './host.ts';

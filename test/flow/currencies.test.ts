@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { productBody } from '../builders/reference.ts';
 import { atProvider, confirm, createIntent, DAY, itemsOf, logEntriesOf, read, signIn, type User } from './flow.ts';

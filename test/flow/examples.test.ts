@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { recorder } from './examples/recorder.ts';
 import { MORNING, steadied } from './examples/steadied.ts';
 import { story } from './examples/story.ts';
@@ -9,7 +9,7 @@ import { withHost } from './host.ts';
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 /** Its answer is the document itself. */
-const WITHOUT = 'docs.openapi';
+const WITHOUT = 'api.openapi';
 
 describe('the examples of the API document', () => {
   test('are what the service was asked and answered, for every route', { timeout: 60_000 }, async () => {
@@ -19,6 +19,6 @@ describe('the examples of the API document', () => {
     const examples = told();
     expect(Object.keys(examples)).toEqual(endpoints.map(({ id }) => id).filter((id) => id !== WITHOUT));
     const steady = `${JSON.stringify(steadied(examples), null, 2)}\n`;
-    await expect(steady).toMatchFileSnapshot('../../functions/examples.json');
+    await expect(steady).toMatchFileSnapshot('../../functions/api/examples.json');
   });
 });

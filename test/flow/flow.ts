@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
-import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
-import type { Catalogue } from '../../infra/local/assemble.ts';
-import type { Env } from '../../infra/local/environment.ts';
-import { type Host, type HostOptions, startHost } from '../../infra/local/host.ts';
+import type { Catalogue } from '../../infra/local/host/assemble.ts';
+import { type Host, type HostOptions, startHost } from '../../infra/local/host/host.ts';
+import type { Env } from '../../infra/local/machine/environment.ts';
 
 /**
  * The local host in the test's own process, on a free port and without kept data, with a client that speaks HTTP to it

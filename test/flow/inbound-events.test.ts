@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import {

@@ -1,7 +1,7 @@
-import type { Catalogue } from '../../infra/local/assemble.ts';
-import type { Handler } from '../../infra/local/invoke.ts';
-import type { Route } from '../../infra/local/routes.ts';
-import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/workers/trigger.ts';
+import type { Route } from '../../infra/local/gateway/routes.ts';
+import type { Catalogue } from '../../infra/local/host/assemble.ts';
+import type { Handler } from '../../infra/local/machine/invoke.ts';
+import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/messaging/trigger.ts';
 
 /** Functions made up for tests of the host itself: routes, one queue, a stream consumer and a schedule. */
 export interface FakeCatalogue extends Catalogue {
@@ -44,7 +44,7 @@ const echo: Handler = (event) => ({
 export const fakeCatalogue = (): FakeCatalogue => {
   const calls: { id: string; event: unknown }[] = [];
   const handlers = new Map<string, Handler>();
-  const isRoute = (id: string) => id === 'default' || ROUTES.some((route) => route.id === id);
+  const isRoute = (id: string) => id === 'api.default' || ROUTES.some((route) => route.id === id);
   return {
     endpoints: ROUTES,
     triggers: [QUEUE, STREAM, SWEEP, HOURLY],

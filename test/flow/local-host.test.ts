@@ -800,7 +800,7 @@ describe('a start that cannot be', () => {
   test('says so in one line', async () => {
     const dataDir = await temporaryFolder();
     const { service } = await freshHost({ dataDir });
-    const { startHost } = await import('../../infra/local/host.ts');
+    const { startHost } = await import('../../infra/local/host/host.ts');
     const port = Number(new URL(service.host().baseUrl).port);
     const catalogue = fakeCatalogue();
     await expect(startHost({ port, dataDir: ':memory:', catalogue })).rejects.toThrow(`port ${port} is in use`);

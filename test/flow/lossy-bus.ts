@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import type { Catalogue } from '../../infra/local/assemble.ts';
-import { loadEntry } from '../../infra/local/invoke.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import type { Catalogue } from '../../infra/local/host/assemble.ts';
+import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import type { ParsedJson } from './host.ts';
 
 /**

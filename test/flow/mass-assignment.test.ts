@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';

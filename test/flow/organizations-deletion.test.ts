@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, test, vi } from 'vitest';
-import { draw } from '../../infra/local/simulator/random.ts';
+import { draw } from '../../infra/local/simulator/state/random.ts';
 import { addressShape } from '../../shared/addresses/address.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { customerShape } from '../../shared/customers/customer.ts';

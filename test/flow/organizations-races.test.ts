@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { draw } from '../../infra/local/simulator/random.ts';
+import { draw } from '../../infra/local/simulator/state/random.ts';
 import { memberIdOf } from '../../shared/table/keys.ts';
 import { itemsOf, MINUTE } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';

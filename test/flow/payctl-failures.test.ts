@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import type { Catalogue } from '../../infra/local/assemble.ts';
-import { loadEntry } from '../../infra/local/invoke.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import type { Catalogue } from '../../infra/local/host/assemble.ts';
+import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { createIntent, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';

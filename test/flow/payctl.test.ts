@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS, queueUrl } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS, queueUrl } from '../../infra/local/machine/environment.ts';
 import { VISA } from '../builders/intent.ts';
 import {
   atProvider,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { paymentOf } from '../../shared/payments/payment.ts';
+import { paymentOf } from '../../shared/payments/record/payment.ts';
 import { DECLINED, paidIntentBody, VISA } from '../builders/intent.ts';
 import {
   atProvider,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { changeTable, confirm, confirmInBrowser, createIntent, MINUTE, read, storedPayment } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod, storedRecord } from './payers.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PUBLISHABLE_KEY } from '../../infra/local/environment.ts';
+import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';

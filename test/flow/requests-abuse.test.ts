@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
-import type { Signing } from '../../infra/local/simulator/vendor.ts';
+import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';

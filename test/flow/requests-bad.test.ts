@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { badRequests, type Target } from '../builders/bad-request.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { confirm, createPaidIntent, itemsOf, PATIENT, signIn } from './flow.ts';

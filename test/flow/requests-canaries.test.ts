@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import { loadEntry } from '../../infra/local/invoke.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { cardNumber } from '../builders/card-number.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
 import { from, type TestAnswer, withHost } from './host.ts';

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, confirmInBrowser, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';

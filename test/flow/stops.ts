@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
-import { startEngine } from '../../infra/local/engine.ts';
-import type { Env } from '../../infra/local/environment.ts';
+import { startEngine } from '../../infra/local/dynamodb/engine.ts';
+import type { Env } from '../../infra/local/machine/environment.ts';
 import { startTestHost, type TestHost } from './host.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { vi } from 'vitest';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import type { ParsedJson, TestHost } from './host.ts';
 
 /** Outbound webhooks as their receivers see them: the local host's sinks, and an independent verifier. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../shared/core/time.ts';
-import { logItem } from '../../shared/webhooks/log.ts';
+import { logItem } from '../../shared/webhooks/record/log-entry.ts';
 import { freePort } from '../builders/free-port.ts';
 import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';

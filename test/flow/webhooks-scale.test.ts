@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { hostedBy } from '../../shared/runtime.ts';
+import { setHost } from '../../shared/runtime.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { itemsOf } from './flow.ts';
@@ -147,7 +147,7 @@ describe('publishing that is stopped at every step, with a twentieth of its entr
     async () => {
       const host = service.host();
       const url = await bus.start(`${host.baseUrl}/_local/aws`);
-      hostedBy({ env: { ...host.env, AWS_ENDPOINT_URL_EVENTBRIDGE: url }, now: host.clock.now });
+      setHost({ env: { ...host.env, AWS_ENDPOINT_URL_EVENTBRIDGE: url }, now: host.clock.now });
       try {
         const ids = await storeCustomers(service.host(), named(EVENTS));
         await settled(service);
@@ -164,7 +164,7 @@ describe('publishing that is stopped at every step, with a twentieth of its entr
         // Whatever comes again is the same, so that applying the first is applying all.
         expect([...applied.values()].filter((all) => new Set(all.map(({ raw }) => raw)).size > 1)).toEqual([]);
       } finally {
-        hostedBy({ env: host.env, now: host.clock.now });
+        setHost({ env: host.env, now: host.clock.now });
         await bus.close();
       }
     },

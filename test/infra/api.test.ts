@@ -1,9 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
-import { createCors } from '../../infra/local/cors.ts';
+import { createCors } from '../../infra/local/gateway/cors.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const ORIGIN = 'https://shop.example';

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import { apiDocumentAt } from '../../functions/document.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import { apiDocumentAt } from '../../functions/api/document.ts';
 import { type Bundle, build, CLIENT_FOLDER, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
@@ -95,12 +95,12 @@ describe('the bundles', () => {
       headers: {},
       requestContext: { requestId: 'r1', http: { method: 'GET', path: '/openapi.json', sourceIp: '192.0.2.1' } },
     };
-    const body = `(await (${imported('docs.openapi')}).handler(${JSON.stringify(event)}, {})).body`;
+    const body = `(await (${imported('api.openapi')}).handler(${JSON.stringify(event)}, {})).body`;
     const [answered] = z.tuple([z.string()]).parse(await inNode([body]));
     const made = JSON.parse(JSON.stringify(apiDocumentAt('')));
     expect(JSON.parse(answered)).toEqual(made);
-    expect(partsOf('docs.openapi')).not.toContain('zod-openapi');
-    expect(partsOf('docs.openapi')).not.toContain('functions/payments');
+    expect(partsOf('api.openapi')).not.toContain('zod-openapi');
+    expect(partsOf('api.openapi')).not.toContain('functions/payments');
   });
 
   it("call every route of Stripe's that the adapter knows, although most of its SDK is left out", async () => {

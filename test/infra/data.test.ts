@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../functions/catalogue.ts';
-import { readDeploymentSettings } from '../../infra/settings.ts';
-import { TABLE } from '../../shared/table/schema.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { TABLE } from '../../shared/table/keys.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
@@ -173,7 +173,7 @@ describe('the stacks', () => {
     expect(shared.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBe('pay');
     const { Variables } = shared.functionOf('payments.get').Properties.Environment;
     expect(Variables).toMatchObject({ PUBLIC_BASE_URL: 'https://api.example.com/pay' });
-    expect(shared.functionOf('default').Properties.Environment.Variables).toMatchObject({ BASE_PATH: '/pay' });
+    expect(shared.functionOf('api.default').Properties.Environment.Variables).toMatchObject({ BASE_PATH: '/pay' });
     const noDomain = readDeploymentSettings({ BASE_PATH: '/pay' });
     expect(noDomain.environment).not.toHaveProperty('BASE_PATH');
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { triggers } from '../../functions/catalogue.ts';
-import { matches } from '../../infra/local/bus-pattern.ts';
+import { triggers } from '../../functions/api/catalogue.ts';
+import { matches } from '../../infra/local/messaging/bus-pattern.ts';
 import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/stage-site.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
   OPERATED_FUNCTION_OUTPUT,
   queueOutput,
-} from '../../infra/settings.ts';
+} from '../../infra/stage/settings.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const { ofType, functionOf, words, outputs } = synthesize();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
 

@@ -2,8 +2,8 @@ import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } fr
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, it } from 'vitest';
 import { putWebhooks } from '../../infra/put-webhooks.ts';
-import { readDeploymentSettings } from '../../infra/settings.ts';
-import { parseTargets } from '../../shared/webhooks/targets.ts';
+import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { parseTargets } from '../../shared/webhooks/outbound/targets.ts';
 
 const put = async (env: Readonly<Record<string, string>>, there = '{}') => {
   const client = mockClient(SecretsManagerClient);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PLAIN_SETTINGS, readDeploymentSettings, SECRET_SETTINGS, STACK_SETTINGS } from '../../infra/settings.ts';
-import { parseSettings, SettingsError } from '../../shared/settings.ts';
+import { PLAIN_SETTINGS, readDeploymentSettings, SECRET_SETTINGS, STACK_SETTINGS } from '../../infra/stage/settings.ts';
+import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 
 describe('the settings of a deployment', () => {
   it('names every mistake on a line of its own', () => {

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { inject } from 'vitest';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
-import { readDeploymentSettings } from '../../infra/settings.ts';
 import { addService } from '../../infra/stacks/service.ts';
+import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import type { Environment } from '../../shared/core/settings.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import type { Environment } from '../../shared/settings.ts';
 
 /** A value of a template: text, or one of CloudFormation's functions. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Action, may, mayShow, meantOrganization, ownerFor, standingRefusal } from '../../shared/access/access.ts';
+import { type Action, effectiveOrganization, may, mayShow, standingRefusal } from '../../shared/access/access.ts';
 import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
+import { ownerFor } from '../../shared/access/owner.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
 import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
 import { type Standing, standingOf } from '../../shared/access/standing.ts';
@@ -273,7 +274,7 @@ describe('the organization meant', () => {
     ['is none for a session without one', me, undefined, true, undefined],
     ['is none for a guest', guest(), undefined, true, undefined],
   ])('%s', (_, caller, named, implied, expected) => {
-    expect(meantOrganization(caller, named, implied)).toBe(expected);
+    expect(effectiveOrganization(caller, named, implied)).toBe(expected);
   });
 
   test('decides whose a new record is', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasPostalCodes, isCountry } from '../../shared/addresses/countries.ts';
+import { hasPostalCodes, isCountry } from '../../shared/addresses/rules.ts';
 
 /** ISO 3166-1 alpha-2, officially assigned. */
 const ASSIGNED = `

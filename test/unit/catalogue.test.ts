@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { endpoints, triggers } from '../../functions/catalogue.ts';
-import { handler as unmatched } from '../../functions/default.ts';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import { handler as unmatched } from '../../functions/api/default.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import type { Right } from '../../shared/core/rights.ts';
+import { type Environment, parseSettings } from '../../shared/core/settings.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { hostedBy } from '../../shared/runtime.ts';
-import { type Environment, parseSettings } from '../../shared/settings.ts';
+import { setHost } from '../../shared/runtime.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
 /** Declarations, and what is about all of them: no entries of their own. */
-const NO_ENTRIES = /(^|\/)(endpoints|triggers)\.ts$|^(catalogue|default|document)\.ts$/;
+const NO_ENTRIES = /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document)\.ts$/;
 
 const files = readdirSync(FUNCTIONS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
 const entries = files.filter((name) => !NO_ENTRIES.test(name));
@@ -52,7 +52,7 @@ describe('the catalogue', () => {
     const readers = files.filter((name) =>
       /from '[./]+catalogue\.ts'/.test(readFileSync(new URL(name, FUNCTIONS), 'utf8')),
     );
-    expect(readers.toSorted()).toEqual(['default.ts', 'document.ts']);
+    expect(readers.toSorted()).toEqual(['api/default.ts', 'api/document.ts']);
   });
 
   test('has entries of ten to thirty lines, which are no place for rules', () => {
@@ -299,7 +299,7 @@ describe('the deadline of a call to a provider', () => {
 });
 
 describe('what no route matches', () => {
-  const hosted = (env: Environment) => hostedBy({ env, now: Date.now });
+  const hosted = (env: Environment) => setHost({ env, now: Date.now });
   beforeEach(() => hosted({}));
 
   const ask = async (method: string, path: string) => {

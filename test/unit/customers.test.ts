@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
-import { type Customer, customerShape, isStale } from '../../shared/customers/customer.ts';
+import { type Customer, customerShape, customerView } from '../../shared/customers/customer.ts';
 import { customerEvents } from '../../shared/customers/events.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
-import { customerView } from '../../shared/customers/view.ts';
+import { isStale } from '../../shared/providers/port/events.ts';
 import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
 import { NOON } from '../builders/payment.ts';
 

@@ -7,12 +7,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { openBus } from '../../shared/events/bus.ts';
 import type { BusEvent } from '../../shared/events/bus-event.ts';
-import { inStatus } from '../../shared/payments/changes.ts';
-import type { Payment } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/store.ts';
-import { batchConsumer, queueConsumer, streamConsumer } from '../../shared/workers/consumer.ts';
+import { batchConsumer, queueConsumer, streamConsumer } from '../../shared/messaging/consumers.ts';
+import { openQueues } from '../../shared/messaging/queues.ts';
+import type { Payment } from '../../shared/payments/record/payment.ts';
+import { paymentItem } from '../../shared/payments/record/store.ts';
+import { advance } from '../../shared/payments/record/versions.ts';
 import { publishChanges } from '../../shared/workers/publish-changes.ts';
-import { openQueues } from '../../shared/workers/queues.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
@@ -99,7 +99,7 @@ const change = (sequence: string, before: Payment | undefined, after: Payment): 
 
 describe('the outbox', () => {
   const { log, lines } = logLines();
-  const paid = inStatus(payment(), 'succeeded', NOON, 'event');
+  const paid = advance(payment(), 'succeeded', NOON, 'event');
   const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
 
   test('publishes what became of each change, in order', async () => {

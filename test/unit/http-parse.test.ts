@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { checkAll, jsonBodyOf, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
-import { apiVersion } from '../../shared/http/version.ts';
+import { apiVersion, checkAll, jsonBodyOf, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { refusalOf } from '../builders/refusal.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { endpoints } from '../../functions/catalogue.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import type { Problem } from '../../shared/core/errors.ts';
 import { checkAll } from '../../shared/http/parse.ts';
 import { refusalOf } from '../builders/refusal.ts';

@@ -4,27 +4,25 @@ import fc from 'fast-check';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { endpoints } from '../../functions/catalogue.ts';
-import { handler as unmatched } from '../../functions/default.ts';
-import { compileRoutes } from '../../infra/local/routes.ts';
-import { parseForm } from '../../infra/local/simulator/stripe/form.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { handler as unmatched } from '../../functions/api/default.ts';
+import { compileRoutes } from '../../infra/local/gateway/routes.ts';
+import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
 import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';
-import { decodeCursor } from '../../shared/http/cursor.ts';
 import { metadataSchema } from '../../shared/http/fields.ts';
-import { jsonBodyOf, queryOf } from '../../shared/http/parse.ts';
-import { apiVersion } from '../../shared/http/version.ts';
+import { decodeCursor } from '../../shared/http/paging.ts';
+import { apiVersion, jsonBodyOf, queryOf } from '../../shared/http/parse.ts';
 import { canonicalJson, checkKey } from '../../shared/idempotency/idempotency.ts';
 import { errorFields } from '../../shared/observability/logger.ts';
-import { redacted } from '../../shared/observability/redaction.ts';
+import { redact } from '../../shared/observability/redaction.ts';
 import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
 import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
-import { chatMessage } from '../../shared/webhooks/chat.ts';
-import { matches } from '../../shared/webhooks/filters.ts';
-import { urlProblem } from '../../shared/webhooks/targets.ts';
+import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';
+import { matches, urlProblem } from '../../shared/webhooks/outbound/targets.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { growthOf, LONGEST, TEXTS, type Text } from '../builders/growth.ts';
 import { NOON } from '../builders/payment.ts';
@@ -62,10 +60,10 @@ const literals: readonly Literal[] = files.flatMap(({ name, nodes }) =>
 );
 
 /** These read what the project itself has written. */
-const OWN_TEXT: Readonly<Record<string, readonly string[]>> = { 'functions/default.ts': ['\\{[^}]+\\}'] };
+const OWN_TEXT: Readonly<Record<string, readonly string[]>> = { 'functions/api/default.ts': ['\\{[^}]+\\}'] };
 
 /** Made while the process runs, of our own words: an id's form, and the routes of the catalogue. */
-const MADE_LATER = ['shared/core/ids.ts', 'functions/default.ts'];
+const MADE_LATER = ['shared/core/ids.ts', 'functions/api/default.ts'];
 
 const makesExpression = (node: ts.Node): boolean =>
   (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp';
@@ -117,10 +115,10 @@ const wordsOf = (text: string): readonly string[] => text.match(/.{1,10}/gs) ?? 
 const PAYPAL_HEADERS = ['cert-url', 'transmission-id', 'transmission-sig', 'transmission-time'] as const;
 
 const READERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
-  ['redaction of a text', redacted],
-  ['redaction of a value', (text) => redacted({ data: { object: { note: text } } })],
-  ['redaction of a name', (text) => redacted({ [text]: 1 })],
-  ['redaction of many texts', (text) => redacted(wordsOf(text))],
+  ['redaction of a text', redact],
+  ['redaction of a value', (text) => redact({ data: { object: { note: text } } })],
+  ['redaction of a name', (text) => redact({ [text]: 1 })],
+  ['redaction of many texts', (text) => redact(wordsOf(text))],
   ['a chat message', (text) => chatMessage('payment.succeeded', { data: { note: text, [text]: 'x', email: text } })],
   ['the title of a chat message', (text) => chatMessage(text, {})],
   ['a JSON body that holds it', (text) => jsonBodyOf(jsonOf({ a: text, [text]: 1 }), undefined)],
@@ -187,7 +185,7 @@ describe('what reads', () => {
     ).toEqual([]);
     expect(
       await growthOf(
-        quietly((text) => redacted(JSON.parse(text))),
+        quietly((text) => redact(JSON.parse(text))),
         nested,
       ),
     ).toEqual([]);
@@ -249,7 +247,7 @@ test('redaction in linear time redacts what it did before', () => {
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
       const text = parts.join('');
-      expect(redacted(text)).toBe(FORMER.reduce((told, [found, put]) => told.replace(found, put), text));
+      expect(redact(text)).toBe(FORMER.reduce((told, [found, put]) => told.replace(found, put), text));
     }),
     { numRuns: 5_000 },
   );
@@ -260,10 +258,10 @@ const NO_CARD = '1783999999999999981, ';
 
 test('redaction of 250 KB of digits that are no card number takes less than 50 ms of processor time', () => {
   const text = NO_CARD.repeat(Math.ceil((250 * 1_024) / NO_CARD.length));
-  expect(redacted(NO_CARD)).toBe(NO_CARD);
+  expect(redact(NO_CARD)).toBe(NO_CARD);
   const took = Array.from({ length: 7 }, () => {
     const before = process.cpuUsage();
-    redacted(text);
+    redact(text);
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   });
@@ -272,6 +270,6 @@ test('redaction of 250 KB of digits that are no card number takes less than 50 m
 
 test('redaction looks at as much as a body may hold', () => {
   const address = 'ada.lovelace@example.com';
-  const text = JSON.stringify(redacted({ note: `${'x'.repeat(2_000)} ${address}`, long: 'x'.repeat(LONGEST) }));
+  const text = JSON.stringify(redact({ note: `${'x'.repeat(2_000)} ${address}`, long: 'x'.repeat(LONGEST) }));
   expect(text).not.toContain('lovelace');
 });

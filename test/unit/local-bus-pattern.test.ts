@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matches } from '../../infra/local/bus-pattern.ts';
+import { matches } from '../../infra/local/messaging/bus-pattern.ts';
 
 const event = {
   source: 'payments',

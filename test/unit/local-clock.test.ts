@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createClock, type HostClock, type KeptTime, type TimedWork } from '../../infra/local/clock.ts';
+import { createClock, type HostClock, type KeptTime, type TimedWork } from '../../infra/local/machine/clock.ts';
 
 const START = Date.parse('2030-01-01T00:00:00.000Z');
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { closedParts, outboundOf } from '../../infra/local/closed.ts';
-import { LOCAL_SECRETS } from '../../infra/local/environment.ts';
-import { isSecretSetting, toldSettings } from '../../infra/local/told.ts';
-import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/settings.ts';
+import { disabledParts, outboundOf } from '../../infra/local/control/disabled-parts.ts';
+import { isSecretSetting, toldSettings } from '../../infra/local/control/start-report.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
+import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/stage/settings.ts';
 
 describe('what a host says is closed', () => {
   const env = {
@@ -17,7 +17,7 @@ describe('what a host says is closed', () => {
     PROVIDER_C_NOTIFICATION_URL: 'https://api.example/webhooks/provider_c',
   };
   const reasonsOf = async (more: Readonly<Record<string, string>>) =>
-    (await closedParts({ ...env, ...more })).map(({ reason }) => reason);
+    (await disabledParts({ ...env, ...more })).map(({ reason }) => reason);
 
   test('is a line for each slot that is closed or deaf, each kind of credential and the webhooks', async () => {
     expect(await reasonsOf({})).toEqual([

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { checkSettings, functionEnvironment, readHostSettings, type Wiring } from '../../infra/local/environment.ts';
-import { parseSettings } from '../../shared/settings.ts';
+import {
+  checkSettings,
+  functionEnvironment,
+  readHostSettings,
+  type Wiring,
+} from '../../infra/local/machine/environment.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
 
 const wiring: Wiring = {
   baseUrl: 'http://127.0.0.1:3000',

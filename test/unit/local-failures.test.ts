@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { triggers } from '../../functions/catalogue.ts';
-import { triggersOf } from '../../infra/local/assemble.ts';
-import { type Failures, openFailures } from '../../infra/local/failures.ts';
-import type { Invoke } from '../../infra/local/invoke.ts';
-import type { LambdaRecord } from '../../infra/local/stream-records.ts';
+import { triggers } from '../../functions/api/catalogue.ts';
+import { type Failures, openFailures } from '../../infra/local/dynamodb/failures.ts';
+import type { LambdaRecord } from '../../infra/local/dynamodb/stream-records.ts';
+import { triggersOf } from '../../infra/local/host/assemble.ts';
+import type { Invoke } from '../../infra/local/machine/invoke.ts';
 
 const PUBLISH = 'workers.publish-changes';
 const lineOf = (sequence: string, trigger = PUBLISH) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { watchEmptiness, watchGroups } from '../../infra/local/fair-turns.ts';
+import { watchEmptiness, watchGroups } from '../../infra/local/messaging/fair-turns.ts';
 
 describe('a fair queue', () => {
   test('lets a group take places while it leaves as many free', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { gatewayAnswer } from '../../infra/local/gateway-answer.ts';
+import { gatewayAnswer } from '../../infra/local/gateway/gateway-answer.ts';
 
 const read = (returned: unknown) => {
   const { status, headers, body } = gatewayAnswer(returned);

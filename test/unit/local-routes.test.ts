@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileRoutes, type Route } from '../../infra/local/routes.ts';
+import { compileRoutes, type Route } from '../../infra/local/gateway/routes.ts';
 
 const route = (method: Route['method'], path: string): Route => ({
   id: `${method} ${path}`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_TRIES, processBatch } from '../../infra/local/stream-batches.ts';
+import { MAX_TRIES, processBatch } from '../../infra/local/dynamodb/stream-batches.ts';
 
 /** Runs a batch of which some items never succeed, reported either by a throw or by their position. */
 const runWith = async (items: readonly number[], bad: ReadonlySet<number>, how: 'throws' | 'reports') => {

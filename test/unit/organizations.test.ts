@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { IdentityUser } from '../../shared/identity/identity.ts';
-import { listMembers } from '../../shared/organizations/list-members.ts';
 import {
   newMember,
   newOrganization,
@@ -8,6 +7,7 @@ import {
   requireAssignable,
   requireChangeable,
 } from '../../shared/organizations/organization.ts';
+import { listMembers } from '../../shared/organizations/read.ts';
 import { insertionOf } from '../../shared/organizations/store.ts';
 import type { Item } from '../../shared/table/table.ts';
 

@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { doctor } from '../../infra/payctl/doctor.ts';
 import type { Place } from '../../infra/payctl/place.ts';
-import { parseSettings, SettingsError } from '../../shared/settings.ts';
+import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import type { ParsedJson } from '../flow/host.ts';
 
 const dynamodb = mockClient(DynamoDBClient);

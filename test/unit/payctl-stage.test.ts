@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { NotReachable } from '../../infra/payctl/control.ts';
 import { withSecretsOf } from '../../infra/payctl/secrets.ts';
 import { stageSite } from '../../infra/payctl/stage-site.ts';
-import { parseSettings } from '../../shared/settings.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
 const lambda = mockClient(LambdaClient);

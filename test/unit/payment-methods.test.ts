@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
-import { methodBeside, type PaymentMethod, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
+import {
+  methodBeside,
+  methodView,
+  type PaymentMethod,
+  paymentMethodShape,
+} from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
-import { methodView } from '../../shared/payment-methods/view.ts';
 import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { NOON } from '../builders/payment.ts';

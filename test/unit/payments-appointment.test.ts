@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
-import { applyPaymentEvent } from '../../shared/payments/apply-event.ts';
-import { knownOf } from '../../shared/payments/changes.ts';
-import { keepPaymentAppointment } from '../../shared/payments/keep-appointment.ts';
-import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/store.ts';
+import { runDuePayment } from '../../shared/payments/attempts/run-due.ts';
+import type { Payment, VisiblePayment } from '../../shared/payments/record/payment.ts';
+import { paymentItem } from '../../shared/payments/record/store.ts';
+import { providerReference } from '../../shared/payments/record/versions.ts';
 import type {
   PaymentProvider,
   ProviderEvent,
   ProviderPayment,
   ReportedStatus,
-} from '../../shared/providers/provider.ts';
-import type { Providers } from '../../shared/providers/registry.ts';
+} from '../../shared/providers/port/provider.ts';
+import type { Providers } from '../../shared/providers/registry/registry.ts';
+import { applyPaymentEvent } from '../../shared/webhooks/inbound/payment-event.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
@@ -61,7 +61,7 @@ const service = (record: Payment, provider: Part) => {
     forPayments: async () => stands,
     having: async () => stands,
   };
-  const deps = { table, now, log, providers };
+  const deps = { table, now, log, providers, isChargeOpen: async () => true };
   const stored = table.put(paymentItem(record, NOON));
   const load = async () => {
     await stored;
@@ -74,7 +74,7 @@ const service = (record: Payment, provider: Part) => {
     load,
     keep: async () => {
       await stored;
-      return keepPaymentAppointment(deps, record.id);
+      return runDuePayment(deps, record.id);
     },
     tell: async (
       type: 'payment_intent.succeeded' | 'payment_intent.failed' | 'payment_intent.processing',
@@ -245,5 +245,5 @@ describe('an event that contradicts a settled payment', () => {
 
 test('a provider is asked by what the record knows', () => {
   const record = payment({ attemptRef: 'ch_1', methodRef: 'pm_1', providerIntentId: 'pi_7' });
-  expect(knownOf(record)).toMatchObject({ intentId: 'pi_7', attemptRef: 'ch_1', method: 'pm_1' });
+  expect(providerReference(record)).toMatchObject({ intentId: 'pi_7', attemptRef: 'ch_1', method: 'pm_1' });
 });

@@ -2,9 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { useHeld } from '../../shared/payment-methods/use.ts';
-import { claimed, created, inStatus, reported, updated } from '../../shared/payments/changes.ts';
-import { CAUSES, PAYMENT_STATUSES, type Payment, withDraft } from '../../shared/payments/payment.ts';
-import type { ProviderPayment } from '../../shared/providers/provider.ts';
+import { CAUSES, PAYMENT_STATUSES, type Payment, withDraft } from '../../shared/payments/record/payment.ts';
+import {
+  advance,
+  applyDraft,
+  claimAttempt,
+  publishIntent,
+  reportedFields,
+} from '../../shared/payments/record/versions.ts';
+import type { ProviderPayment } from '../../shared/providers/port/provider.ts';
 import { session } from '../builders/api-request.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
@@ -33,7 +39,7 @@ describe('every next version', () => {
         fc.constantFrom(...PAYMENT_STATUSES),
         fc.constantFrom(...CAUSES),
         (from, to, cause) => {
-          const next = inStatus(payment({ status: from, version: 7 }), to, LATER, cause);
+          const next = advance(payment({ status: from, version: 7 }), to, LATER, cause);
           expect(next).toMatchObject({ status: to, cause, version: 8, updatedAt: iso(LATER), createdAt: iso(NOON) });
         },
       ),
@@ -48,7 +54,7 @@ describe('every next version', () => {
         let first: string | undefined;
         for (const status of path) {
           now += SECOND;
-          record = inStatus(record, status, now, 'sync');
+          record = advance(record, status, now, 'sync');
           if (status === 'succeeded') first ??= iso(now);
           expect(record.completedAt).toBe(first);
         }
@@ -58,7 +64,7 @@ describe('every next version', () => {
 
   test('has an appointment to be looked up exactly while it is unclear', () => {
     for (const status of PAYMENT_STATUSES) {
-      const { reconcileAt, reconcileStep } = inStatus(payment(), status, LATER, 'event');
+      const { reconcileAt, reconcileStep } = advance(payment(), status, LATER, 'event');
       const unclear = status === 'pending' || status === 'processing';
       expect([reconcileAt, reconcileStep]).toEqual(unclear ? [iso(LATER + MINUTE), 0] : [undefined, undefined]);
     }
@@ -66,14 +72,14 @@ describe('every next version', () => {
 
   test('keeps the appointment that it has while it stays unclear', () => {
     const kept = { reconcileAt: iso(NOON + 30 * MINUTE), reconcileStep: 2 };
-    expect(inStatus(payment({ status: 'processing', ...kept }), 'pending', LATER, 'answer')).toMatchObject(kept);
+    expect(advance(payment({ status: 'processing', ...kept }), 'pending', LATER, 'answer')).toMatchObject(kept);
   });
 
   test('keeps a reason of failure only where it has failed', () => {
     const failed = payment({ status: 'failed', failureCode: 'lost_card' });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'failed' ? 'lost_card' : undefined;
-      expect(inStatus(failed, status, LATER, 'sync').failureCode).toBe(expected);
+      expect(advance(failed, status, LATER, 'sync').failureCode).toBe(expected);
     }
   });
 
@@ -81,7 +87,7 @@ describe('every next version', () => {
     const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
-      expect(inStatus(pending, status, LATER, 'sync').nextAction).toEqual(expected);
+      expect(advance(pending, status, LATER, 'sync').nextAction).toEqual(expected);
     }
   });
 });
@@ -91,13 +97,13 @@ describe('a saved method that the payment holds', () => {
   const other = { paymentMethodId: undefined, methodRef: 'pm_2' };
 
   test.each(PAYMENT_STATUSES)('gives way to another that the provider names once that one has paid: %s', (status) => {
-    const next = inStatus(payment(held), status, LATER, 'sync', { methodRef: 'pm_2' });
+    const next = advance(payment(held), status, LATER, 'sync', { methodRef: 'pm_2' });
     expect(next).toMatchObject(status === 'succeeded' ? other : held);
   });
 
   test('stays where the provider names that very method, or none', () => {
     for (const changed of [{ methodRef: 'pm_1' }, {}]) {
-      expect(inStatus(payment(held), 'succeeded', LATER, 'sync', changed)).toMatchObject(held);
+      expect(advance(payment(held), 'succeeded', LATER, 'sync', changed)).toMatchObject(held);
     }
   });
 });
@@ -115,7 +121,7 @@ describe('a claim', () => {
       failureCode: 'lost_card',
       nextAction: { type: 'use_provider_sdk' },
     });
-    expect(claimed(failed, chosen, LATER)).toMatchObject({
+    expect(claimAttempt(failed, chosen, LATER)).toMatchObject({
       status: 'processing',
       cause: 'claim',
       version: 5,
@@ -131,8 +137,8 @@ describe('a claim', () => {
   });
 
   test('never has the key of another attempt', () => {
-    const first = claimed(payment(), chosen, NOON);
-    const second = claimed(inStatus(first, 'failed', NOON, 'answer'), chosen, NOON);
+    const first = claimAttempt(payment(), chosen, NOON);
+    const second = claimAttempt(advance(first, 'failed', NOON, 'answer'), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
   });
 });
@@ -144,7 +150,7 @@ describe('a creation that the provider has answered', () => {
   };
 
   test('exists from version 1 on, with the provider’s ids and secret, and nobody at work on it', () => {
-    expect(created({ ...creating, methodRef: 'tok_1' }, report({ methodId: 'pm_9' }), LATER)).toMatchObject({
+    expect(publishIntent({ ...creating, methodRef: 'tok_1' }, report({ methodId: 'pm_9' }), LATER)).toMatchObject({
       version: 1,
       status: 'created',
       providerIntentId: 'pi_9',
@@ -157,12 +163,15 @@ describe('a creation that the provider has answered', () => {
   });
 
   test('asks for a method where it has none', () => {
-    expect(created(creating, report(), LATER).status).toBe('requires_payment_method');
+    expect(publishIntent(creating, report(), LATER).status).toBe('requires_payment_method');
   });
 
   test('keeps the saved method that it was made with', () => {
     const saved = { ...creating, paymentMethodId: 'pmt_1', methodRef: 'pm_1' };
-    expect(created(saved, report({ methodId: 'pm_9' }), LATER)).toMatchObject({ methodRef: 'pm_1', status: 'created' });
+    expect(publishIntent(saved, report({ methodId: 'pm_9' }), LATER)).toMatchObject({
+      methodRef: 'pm_1',
+      status: 'created',
+    });
   });
 });
 
@@ -176,7 +185,7 @@ describe('an update that the provider has taken', () => {
   });
 
   test('stands in the place of all that it may change, and is over', () => {
-    const next = updated(old, draft({ description: 'new', methodRef: 'pm_2' }), LATER);
+    const next = applyDraft(old, draft({ description: 'new', methodRef: 'pm_2' }), LATER);
     expect(next).toMatchObject({
       totalCents: 3_000,
       description: 'new',
@@ -194,14 +203,14 @@ describe('an update that the provider has taken', () => {
     [{ paymentMethodId: 'pmt_1' }, 'created'],
     [{}, 'requires_payment_method'],
   ] as const)('decides by its method %j that it is %s', (fields, status) => {
-    expect(updated(old, draft(fields), LATER).status).toBe(status);
+    expect(applyDraft(old, draft(fields), LATER).status).toBe(status);
   });
 
   test.each(['processing', 'pending', 'succeeded', 'failed', 'canceled'] as const)(
     'leaves the state of a payment that is %s by now',
     (status) => {
       const at = iso(NOON + DAY);
-      const next = updated(payment({ status, reconcileAt: at, draft: draft() }), draft(), LATER);
+      const next = applyDraft(payment({ status, reconcileAt: at, draft: draft() }), draft(), LATER);
       expect(next).toMatchObject({ status, reconcileAt: at, totalCents: 3_000 });
     },
   );
@@ -225,10 +234,13 @@ describe('a report of the provider', () => {
       { nextAction: { type: 'redirect_to_url', url: 'https://bank.example' } },
     ],
   ])('%j is kept as %j', (given, kept) => {
-    expect(reported(report({ paymentId: 'pay_9', ...given }))).toMatchObject({ providerPaymentId: 'pay_9', ...kept });
+    expect(reportedFields(report({ paymentId: 'pay_9', ...given }))).toMatchObject({
+      providerPaymentId: 'pay_9',
+      ...kept,
+    });
   });
 
   test('leaves the method as it is where it names none', () => {
-    expect('methodRef' in reported(report())).toBe(false);
+    expect('methodRef' in reportedFields(report())).toBe(false);
   });
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
-import { inStatus } from '../../shared/payments/changes.ts';
-import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/payment.ts';
-import { appointmentOf, paymentItem, paymentStore } from '../../shared/payments/store.ts';
+import { nextPaymentDue } from '../../shared/payments/record/due.ts';
+import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/record/payment.ts';
+import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';
+import { advance } from '../../shared/payments/record/versions.ts';
 import { dueShards } from '../../shared/table/keys.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
@@ -109,7 +110,7 @@ describe('the appointment of a payment', () => {
     ['succeeded', payment({ status: 'succeeded' }), undefined],
     ['canceled', payment({ status: 'canceled', reconcileAt: soon }), undefined],
   ])('%s', (_, record, at) => {
-    expect(appointmentOf(record)).toBe(at);
+    expect(nextPaymentDue(record)).toBe(at);
   });
 
   test('stands in the due index, in a shard that the sweep reads', () => {
@@ -135,8 +136,8 @@ describe('the appointment of a payment', () => {
         fc.constantFrom('event', 'sync') as fc.Arbitrary<'event' | 'sync'>,
         (status, cause) => {
           const claimed = payment({ draft: draft(), reconcileAt: soon });
-          const next = inStatus(claimed, status, NOON + 1, cause);
-          if (next.draft) expect(appointmentOf(next)).toBeDefined();
+          const next = advance(claimed, status, NOON + 1, cause);
+          if (next.draft) expect(nextPaymentDue(next)).toBeDefined();
         },
       ),
     );
@@ -159,8 +160,8 @@ describe('the store', () => {
 
   test('commits on the version that was read, and tells what stands where another came first', async () => {
     const { store } = await stored();
-    const paid = inStatus(payment(), 'succeeded', NOON + 1, 'event');
-    const failed = inStatus(payment(), 'failed', NOON + 2, 'event');
+    const paid = advance(payment(), 'succeeded', NOON + 1, 'event');
+    const failed = advance(payment(), 'failed', NOON + 2, 'event');
     expect(await store.commit(payment(), paid)).toEqual({ ok: true, payment: paid });
     const lost = await store.commit(payment(), failed);
     expect(lost.ok ? undefined : lost.found?.status).toBe('succeeded');
@@ -171,7 +172,7 @@ describe('the store', () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
-    const committed = await store.commit(payment(), inStatus(payment(), 'processing', NOON + 1, 'claim'));
+    const committed = await store.commit(payment(), advance(payment(), 'processing', NOON + 1, 'claim'));
     expect(committed.ok).toBe(false);
   });
 
@@ -179,7 +180,7 @@ describe('the store', () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
-    expect((await store.commit(asked, inStatus(asked, 'pending', NOON + 1, 'event'))).ok).toBe(true);
+    expect((await store.commit(asked, advance(asked, 'pending', NOON + 1, 'event'))).ok).toBe(true);
     expect(await store.dropDraft(asked)).toMatchObject({ status: 'pending' });
     expect((await store.load(payment().id))?.draft).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { PAYMENT_STATUSES } from '../../shared/payments/payment.ts';
-import { getPaymentQuery, guestListQuery, includesOf, listPaymentsQuery } from '../../shared/payments/queries.ts';
+import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
+import { getPaymentQuery, guestPaymentsQuery, includesOf, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 
 const problems = (query: unknown): readonly string[] => {
   const parsed = listPaymentsQuery.safeParse(query);
@@ -12,7 +12,7 @@ const includedInList = (query: unknown) => includesOf(listPaymentsQuery.parse(qu
 describe('the query of a payment list', () => {
   test('asks for the first twenty, newest first, where it says nothing', () => {
     expect(listPaymentsQuery.parse({})).toEqual({ page: 1, limit: 20, orderBy: 'created_at', orderDir: 'desc' });
-    expect(guestListQuery.parse({})).toEqual({ page: 1, limit: 20 });
+    expect(guestPaymentsQuery.parse({})).toEqual({ page: 1, limit: 20 });
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
 import { MAX_CENTS } from '../../shared/core/money.ts';
-import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/requests.ts';
+import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/commands/requests.ts';
 import { intentBody } from '../builders/intent.ts';
 
 const problems = (schema: z.ZodType, body: unknown): readonly string[] => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
-import type { PaymentStatus } from '../../shared/payments/payment.ts';
-import { isStuck, type Looked } from '../../shared/payments/stuck.ts';
+import { isStuck, type LookupResult } from '../../shared/payments/record/due.ts';
+import type { PaymentStatus } from '../../shared/payments/record/payment.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
 describe('a payment', () => {
-  test.each<[PaymentStatus, Looked, number, boolean]>([
+  test.each<[PaymentStatus, LookupResult, number, boolean]>([
     ['processing', 'nobody can say', 29 * MINUTE, false],
     ['processing', 'nobody can say', 30 * MINUTE, true],
     ['processing', 'still under way', 6 * DAY, false],

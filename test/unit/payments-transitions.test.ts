@@ -1,21 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
-import { PAYMENT_STATUSES, type PaymentStatus, type VisiblePayment } from '../../shared/payments/payment.ts';
+import { claimRefusal, decideApproval, decideEvent, decideRead } from '../../shared/payments/record/decisions.ts';
+import { RECONCILE_AFTER_MS, RESEND_WITHIN_MS, reconcileTime } from '../../shared/payments/record/due.ts';
+import { PAYMENT_STATUSES, type PaymentStatus, type VisiblePayment } from '../../shared/payments/record/payment.ts';
 import {
-  type Cause,
-  claimRefusal,
-  decideApproval,
-  decideEvent,
-  decideRead,
-  isFurther,
+  isAhead,
   isSettled,
-  mayChange,
-  RECONCILE_AFTER_MS,
-  RESEND_WITHIN_MS,
-  reconcileTime,
-  TRANSITIONS,
-} from '../../shared/payments/transitions.ts';
+  mayPaymentChange,
+  PAYMENT_TRANSITIONS,
+  type PaymentCause,
+} from '../../shared/payments/record/states.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
 /** The order of events as it is promised; equal numbers are neither further on nor back. */
@@ -44,26 +39,26 @@ describe('the table of states', () => {
   });
 
   test.each(pairs)('%s → %s is further on where the order says so', (from, to) => {
-    expect(isFurther(from, to)).toBe(ORDER[to] > ORDER[from]);
+    expect(isAhead(from, to)).toBe(ORDER[to] > ORDER[from]);
   });
 
   test.each(PAYMENT_STATUSES)('an event takes %s to all that is further on, unless it is settled', (from) => {
     const further = isSettled(from) ? [] : PAYMENT_STATUSES.filter((to) => ORDER[to] > ORDER[from]);
-    expect((TRANSITIONS[from].event ?? []).toSorted()).toEqual(further.toSorted());
+    expect((PAYMENT_TRANSITIONS[from].event ?? []).toSorted()).toEqual(further.toSorted());
   });
 
-  test.each<[Cause, readonly PaymentStatus[], readonly PaymentStatus[]]>([
+  test.each<[PaymentCause, readonly PaymentStatus[], readonly PaymentStatus[]]>([
     ['claim', ['requires_payment_method', 'created', 'failed'], ['processing']],
     ['answer', ['processing'], ['succeeded', 'failed', 'pending', 'processing']],
     ['cancel', ['requires_payment_method', 'created', 'pending'], ['canceled']],
   ])('a %s leads from %j to %j and from nowhere else', (cause, from, to) => {
-    const legal = pairs.filter(([one, other]) => mayChange(one, other, cause));
+    const legal = pairs.filter(([one, other]) => mayPaymentChange(one, other, cause));
     const expected = pairs.filter(([one, other]) => from.includes(one) && to.includes(other));
     expect(legal).toEqual(expected);
   });
 
   test('a method set or cleared leads between the two states before confirmation only', () => {
-    const legal = pairs.filter(([from, to]) => mayChange(from, to, 'method'));
+    const legal = pairs.filter(([from, to]) => mayPaymentChange(from, to, 'method'));
     expect(legal).toEqual([
       ['requires_payment_method', 'created'],
       ['created', 'requires_payment_method'],
@@ -71,7 +66,7 @@ describe('the table of states', () => {
   });
 
   test('an authoritative read may lead anywhere', () => {
-    expect(pairs.every(([from, to]) => mayChange(from, to, 'read'))).toBe(true);
+    expect(pairs.every(([from, to]) => mayPaymentChange(from, to, 'read'))).toBe(true);
   });
 });
 
@@ -122,7 +117,7 @@ describe('an event of the provider', () => {
         (status, told, claimedSeconds) => {
           const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND);
           const decision = decideEvent(payment({ status, claimedAt }), said(told));
-          if (decision.kind === 'apply') expect(isFurther(status, decision.status)).toBe(true);
+          if (decision.kind === 'apply') expect(isAhead(status, decision.status)).toBe(true);
         },
       ),
     );
@@ -173,11 +168,11 @@ describe('an event is stale', () => {
 
 /** What becomes of a payment: a read, brought on by an event, finds the furthest that the provider ever told. */
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
-  const truth = events.reduce((one, other) => (isFurther(one, other) ? other : one), start);
+  const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
   return events.reduce((status, told) => {
     const decision = decideEvent(payment({ status }), said(told));
     if (decision.kind === 'apply') return decision.status;
-    return decision.kind === 'read' && isFurther(status, truth) ? truth : status;
+    return decision.kind === 'read' && isAhead(status, truth) ? truth : status;
   }, start);
 };
 
@@ -278,7 +273,7 @@ describe('a payer’s approval at the provider', () => {
     ['succeeded', { kind: 'ignore', reason: 'is succeeded', reconcile: false }],
   ])('of a %s payment: %j', (status, decision) => {
     expect(decideApproval(at(status), second)).toEqual(decision);
-    expect(decision.kind === 'claim').toBe(mayChange(status, 'processing', 'approval'));
+    expect(decision.kind === 'claim').toBe(mayPaymentChange(status, 'processing', 'approval'));
   });
 
   test('waits for an update that is under way', () => {

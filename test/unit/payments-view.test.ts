@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, iso } from '../../shared/core/time.ts';
-import type { VisiblePayment } from '../../shared/payments/payment.ts';
-import { confirmationView, guestListView, paymentView, paymentWithSecret } from '../../shared/payments/view.ts';
-import { confirmationSchema, guestPaymentSchema, paymentViewSchema } from '../../shared/payments/view-schema.ts';
+import type { VisiblePayment } from '../../shared/payments/record/payment.ts';
+import {
+  confirmationSchema,
+  confirmationView,
+  guestPaymentSchema,
+  guestPaymentView,
+  paymentView,
+  paymentViewSchema,
+  paymentWithSecret,
+} from '../../shared/payments/record/view.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
 /** Every field that a record keeps for the service alone, each with a value to look for. */
@@ -22,7 +29,7 @@ const INTERNAL = {
 const SECRET = 'pi_1_secret_CANARY';
 
 const full = payment({ ...INTERNAL, clientSecret: SECRET, guestEmail: 'ada@example.com', attempt: 3 });
-const VIEWS = { paymentView, guestListView, confirmationView };
+const VIEWS = { paymentView, guestListView: guestPaymentView, confirmationView };
 
 describe('what readers see of a payment', () => {
   test.each(Object.entries(VIEWS))('holds nothing of the inside, nor the secret: %s', (_, view) => {
@@ -98,7 +105,7 @@ describe('what readers see of a payment', () => {
   });
 
   test('is, without a credential, a small fixed set of fields', () => {
-    expect(Object.keys(guestListView(full)).toSorted()).toEqual([
+    expect(Object.keys(guestPaymentView(full)).toSorted()).toEqual([
       'amount_cents',
       'completed_at',
       'created_at',
@@ -109,7 +116,7 @@ describe('what readers see of a payment', () => {
       'status',
       'total_cents',
     ]);
-    expect(guestPaymentSchema.safeParse(guestListView(full)).success).toBe(true);
+    expect(guestPaymentSchema.safeParse(guestPaymentView(full)).success).toBe(true);
   });
 
   test('is, of a confirmation, its outcome only', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
 import { centsOf, moneyOf } from '../../shared/providers/paypal/amounts.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
-import { reportedOrder } from '../../shared/providers/paypal/report.ts';
+import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Order } from '../../shared/providers/paypal/schemas.ts';
-import type { KnownPayment, PaymentProvider } from '../../shared/providers/provider.ts';
-import { parseSettings } from '../../shared/settings.ts';
+import type { KnownPayment, PaymentProvider } from '../../shared/providers/port/provider.ts';
 
 describe('an amount', () => {
   const CURRENCIES = ['USD', 'EUR', 'JPY', 'HUF', 'TWD', 'BRL'] as const;
@@ -50,7 +50,7 @@ describe('an order in our words', () => {
     ['SOMETHING_NEW', 'processing'],
     ['constructor', 'processing'],
   ])('completed, its capture %s, is %s: the order alone proves nothing', (status, expected) => {
-    expect(reportedOrder(order('COMPLETED', [capture('C1', status)]), known('processing'))).toMatchObject({
+    expect(readPaypalOrder(order('COMPLETED', [capture('C1', status)]), known('processing'))).toMatchObject({
       status: expected,
       intentId: 'O1',
       paymentId: 'C1',
@@ -59,7 +59,7 @@ describe('an order in our words', () => {
   });
 
   test('completed without a capture settles nothing', () => {
-    expect(reportedOrder(order('COMPLETED'), known('processing'))).toMatchObject({
+    expect(readPaypalOrder(order('COMPLETED'), known('processing'))).toMatchObject({
       status: 'processing',
       paymentId: 'O1',
     });
@@ -71,7 +71,7 @@ describe('an order in our words', () => {
     [['DECLINED', 'DECLINED'], 'C2', 'failed'],
   ])('with captures %j is what %s says: %s', (statuses, paymentId, status) => {
     const captures = statuses.map((one, index) => capture(`C${index + 1}`, one));
-    expect(reportedOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
+    expect(readPaypalOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
   });
 
   test.each<[string, KnownPayment['status'], string | undefined, string]>([
@@ -91,7 +91,7 @@ describe('an order in our words', () => {
     ['APPROVED', 'failed', undefined, 'failed'],
     ['APPROVED', 'canceled', undefined, 'canceled'],
   ])('%s, known as %s with the method %s, is %s', (status, recorded, method, expected) => {
-    const report = reportedOrder(order(status), known(recorded, method));
+    const report = readPaypalOrder(order(status), known(recorded, method));
     expect(report.status).toBe(expected);
     expect(report.awaitsCapture).toBe(status === 'APPROVED' && expected === 'pending' ? true : undefined);
   });

@@ -2,14 +2,14 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { AdapterOptions } from '../../shared/providers/adapter.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
-import { retryAfterSeconds } from '../../shared/providers/failures.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
-import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { openStripe } from '../../shared/providers/stripe/stripe.ts';
-import { parseSettings } from '../../shared/settings.ts';
+import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
+import { retryAfterSeconds } from '../../shared/providers/wire/failures.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redacted } from '../../shared/observability/redaction.ts';
+import { redact } from '../../shared/observability/redaction.ts';
 import { cardNumber } from '../builders/card-number.ts';
 
 const CANARY = 'CANARY-1234-secret-value';
@@ -51,7 +51,7 @@ const digits = (length: number) =>
     .map((all) => cardNumber(`4${all.slice(1, -1).join('')}`));
 const anyCardNumber = fc.integer({ min: 13, max: 19 }).chain(digits);
 
-const textOf = (value: unknown): string => JSON.stringify(redacted(value)) ?? '';
+const textOf = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
 
 describe('what is kept of a payload', () => {
   test('is never the value under a name that says it is a secret, whatever it is and wherever it stands', () => {
@@ -89,7 +89,7 @@ describe('what is kept of a payload', () => {
       );
     fc.assert(
       fc.property(fc.stringMatching(/^\d{11,19}$/), (run) => {
-        expect(redacted(run) === run).toBe(!parts(run).some(passes));
+        expect(redact(run) === run).toBe(!parts(run).some(passes));
       }),
       { numRuns: 2_000 },
     );
@@ -145,7 +145,7 @@ describe('what is kept of a payload', () => {
     ['https://x.example/?a=1&client_secret=CANARY', 'https://x.example/?a=1&client_secret=[redacted]'],
     ['https://x.example/?api_key=CANARY#top', 'https://x.example/?api_key=[redacted]'],
   ])('is never a secret within a text: %s', (given, kept) => {
-    expect(redacted(given)).toBe(kept);
+    expect(redact(given)).toBe(kept);
   });
 
   test('is the rest, as it was', () => {
@@ -163,16 +163,16 @@ describe('what is kept of a payload', () => {
       number: null,
       secret: true,
     };
-    expect(redacted(payload)).toEqual(payload);
+    expect(redact(payload)).toEqual(payload);
   });
 
   test('is something that a table item can hold, and the same when it is redacted again', () => {
     const payload: unknown = JSON.parse('{"constructor":{"a":1},"tiny":1e-200,"huge":1e300,"note":"ok"}');
-    expect(redacted(payload)).toEqual({ tiny: '1e-200', huge: '1e+300', note: 'ok' });
+    expect(redact(payload)).toEqual({ tiny: '1e-200', huge: '1e+300', note: 'ok' });
     fc.assert(
       fc.property(fc.json(), (text) => {
-        const once = redacted(JSON.parse(text));
-        expect(redacted(once)).toEqual(once);
+        const once = redact(JSON.parse(text));
+        expect(redact(once)).toEqual(once);
         expect(JSON.stringify(once).isWellFormed()).toBe(true);
       }),
     );

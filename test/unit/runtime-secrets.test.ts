@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { dispatchDeps, hostedBy, moneyDeps, webDeps } from '../../shared/runtime.ts';
+import { dispatchDeps, moneyDeps, setHost, webDeps } from '../../shared/runtime.ts';
 
 const manager = mockClient(SecretsManagerClient);
 const MINUTE_MS = 60_000;
@@ -17,7 +17,7 @@ beforeEach(() => {
   manager.reset();
   now = Date.parse('2026-11-01T12:00:00Z');
   const env = { TABLE_NAME: 't', PROVIDER_A: 'stripe', PROVIDER_A_SECRET_ARN: 'arn:a', LOG_LEVEL: 'silent' };
-  hostedBy({ env, now: () => now });
+  setHost({ env, now: () => now });
 });
 afterAll(() => manager.restore());
 
@@ -53,7 +53,7 @@ describe('in production', () => {
   const LONG = 'x'.repeat(32);
   const stage = (STAGE: string, more: Record<string, string> = {}) => {
     const env = { STAGE, TABLE_NAME: 't', GUEST_TOKEN_SECRET_ARN: 'arn:g', WEBHOOKS_SECRET_ARN: 'arn:w', ...more };
-    hostedBy({ env, now: () => now });
+    setHost({ env, now: () => now });
     return webDeps().guestTokens;
   };
   const guestSecret = (secret: string): void => {

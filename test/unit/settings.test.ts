@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Environment, PROVIDER_SLOTS, parseSettings, SettingsError } from '../../shared/settings.ts';
+import { type Environment, PROVIDER_SLOTS, parseSettings, SettingsError } from '../../shared/core/settings.ts';
 
 const mistakes = (env: Environment): readonly string[] => {
   try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseForm } from '../../infra/local/simulator/stripe/form.ts';
+import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 
 const parse = (text: string) => parseForm(new URLSearchParams(text));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { draw, shuffled } from '../../infra/local/simulator/random.ts';
+import { draw, shuffled } from '../../infra/local/simulator/state/random.ts';
 
 describe("the simulator's chance", () => {
   it('depends on seed and number only, and lies in [0, 1)', () => {

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { joinName, splitName } from '../../shared/providers/person-name.ts';
-import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { squareKey } from '../../shared/providers/square/outcome.ts';
 import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
-import { parseSettings } from '../../shared/settings.ts';
+import { joinName, splitName } from '../../shared/providers/wire/adapter.ts';
 
 const KEY = 'a_signature_key';
 const URLS = ['https://api.example/webhooks/provider_c', 'https://fn.example/'];

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { epochSeconds, SECOND } from '../../shared/core/time.ts';
-import { INBOUND_EVENTS, type ProviderPayment } from '../../shared/providers/provider.ts';
+import { INBOUND_EVENTS, type ProviderPayment } from '../../shared/providers/port/provider.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
-import { reportedPayment } from '../../shared/providers/stripe/report.ts';
+import { readStripePayment } from '../../shared/providers/stripe/report.ts';
 import { NOON } from '../builders/payment.ts';
 import { answers, paymentIntent, stripeThatAnswers } from '../builders/stripe.ts';
 
@@ -139,7 +139,7 @@ describe('an event', () => {
 describe('an intent', () => {
   // A PaymentIntent of the wire, as the SDK hands it on.
   const report = (fields: object = {}): ProviderPayment =>
-    reportedPayment(paymentIntent({ ...fields }) as unknown as Stripe.PaymentIntent);
+    readStripePayment(paymentIntent({ ...fields }) as unknown as Stripe.PaymentIntent);
 
   test.each<[object, ProviderPayment['status']]>([
     [{ status: 'requires_payment_method' }, 'requires_payment_method'],

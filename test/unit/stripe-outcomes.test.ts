@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { knownOf } from '../../shared/payments/changes.ts';
-import { done, unclear } from '../../shared/providers/done.ts';
-import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { providerReference } from '../../shared/payments/record/versions.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import { requireDone, unclearError } from '../../shared/providers/registry/unwrap.ts';
 import { payment } from '../builders/payment.ts';
 import { refusalOf } from '../builders/refusal.ts';
 import { answers, paymentIntent, refuses, stripeThatAnswers } from '../builders/stripe.ts';
 
-const known = knownOf(payment());
+const known = providerReference(payment());
 const money = { amountCents: 2_500, currency: 'USD', customerId: undefined };
 const idempotencyKey = 'pay_1:confirm:1';
 const CONFIRM = {
@@ -353,11 +353,11 @@ describe('an outcome that moves no money', () => {
     [{ kind: 'unknown', reason: 'in_progress' }, 'PAYMENT_IN_PROGRESS', 409],
     [{ kind: 'unknown', reason: 'error' }, 'PROVIDER_ERROR', 502],
   ])('%j is %s to the caller', (given, code, status) => {
-    expect(refusalOf(() => done(given, 'field'))).toMatchObject({ code, status });
+    expect(refusalOf(() => requireDone(given, 'field'))).toMatchObject({ code, status });
   });
 
   test('is its value where it is done', () => {
-    expect(done({ kind: 'done', value: 'x' }, 'field')).toBe('x');
-    expect(unclear('timeout', { payment_id: 'pay_1' }).details).toEqual({ payment_id: 'pay_1' });
+    expect(requireDone({ kind: 'done', value: 'x' }, 'field')).toBe('x');
+    expect(unclearError('timeout', { payment_id: 'pay_1' }).details).toEqual({ payment_id: 'pay_1' });
   });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { InvoiceNews, SubscriptionNews } from '../../shared/providers/native-subscriptions.ts';
 import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
-import type { InboundEventType } from '../../shared/providers/provider.ts';
+import type { InboundEventType } from '../../shared/providers/port/provider.ts';
+import type { InvoiceNews, SubscriptionNews } from '../../shared/providers/port/subscriptions.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
-import { invoiceNews, subscriptionNews } from '../../shared/providers/subscription-news.ts';
+import { invoiceNews, subscriptionNews } from '../../shared/providers/wire/subscription-payloads.ts';
 
 const START = 1_773_144_000;
 const END = START + 31 * 86_400;

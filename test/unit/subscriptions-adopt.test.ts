@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
-import type { ProviderSubscription } from '../../shared/providers/native-subscriptions.ts';
-import { adopt } from '../../shared/subscriptions/adopt.ts';
-import type { BillingDeps } from '../../shared/subscriptions/deps.ts';
-import type { SubscriptionStore } from '../../shared/subscriptions/store.ts';
+import type { ProviderSubscription } from '../../shared/providers/port/subscriptions.ts';
+import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
+import { storeReport } from '../../shared/subscriptions/provider-billed/sync.ts';
+import type { SubscriptionStore } from '../../shared/subscriptions/record/store.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
@@ -27,5 +27,5 @@ test('what a former subscription at the provider was read as is not taken for th
   };
   const again = subscription({ ...running, providerSubscriptionId: 'sub_2', formerProviderIds: ['sub_1'] });
   const deps = { now: () => NOON } as unknown as BillingDeps;
-  expect(await adopt(deps, overtakenBy(again), subscription(running), report)).toBe(again);
+  expect(await storeReport(deps, overtakenBy(again), subscription(running), report)).toBe(again);
 });

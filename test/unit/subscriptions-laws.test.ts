@@ -2,24 +2,32 @@ import fc from 'fast-check';
 import { describe, expect, inject, test } from 'vitest';
 import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 import { DAY, HOUR, type Instant, instant, MINUTE } from '../../shared/core/time.ts';
-import { membershipOf } from '../../shared/memberships/membership.ts';
-import { appointmentOf, dueStep } from '../../shared/subscriptions/appointments.ts';
 import {
-  attemptClaimed,
-  canceledNow,
-  chargeDropped,
-  edited,
-  moved,
-  pausedNow,
-  reactivatedFree,
-  resumedFree,
-  retriesOver,
-} from '../../shared/subscriptions/changes.ts';
-import { billedNext, startedNow } from '../../shared/subscriptions/periods.ts';
-import { type ChargedPayment, settled } from '../../shared/subscriptions/settle.ts';
-import { isLive, isVisible, type StoredStatus, type Subscription } from '../../shared/subscriptions/subscription.ts';
-import { type DunningPolicy, isFirst, isUnclear } from '../../shared/subscriptions/transitions.ts';
-import { subscriptionView } from '../../shared/subscriptions/view.ts';
+  type ChargedPayment,
+  claimAttempt,
+  dropCharge,
+  endDunning,
+  settleCharge,
+} from '../../shared/subscriptions/billing/charge.ts';
+import type { DunningPolicy } from '../../shared/subscriptions/billing/dunning.ts';
+import {
+  cancel,
+  pause,
+  reactivateInPaidPeriod,
+  resumeInPaidPeriod,
+} from '../../shared/subscriptions/billing/lifecycle.ts';
+import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/billing/periods.ts';
+import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
+import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
+import { hasOpenAttempt, isFirst } from '../../shared/subscriptions/record/states.ts';
+import {
+  isLive,
+  isVisibleSubscription,
+  type StoredStatus,
+  type Subscription,
+} from '../../shared/subscriptions/record/subscription.ts';
+import { advance, edit } from '../../shared/subscriptions/record/versions.ts';
+import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
@@ -68,7 +76,7 @@ const attempt = (world: World, choice: number, policy: DunningPolicy): World => 
   if (!payment || !charge || charge.abandoned || isOver(payment) || payment.attempt > charge.attempts) return world;
   const tried = answered({ ...payment, attempt: payment.attempt + 1 }, choice);
   const next = withPayment(world, tried);
-  return changed(next, settled(next.subscription, tried, next.now, policy));
+  return changed(next, settleCharge(next.subscription, tried, next.now, policy));
 };
 
 /** What the appointment is about, as its keeper decides it. */
@@ -77,17 +85,17 @@ const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   switch (dueStep(one, now)) {
     case 'give up':
     case 'end':
-      return changed(world, canceledNow(one, now));
+      return changed(world, cancel(one, now));
     case 'notice':
-      return changed(world, edited(one, 'trial_will_end', now, { trialNoticed: true }));
+      return changed(world, edit(one, 'trial_will_end', now, { trialNoticed: true }));
     case 'bill': {
-      const billed = changed(world, billedNext(one, now, policy));
-      return isUnclear(billed.subscription.charge) ? attempt(billed, choice, policy) : billed;
+      const billed = changed(world, openNextPeriod(one, now, policy));
+      return hasOpenAttempt(billed.subscription.charge) ? attempt(billed, choice, policy) : billed;
     }
     case 'retry':
-      return attempt(changed(world, attemptClaimed(one, now)), choice, policy);
+      return attempt(changed(world, claimAttempt(one, now)), choice, policy);
     case 'final':
-      return changed(world, retriesOver(one, now, policy));
+      return changed(world, endDunning(one, now, policy));
     case 'look':
       return look(world, choice, policy);
     case 'transfer':
@@ -102,10 +110,10 @@ const look = (world: World, choice: number, policy: DunningPolicy): World => {
   const payment = paymentOf(world);
   if (!payment || !one.charge) return world;
   const tried = payment.attempt > one.charge.attempts || isOver(payment);
-  if (one.charge.abandoned) return changed(world, tried ? settled(one, payment, now, policy) : chargeDropped(one));
-  if (tried) return changed(world, settled(one, payment, now, policy));
+  if (one.charge.abandoned) return changed(world, tried ? settleCharge(one, payment, now, policy) : dropCharge(one));
+  if (tried) return changed(world, settleCharge(one, payment, now, policy));
   if (!isFirst(one.charge) || one.status === 'past_due') return attempt(world, choice, policy);
-  return one.status === 'creating' ? world : changed(world, chargeDropped(one));
+  return one.status === 'creating' ? world : changed(world, dropCharge(one));
 };
 
 /** An event about any payment so far, in any order and again; money that has moved never comes back. */
@@ -114,36 +122,36 @@ const hear = (world: World, choice: number, policy: DunningPolicy): World => {
   const payment = known[choice % Math.max(1, known.length)];
   if (!payment) return world;
   const told = isOver(payment) ? payment : answered(payment, choice >> 4);
-  return changed(withPayment(world, told), settled(world.subscription, told, world.now, policy));
+  return changed(withPayment(world, told), settleCharge(world.subscription, told, world.now, policy));
 };
 
 /** What a caller may ask for; what is refused changes nothing. */
 const command = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
-  if (!isVisible(one)) return world;
+  if (!isVisibleSubscription(one)) return world;
   const free = one.paidUntil !== undefined && instant(one.paidUntil) > now;
   switch (choice % 7) {
     case 0:
-      return one.status === 'canceled' ? world : changed(world, canceledNow(one, now));
+      return one.status === 'canceled' ? world : changed(world, cancel(one, now));
     case 1: {
       if (one.status === 'canceled' || one.cancelAtPeriodEnd) return world;
-      return changed(world, edited(one, 'cancel_scheduled', now, { cancelAtPeriodEnd: true }));
+      return changed(world, edit(one, 'cancel_scheduled', now, { cancelAtPeriodEnd: true }));
     }
     case 2:
       return reactivate(world, choice, policy);
     case 3:
-      return one.status === 'active' || one.status === 'past_due' ? changed(world, pausedNow(one, now)) : world;
+      return one.status === 'active' || one.status === 'past_due' ? changed(world, pause(one, now)) : world;
     case 4: {
-      if (one.status !== 'paused' || isUnclear(one.charge)) return world;
-      if (free) return changed(world, resumedFree(one, now));
-      return attempt(changed(world, startedNow(one, 'resume', now)), choice >> 3, policy);
+      if (one.status !== 'paused' || hasOpenAttempt(one.charge)) return world;
+      if (free) return changed(world, resumeInPaidPeriod(one, now));
+      return attempt(changed(world, startFirstPeriod(one, 'resume', now)), choice >> 3, policy);
     }
     case 5:
-      return changed(world, edited(one, 'method_changed', now, { paymentMethodId: undefined, methodRef: undefined }));
+      return changed(world, edit(one, 'method_changed', now, { paymentMethodId: undefined, methodRef: undefined }));
     default: {
-      const next = edited(one, 'method_changed', now, { paymentMethodId: 'pmt_2', methodRef: 'pm_2' });
-      const isOwed = one.status === 'past_due' && one.charge !== undefined && !isUnclear(one.charge);
-      return isOwed ? attempt(changed(world, attemptClaimed(next, now)), choice >> 3, policy) : changed(world, next);
+      const next = edit(one, 'method_changed', now, { paymentMethodId: 'pmt_2', methodRef: 'pm_2' });
+      const isOwed = one.status === 'past_due' && one.charge !== undefined && !hasOpenAttempt(one.charge);
+      return isOwed ? attempt(changed(world, claimAttempt(next, now)), choice >> 3, policy) : changed(world, next);
     }
   }
 };
@@ -151,15 +159,13 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
 const reactivate = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   if (isLive(one)) {
-    return one.cancelAtPeriodEnd
-      ? changed(world, edited(one, 'reactivated', now, { cancelAtPeriodEnd: false }))
-      : world;
+    return one.cancelAtPeriodEnd ? changed(world, edit(one, 'reactivated', now, { cancelAtPeriodEnd: false })) : world;
   }
-  if (isUnclear(one.charge)) return world;
+  if (hasOpenAttempt(one.charge)) return world;
   const until = one.period < 0 ? one.currentPeriodEnd : one.paidUntil;
-  if (until !== undefined && instant(until) > now) return changed(world, reactivatedFree(one, now));
+  if (until !== undefined && instant(until) > now) return changed(world, reactivateInPaidPeriod(one, now));
   if (one.paymentMethodId === undefined && one.totalCents > 0) return world;
-  return attempt(changed(world, startedNow(one, 'reactivate', now)), choice >> 3, policy);
+  return attempt(changed(world, startFirstPeriod(one, 'reactivate', now)), choice >> 3, policy);
 };
 
 const WAITS = [MINUTE, HOUR, 23 * HOUR, DAY, 3 * DAY, 15 * DAY, 31 * DAY, 400 * DAY] as const;
@@ -179,10 +185,10 @@ const step = (world: World, choice: number, policy: DunningPolicy): World => {
 };
 
 const BEGINNINGS: readonly Subscription[] = [
-  startedNow(subscription(), 'create', NOON),
-  startedNow(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON),
+  startFirstPeriod(subscription(), 'create', NOON),
+  startFirstPeriod(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON),
   ...[trial(2), trial(30), trial(1, { totalCents: 0, subtotalCents: 0 })].map((draft) =>
-    moved(draft, { to: 'trialing', cause: 'open', reason: 'created', now: NOON }),
+    advance(draft, { to: 'trialing', cause: 'open', reason: 'created', now: NOON }),
   ),
 ];
 
@@ -209,13 +215,14 @@ const broken = (was: World, is: World): string | undefined => {
   ) {
     return 'a wish to cancel that is forgotten';
   }
-  if (isVisible(before) && isVisible(after) && after.version === before.version) {
+  if (isVisibleSubscription(before) && isVisibleSubscription(after) && after.version === before.version) {
     const unseen = { ...subscriptionView(after), latest_payment_id: null };
     const seen = { ...subscriptionView(before), latest_payment_id: null };
     if (JSON.stringify(unseen) !== JSON.stringify(seen)) return 'a change that is no version';
   }
-  if (isUnclear(after.charge) && appointmentOf(after) === undefined) return 'a charge that nobody looks after';
-  if (isLive(after) && after.status !== 'paused' && appointmentOf(after) === undefined && after.paymentMethodId) {
+  if (hasOpenAttempt(after.charge) && nextSubscriptionDue(after) === undefined)
+    return 'a charge that nobody looks after';
+  if (isLive(after) && after.status !== 'paused' && nextSubscriptionDue(after) === undefined && after.paymentMethodId) {
     return `a ${after.status} subscription that nobody looks after`;
   }
   const [charge, old] = [after.charge, before.charge];
@@ -247,7 +254,7 @@ describe('any sequence of commands, appointments and events', () => {
       fc.assert(
         fc.property(runs, ([beginning, policy, choices]) => {
           let world: World = { now: NOON, subscription: BEGINNINGS[beginning] ?? subscription(), payments: new Map() };
-          if (isUnclear(world.subscription.charge))
+          if (hasOpenAttempt(world.subscription.charge))
             world = attempt(world, choices[0] ?? 0, POLICIES[policy] ?? DUNNING);
           for (const choice of choices) {
             const next = step(world, choice, POLICIES[policy] ?? DUNNING);

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, type Instant, MINUTE } from '../../shared/core/time.ts';
-import { membershipOf } from '../../shared/memberships/membership.ts';
-import { appointmentOf, dueStep } from '../../shared/subscriptions/appointments.ts';
-import { canceledNow, chargeUnclear, edited } from '../../shared/subscriptions/changes.ts';
-import { mirrored, type Said } from '../../shared/subscriptions/mirror.ts';
-import { claimedAtProvider } from '../../shared/subscriptions/native.ts';
-import { isVisible, type Subscription } from '../../shared/subscriptions/subscription.ts';
-import { isUnclear, mayChange } from '../../shared/subscriptions/transitions.ts';
-import { subscriptionView } from '../../shared/subscriptions/view.ts';
+import { recordPending } from '../../shared/subscriptions/billing/charge.ts';
+import { cancel } from '../../shared/subscriptions/billing/lifecycle.ts';
+import { claimCreation } from '../../shared/subscriptions/provider-billed/create.ts';
+import { applyReport, type SubscriptionReport } from '../../shared/subscriptions/provider-billed/report.ts';
+import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
+import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
+import { hasOpenAttempt, maySubscriptionChange } from '../../shared/subscriptions/record/states.ts';
+import { isVisibleSubscription, type Subscription } from '../../shared/subscriptions/record/subscription.ts';
+import { edit } from '../../shared/subscriptions/record/versions.ts';
+import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
 import { NOON } from '../builders/payment.ts';
 import { expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
@@ -22,7 +24,7 @@ const STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused', undefi
 const WAITS = [MINUTE, HOUR, DAY, 31 * DAY, 400 * DAY] as const;
 
 /** Anything that a provider may say, whether it makes sense together or not. */
-const saidBy = (world: World, choice: number): Said => {
+const saidBy = (world: World, choice: number): SubscriptionReport => {
   const now = epochSeconds(world.now);
   const bit = (place: number): boolean => ((choice >> place) & 1) === 1;
   const start = now - (bit(3) ? 0 : 20 * 86_400);
@@ -43,20 +45,20 @@ const saidBy = (world: World, choice: number): Said => {
 const command = ({ now, subscription: one }: World, choice: number): Subscription => {
   switch (choice % 4) {
     case 0:
-      return !isVisible(one) || one.status === 'canceled' ? one : canceledNow(one, now);
+      return !isVisibleSubscription(one) || one.status === 'canceled' ? one : cancel(one, now);
     case 1:
-      return isVisible(one) ? edited(one, 'updated', now, { metadata: { choice } }) : one;
+      return isVisibleSubscription(one) ? edit(one, 'updated', now, { metadata: { choice } }) : one;
     case 2:
-      return one.status === 'canceled' && !isUnclear(one.charge) ? claimedAtProvider(one, 'reactivate', now) : one;
+      return one.status === 'canceled' && !hasOpenAttempt(one.charge) ? claimCreation(one, 'reactivate', now) : one;
     default:
-      return isUnclear(one.charge) ? chargeUnclear(one, now) : one;
+      return hasOpenAttempt(one.charge) ? recordPending(one, now) : one;
   }
 };
 
 const keep = ({ now, subscription: one }: World): Subscription => {
   const step = dueStep(one, now);
-  if (step === 'give up') return canceledNow(one, now);
-  if (step === 'notice') return edited(one, 'trial_will_end', now, { trialNoticed: true });
+  if (step === 'give up') return cancel(one, now);
+  if (step === 'notice') return edit(one, 'trial_will_end', now, { trialNoticed: true });
   if (step === undefined || step === 'look' || step === 'sync') return one;
   throw new Error(`the service itself would ${step}`);
 };
@@ -71,7 +73,7 @@ const step = (world: World, choice: number): World => {
     case 2:
       return { ...world, subscription: command(world, rest) };
     default:
-      return { ...world, subscription: mirrored(world.subscription, saidBy(world, rest), world.now) };
+      return { ...world, subscription: applyReport(world.subscription, saidBy(world, rest), world.now) };
   }
 };
 
@@ -79,7 +81,7 @@ const CAUSES = ['provider', 'charge', 'cancel', 'reactivate', 'open'] as const;
 
 /** What one step breaks, in words. */
 const broken = (before: Subscription, after: Subscription): string | undefined => {
-  const isLegal = CAUSES.some((cause) => mayChange(before.status, after.status, cause));
+  const isLegal = CAUSES.some((cause) => maySubscriptionChange(before.status, after.status, cause));
   if (!isLegal) return `${before.status} → ${after.status}`;
   const comesBack = before.status === 'canceled' && after.status !== 'canceled';
   if (comesBack && (!before.charge || before.charge.abandoned)) return 'a return that nobody asked for';
@@ -87,20 +89,21 @@ const broken = (before: Subscription, after: Subscription): string | undefined =
     return `a membership that is not of a ${after.status} one`;
   if (after.version < before.version) return 'a version that goes back';
   if ((after.paidUntil ?? '') < (before.paidUntil ?? '')) return 'a time that was paid for, and is no more';
-  if (isVisible(before) && isVisible(after) && after.version === before.version) {
+  if (isVisibleSubscription(before) && isVisibleSubscription(after) && after.version === before.version) {
     const [seen, unseen] = [before, after].map((one) =>
       JSON.stringify({ ...subscriptionView(one), latest_payment_id: 0 }),
     );
     if (seen !== unseen) return `a change that is no version: ${seen} became ${unseen}`;
   }
-  if (isUnclear(after.charge) && appointmentOf(after) === undefined) return 'a charge that nobody looks after';
+  if (hasOpenAttempt(after.charge) && nextSubscriptionDue(after) === undefined)
+    return 'a charge that nobody looks after';
   return undefined;
 };
 
 const native = { billingOwner: 'provider' } as const;
 const BEGINNINGS: readonly Subscription[] = [
-  claimedAtProvider(subscription(native), 'create', NOON),
-  claimedAtProvider(trial(30, native), 'create', NOON),
+  claimCreation(subscription(native), 'create', NOON),
+  claimCreation(trial(30, native), 'create', NOON),
 ];
 
 const A_MINUTE_MS = 60_000;

@@ -1,20 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR, type Instant, iso } from '../../shared/core/time.ts';
-import { chargePaid } from '../../shared/subscriptions/changes.ts';
-import { billedNext, MAX_MISSED_PERIODS, missedPeriods, startedNow } from '../../shared/subscriptions/periods.ts';
-import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import { recordPaid } from '../../shared/subscriptions/billing/charge.ts';
+import {
+  MAX_MISSED_PERIODS,
+  missedPeriods,
+  openNextPeriod,
+  startFirstPeriod,
+} from '../../shared/subscriptions/billing/periods.ts';
+import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription } from '../builders/subscription.ts';
 
 const daily = (): Subscription =>
-  chargePaid(startedNow(subscription({ billingInterval: 'daily' }), 'create', NOON), NOON);
+  recordPaid(startFirstPeriod(subscription({ billingInterval: 'daily' }), 'create', NOON), NOON);
 
 /** Bills, and is paid at once, until nothing more is due. @returns when the billed periods start. */
 const catchUp = (running: Subscription, now: Instant): string[] => {
   const starts: string[] = [];
   let current = running;
   while (current.currentPeriodEnd <= iso(now)) {
-    current = chargePaid(billedNext(current, now, DUNNING), now);
+    current = recordPaid(openNextPeriod(current, now, DUNNING), now);
     starts.push(current.currentPeriodStart);
   }
   return starts;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { deliverWebhook } from '../../shared/webhooks/deliver.ts';
-import type { Answer, Posted } from '../../shared/webhooks/post.ts';
-import { storedEventItem } from '../../shared/webhooks/provider-event.ts';
-import type { Target } from '../../shared/webhooks/targets.ts';
+import { deliverWebhook } from '../../shared/webhooks/outbound/deliver.ts';
+import type { Posted, PostResponse } from '../../shared/webhooks/outbound/post.ts';
+import type { Target } from '../../shared/webhooks/outbound/targets.ts';
+import { storedEventItem } from '../../shared/webhooks/record/stored-event.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -15,9 +15,9 @@ const TARGET: Target = {
   secrets: [],
   format: 'event',
 };
-const OK: Answer = { kind: 'answered', status: 200, body: '', durationMs: 1 };
+const OK: PostResponse = { kind: 'answered', status: 200, body: '', durationMs: 1 };
 
-const rig = (answer: Answer = OK, targets: readonly Target[] = [TARGET]) => {
+const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) => {
   const { table, items } = memoryTable({ now: () => NOON });
   const { log, lines } = logLines();
   const posted: Posted[] = [];

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { openPost } from '../../shared/webhooks/post.ts';
-import { signatureHeaders } from '../../shared/webhooks/signature.ts';
+import { signatureHeaders } from '../../shared/webhooks/outbound/attempt.ts';
+import { openPost } from '../../shared/webhooks/outbound/post.ts';
 
 const servers: (Server | TcpServer)[] = [];
 afterEach(() => {

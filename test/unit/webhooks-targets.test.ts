@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { type Environment, parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
-import { type Environment, parseSettings, SettingsError } from '../../shared/settings.ts';
-import { wants } from '../../shared/webhooks/filters.ts';
-import { outboundEventOf } from '../../shared/webhooks/outbound-event.ts';
-import { secondsUntilNext } from '../../shared/webhooks/retry-plan.ts';
-import { checkedSettings, isTargetVariable, parseTargets } from '../../shared/webhooks/targets.ts';
+import { secondsUntilNext } from '../../shared/webhooks/outbound/deliver.ts';
+import { checkedSettings, isTargetVariable, parseTargets, wants } from '../../shared/webhooks/outbound/targets.ts';
+import { outboundEventOf } from '../../shared/webhooks/record/outbound-event.ts';
 import { HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
 const SECRET = 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=';

@@ -1,8 +1,5 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type { AdapterOptions } from '../adapter.ts';
-import { notOffered } from '../not-offered.ts';
-import { splitName } from '../person-name.ts';
 import type {
   Capabilities,
   CreateCustomer,
@@ -10,9 +7,10 @@ import type {
   PaymentProvider,
   ProviderCustomer,
   UpdateCustomer,
-} from '../provider.ts';
+} from '../port/provider.ts';
+import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
 import { customerGateway } from './gateway.ts';
-import { braintreeCalls, type Call } from './outcome.ts';
+import { type BraintreeCall, braintreeCalls } from './outcome.ts';
 
 /** Braintree, for customers only: the vault of a shop that charges elsewhere. */
 const CAN: Capabilities = {
@@ -60,7 +58,7 @@ const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(
 /** "Customer ID has already been taken". */
 const ID_TAKEN = '91609';
 
-const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call: Call) => ({
+const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call: BraintreeCall) => ({
   /** Braintree knows no idempotency keys, but takes our id: a repeat finds it taken, and so made. */
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> => {
     const customerId = input.ourCustomerId;

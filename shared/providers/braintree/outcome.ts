@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type { AdapterOptions } from '../adapter.ts';
-import { isUnsent, type StatusMeaning } from '../failures.ts';
-import { LEAST_WAIT_MS, leavesTime } from '../one-retry.ts';
+import type { AdapterOptions } from '../wire/adapter.ts';
+import { isUnsent, type StatusMeaning } from '../wire/failures.ts';
+import { LEAST_WAIT_MS, leavesTime } from '../wire/one-retry.ts';
 
 /** Runs one call of the SDK and says what it came to: only an answer that certainly did nothing is a refusal. */
-export type Call = (call: () => Promise<unknown>) => Promise<Outcome<unknown>>;
+export type BraintreeCall = (call: () => Promise<unknown>) => Promise<Outcome<unknown>>;
 
 export const braintreeCalls =
-  ({ slot, log, timeoutMs }: Pick<AdapterOptions, 'slot' | 'log' | 'timeoutMs'>): Call =>
+  ({ slot, log, timeoutMs }: Pick<AdapterOptions, 'slot' | 'log' | 'timeoutMs'>): BraintreeCall =>
   async (call) => {
     const startedAt = Date.now();
     const outcome = await withinDeadline(attemptTwice(call, timeoutMs), timeoutMs);

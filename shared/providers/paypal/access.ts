@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import type { Exchanged, HttpClient, HttpRequest } from '../http-client.ts';
-import type { Exchange } from './outcome.ts';
+import type { Exchanged, HttpClient, HttpRequest } from '../wire/http-client.ts';
+import type { PaypalExchange } from './outcome.ts';
 
 /**
  * PayPal's calls bear an access token that client id and secret buy for some hours. It is kept until a minute before
  * its end, bought once for all who need it, and anew where PayPal no longer takes it.
  */
-export interface Client {
+export interface PaypalClient {
   readonly id: string;
   readonly secret: string;
 }
@@ -19,7 +19,7 @@ interface Token {
   readonly until: number;
 }
 
-export const withAccess = (http: HttpClient, client: Client): Exchange => {
+export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalExchange => {
   let kept: Token | undefined;
   let buying: Promise<Exchanged<Token>> | undefined;
 

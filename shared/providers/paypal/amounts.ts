@@ -1,5 +1,6 @@
 import { currencyDigits } from '../../core/money.ts';
-import { type Amount, amountsBy, currencyTable } from '../currencies.ts';
+import type { Amount } from '../port/provider.ts';
+import { amountsBy, currencyTable } from '../wire/currencies.ts';
 
 /** PayPal writes amounts as decimals of the major unit. */
 export interface Money {

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
-import type { InboundEventType, ProviderEvent } from '../provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/provider.ts';
+import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
-import { failureOf } from './report.ts';
-import { captureSchema, orderSchema, paymentTokenSchema } from './schemas.ts';
+import { paypalFailure } from './report.ts';
+import { captureSchema, paymentTokenSchema, paypalOrderSchema } from './schemas.ts';
 import { tokenFacts } from './vault.ts';
 
 /**
@@ -55,7 +55,7 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
       amountCents: capture.amount && centsOf(capture.amount),
       currency: capture.amount?.currency_code,
       attemptRef: capture.id,
-      failureCode: type === 'payment_intent.failed' ? failureOf(capture) : undefined,
+      failureCode: type === 'payment_intent.failed' ? paypalFailure(capture) : undefined,
       ourPaymentId: capture.custom_id,
     },
   };
@@ -71,7 +71,7 @@ const ORDER_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
 
 const orderSaid = (rawType: string, resource: unknown): Said | undefined => {
   const type = ORDER_EVENTS.get(rawType);
-  const order = orderSchema.safeParse(resource).data;
+  const order = paypalOrderSchema.safeParse(resource).data;
   if (!type || !order) return undefined;
   const [unit] = order.purchase_units;
   return {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../call-options.ts';
-import { afterChange } from '../failures.ts';
+import type { CallOptions } from '../port/call-options.ts';
 import {
   type ConfirmIntent,
   type CreateIntent,
@@ -9,17 +8,18 @@ import {
   type KnownPayment,
   type ProviderPayment,
   type UpdateIntent,
-} from '../provider.ts';
+} from '../port/provider.ts';
+import { afterChange } from '../wire/failures.ts';
 import { type Money, moneyOf, paypalAmounts } from './amounts.ts';
-import { type Call, mapped, NOT_FOUND } from './outcome.ts';
-import { expiredOrder, reportedOrder } from './report.ts';
-import { type Order, orderSchema } from './schemas.ts';
+import { mapPaypalOutcome, NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { expiredOrder, readPaypalOrder } from './report.ts';
+import { type Order, paypalOrderSchema } from './schemas.ts';
 
 /**
  * An order stands for the intent; its capture moves the money. A saved method is held back until the confirmation, since
  * PayPal captures at once an order that is created with one; without a method the payer approves the order at PayPal.
  */
-export const paypalOrders = (call: Call) => ({
+export const paypalOrders = (call: PaypalCall) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
     const amount = moneyOf(input);
     if (!amount) return paypalAmounts.refused(input);
@@ -41,9 +41,9 @@ export const paypalOrders = (call: Call) => ({
         ],
         ...(input.method === undefined && { payment_source: payerSource(input) }),
       },
-      answer: orderSchema,
+      answer: paypalOrderSchema,
     });
-    return mapped(created, (order) => reportedOrder(order, { status: 'created', method: input.method }));
+    return mapPaypalOutcome(created, (order) => readPaypalOrder(order, { status: 'created', method: input.method }));
   },
 
   updateIntent: async (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
@@ -61,13 +61,13 @@ export const paypalOrders = (call: Call) => ({
     const known = { status: 'pending', method: input.method } as const;
     const captured = await capture(call, input);
     if (isGone(captured)) return SPENT;
-    if (captured.kind === 'done') return answered(reportedOrder(captured.value, known));
+    if (captured.kind === 'done') return answered(readPaypalOrder(captured.value, known));
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
     const found = await findOrder(call, input.intentId);
     if (found.kind === 'refused' || found.kind === 'declined') return captured;
     // An order that is captured already may be this attempt's: a read that fails leaves that open.
     if (found.kind !== 'done') return afterChange(found);
-    const report = reportedOrder(found.value, known);
+    const report = readPaypalOrder(found.value, known);
     return report.status === 'failed' ? SPENT : { kind: 'done', value: report };
   },
 
@@ -77,7 +77,7 @@ export const paypalOrders = (call: Call) => ({
     const canceled = { ...known, status: 'canceled' } as const;
     if (isGone(found)) return { kind: 'done', value: expiredOrder(canceled) };
     if (found.kind !== 'done') return found;
-    const report = reportedOrder(found.value, canceled);
+    const report = readPaypalOrder(found.value, canceled);
     if (report.status === 'canceled') return { kind: 'done', value: report };
     return report.status === 'failed' ? { kind: 'done', value: { ...report, status: 'canceled' } } : NOT_OPEN;
   },
@@ -85,7 +85,7 @@ export const paypalOrders = (call: Call) => ({
   findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> => {
     const found = await findOrder(call, known.intentId);
     if (isGone(found) && known.status !== 'succeeded') return { kind: 'done', value: expiredOrder(known) };
-    return mapped(found, (order) => reportedOrder(order, known));
+    return mapPaypalOutcome(found, (order) => readPaypalOrder(order, known));
   },
 });
 
@@ -98,8 +98,8 @@ const answered = (report: ProviderPayment): Outcome<ProviderPayment> =>
 const ORDERS = '/v2/checkout/orders';
 const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orderId)}`;
 
-export const findOrder = (call: Call, orderId: string): Promise<Outcome<Order>> =>
-  call({ method: 'GET', path: pathOf(orderId), answer: orderSchema });
+export const findOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
+  call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
 const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
 
@@ -141,14 +141,14 @@ const payerSource = ({
 });
 
 /** Approved: what the payer approved is captured. A saved method: it is charged in the same call. */
-const capture = async (call: Call, input: ConfirmIntent): Promise<Outcome<Order>> => {
+const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
   const send = (source: object | undefined, key: string) =>
     call({
       method: 'POST',
       path: `${pathOf(input.intentId)}/capture`,
       headers: keyed({ idempotencyKey: key }),
       body: source ? { payment_source: source } : {},
-      answer: orderSchema,
+      answer: paypalOrderSchema,
     });
   const { method } = input;
   // An attempt that goes on with another order is another call.
@@ -167,7 +167,7 @@ const cardOnFile = ({ offSession }: ConfirmIntent) => ({
 });
 
 const updateOrder = async (
-  call: Call,
+  call: PaypalCall,
   input: UpdateIntent,
   order: Order,
   amount: Money,
@@ -182,16 +182,16 @@ const updateOrder = async (
   const updated = approvedByPayer ? await askPayer(call, input) : await findOrder(call, order.id);
   // The order has been changed: a failure from here on does not undo that.
   const outcome = patches.length > 0 ? afterChange(updated) : updated;
-  return mapped(outcome, (now) => reportedOrder(now, knownOf(input)));
+  return mapPaypalOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
 };
 
-const askPayer = (call: Call, input: UpdateIntent): Promise<Outcome<Order>> =>
+const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>> =>
   call({
     method: 'POST',
     path: `${pathOf(input.intentId)}/confirm-payment-source`,
     headers: WHOLE,
     body: { payment_source: payerSource(input) },
-    answer: orderSchema,
+    answer: paypalOrderSchema,
   });
 
 /** Only what differs: an order that says so already is not sent again. */

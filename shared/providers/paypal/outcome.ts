@@ -1,23 +1,23 @@
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import type { StatusTable } from '../failures.ts';
-import type { Exchanged, Failed, HttpRequest } from '../http-client.ts';
-import { refusalSchema } from './schemas.ts';
+import type { StatusTable } from '../wire/failures.ts';
+import type { Exchanged, Failed, HttpRequest } from '../wire/http-client.ts';
+import { paypalRefusalSchema } from './schemas.ts';
 
 /** One call of PayPal's API. */
-export type Call = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
+export type PaypalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
 /** The same, its refusal unread. */
-export type Exchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
+export type PaypalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
 export const callsBy =
-  (exchange: Exchange): Call =>
+  (exchange: PaypalExchange): PaypalCall =>
   async (request) => {
     const exchanged = await exchange(request);
     return exchanged.kind === 'answered no' ? readRefusal(exchanged.status, exchanged.body) : exchanged;
   };
 
 /** Reads one part of an outcome. */
-export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
+export const mapPaypalOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
 
 /** What PayPal says of an id that it does not know, or no longer. */
@@ -28,7 +28,7 @@ export const PAYPAL_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 42
 
 const readRefusal = (status: number, body: unknown): Failed => {
   if (status === 404) return { kind: 'refused', reason: NOT_FOUND };
-  const parsed = refusalSchema.safeParse(body);
+  const parsed = paypalRefusalSchema.safeParse(body);
   const detail = parsed.data?.details?.[0];
   const reason = detail?.issue ?? parsed.data?.name ?? `HTTP_${status}`;
   const code = DECLINES.get(reason);
@@ -93,5 +93,5 @@ const BY_PROCESSOR: ReadonlyMap<string, DeclineCode> = new Map(
 );
 
 /** The narrowest that has a word here; else the bank simply said no. */
-export const declineCode = (processorCode: string | undefined): DeclineCode =>
+export const paypalDeclineCode = (processorCode: string | undefined): DeclineCode =>
   BY_PROCESSOR.get(processorCode ?? '') ?? 'do_not_honor';

@@ -1,8 +1,7 @@
-import type { AdapterOptions } from '../adapter.ts';
-import { httpClient } from '../http-client.ts';
-import { notOffered } from '../not-offered.ts';
-import type { Capabilities, PaymentProvider } from '../provider.ts';
-import { withAccess } from './access.ts';
+import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
+import { httpClient } from '../wire/http-client.ts';
+import { withAccessToken } from './access.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
@@ -33,7 +32,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   const { CLIENT_ID: id, CLIENT_SECRET: secret, WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = settings;
   if (id === '' || secret === '') return undefined;
   const http = httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE, statuses: PAYPAL_STATUSES });
-  const exchange = withAccess(http, { id, secret });
+  const exchange = withAccessToken(http, { id, secret });
   const call = callsBy(exchange);
   return {
     slot,

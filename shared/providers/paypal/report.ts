@@ -1,6 +1,6 @@
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../provider.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/provider.ts';
 import { centsOf } from './amounts.ts';
-import { declineCode } from './outcome.ts';
+import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Capture, Order } from './schemas.ts';
  */
 type Known = Pick<KnownPayment, 'status' | 'method'>;
 
-export const reportedOrder = (order: Order, known: Known): ProviderPayment => {
+export const readPaypalOrder = (order: Order, known: Known): ProviderPayment => {
   const [unit] = order.purchase_units;
   const capture = decisive(unit?.payments?.captures ?? []);
   const status = capture ? captureStatus(capture.status) : uncapturedStatus(order, known);
@@ -22,7 +22,7 @@ export const reportedOrder = (order: Order, known: Known): ProviderPayment => {
     amountCents: money && centsOf(money),
     currency: money?.currency_code,
     attemptRef: capture?.id,
-    failureCode: capture && status === 'failed' ? failureOf(capture) : undefined,
+    failureCode: capture && status === 'failed' ? paypalFailure(capture) : undefined,
     clientSecret: order.id,
     nextAction: nextActionOf(order, status),
     methodId: vaultIdOf(order),
@@ -46,7 +46,7 @@ export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): Pro
   ourPaymentId: undefined,
 });
 
-export const failureOf = (capture: Capture) => declineCode(capture.processor_response?.response_code);
+export const paypalFailure = (capture: Capture) => paypalDeclineCode(capture.processor_response?.response_code);
 
 /** A status newer than this adapter settles nothing: it is looked up again. */
 const captureStatus = (status: string | undefined): ReportedStatus => CAPTURE_STATUS.get(status ?? '') ?? 'processing';

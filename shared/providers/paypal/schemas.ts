@@ -26,7 +26,7 @@ const vaulted = z.looseObject({
   ),
 });
 
-export const orderSchema = z.looseObject({
+export const paypalOrderSchema = z.looseObject({
   id: z.string(),
   status: z.string(),
   payment_source: z.nullish(z.looseObject({ paypal: z.optional(vaulted), card: z.optional(vaulted) })),
@@ -42,7 +42,7 @@ export const orderSchema = z.looseObject({
     .check(z.minLength(1)),
   links: z.optional(z.array(z.looseObject({ rel: z.string(), href: z.string() }))),
 });
-export type Order = z.infer<typeof orderSchema>;
+export type Order = z.infer<typeof paypalOrderSchema>;
 
 export const paymentTokenSchema = z.looseObject({
   id: z.string(),
@@ -62,7 +62,7 @@ export const paymentTokenSchema = z.looseObject({
 });
 export type PaymentToken = z.infer<typeof paymentTokenSchema>;
 
-export const refusalSchema = z.looseObject({
+export const paypalRefusalSchema = z.looseObject({
   name: z.optional(z.string()),
   details: z.optional(z.array(z.looseObject({ issue: z.string(), field: z.optional(z.string()) }))),
 });

@@ -8,9 +8,9 @@ import type {
   ProviderCustomer,
   ProviderMethod,
   UpdateCustomer,
-} from '../provider.ts';
+} from '../port/provider.ts';
 import { findOrder } from './orders.ts';
-import { type Call, mapped, NOT_FOUND } from './outcome.ts';
+import { mapPaypalOutcome, NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
@@ -21,14 +21,14 @@ import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 const TOKENS = '/v3/vault/payment-tokens';
 const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseObject({ id: z.string() }))) });
 
-export const paypalVault = (call: Call) => {
+export const paypalVault = (call: PaypalCall) => {
   const findMethod = async (methodId: string): Promise<Outcome<ProviderMethod>> =>
-    mapped(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
+    mapPaypalOutcome(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
 
   const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(methodId), answer: z.unknown() });
     const isGone = deleted.kind === 'refused' && deleted.reason === NOT_FOUND;
-    return isGone ? { kind: 'done', value: { methodId } } : mapped(deleted, () => ({ methodId }));
+    return isGone ? { kind: 'done', value: { methodId } } : mapPaypalOutcome(deleted, () => ({ methodId }));
   };
 
   return {
@@ -40,7 +40,7 @@ export const paypalVault = (call: Call) => {
         body: { payment_source: { token: { id: token, type: 'SETUP_TOKEN' } }, customer: { id: customerId } },
         answer: paymentTokenSchema,
       });
-      return mapped(attached, reportedToken);
+      return mapPaypalOutcome(attached, reportedToken);
     },
 
     findMethod,
@@ -69,7 +69,7 @@ export const paypalVault = (call: Call) => {
 
     deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
       const emptied = await emptyVault(call, customerId, detachMethod);
-      return mapped(emptied, () => ({ customerId }));
+      return mapPaypalOutcome(emptied, () => ({ customerId }));
     },
   };
 };
@@ -87,7 +87,7 @@ const MAX_PAGES = 50;
 
 /** Always the first page: what stood on it is deleted. */
 const emptyVault = async (
-  call: Call,
+  call: PaypalCall,
   customerId: string,
   detach: (methodId: string) => Promise<Outcome<unknown>>,
 ): Promise<Outcome<unknown>> => {

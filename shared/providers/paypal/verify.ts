@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { WebhookRequest } from '../provider.ts';
-import type { Exchange } from './outcome.ts';
+import type { WebhookRequest } from '../port/provider.ts';
+import type { PaypalExchange } from './outcome.ts';
 
 /**
  * PayPal verifies its webhooks itself. The event goes back to it byte for byte, as a part of a larger JSON text: written
  * anew it would no longer be what was signed. What is plainly not PayPal's is refused without asking.
  */
-export type Verdict = 'valid' | 'invalid' | 'unavailable';
+export type SignatureCheck = 'valid' | 'invalid' | 'unavailable';
 
 export interface VerifyOptions {
-  readonly exchange: Exchange;
+  readonly exchange: PaypalExchange;
   readonly webhookId: string;
   /** Overridden by the operator, it may name certificates of its own; empty: PayPal's alone count. */
   readonly baseUrl: string;
@@ -37,16 +37,16 @@ type Signed = z.infer<typeof headersSchema>;
 const verdictAnswer = z.looseObject({ verification_status: z.enum(['SUCCESS', 'FAILURE']) });
 
 export const webhookVerifier = (options: VerifyOptions) => {
-  const remembered = new Map<string, { readonly of: string; readonly verdict: Verdict }>();
+  const remembered = new Map<string, { readonly of: string; readonly verdict: SignatureCheck }>();
 
-  const remember = (id: string, of: string, verdict: Verdict): Verdict => {
+  const remember = (id: string, of: string, verdict: SignatureCheck): SignatureCheck => {
     const oldest = remembered.keys().next();
     if (remembered.size >= MAX_REMEMBERED && !oldest.done) remembered.delete(oldest.value);
     remembered.set(id, { of, verdict });
     return verdict;
   };
 
-  return async ({ raw, headers, now, beforeAsking }: WebhookRequest): Promise<Verdict> => {
+  return async ({ raw, headers, now, beforeAsking }: WebhookRequest): Promise<SignatureCheck> => {
     const parsed = headersSchema.safeParse(headers);
     const text = jsonObjectText(raw);
     if (!parsed.success || text === undefined || options.webhookId === '') return 'invalid';
@@ -88,7 +88,7 @@ const fingerprintOf = (signed: Signed, raw: Buffer): string =>
 /** Refused as malformed is as good as FAILURE; whatever else PayPal refuses, it has verified nothing. */
 const MALFORMED: readonly number[] = [400, 422];
 
-const ask = async ({ exchange, webhookId }: VerifyOptions, signed: Signed, event: string): Promise<Verdict> => {
+const ask = async ({ exchange, webhookId }: VerifyOptions, signed: Signed, event: string): Promise<SignatureCheck> => {
   const fields = JSON.stringify({
     auth_algo: signed['paypal-auth-algo'],
     cert_url: signed['paypal-cert-url'],

@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import { monthText } from '../contract-event.ts';
-import type { AttachMethod, KeepMethod, ProviderMethod } from '../provider.ts';
-import { type Call, mapped, squareKey } from './outcome.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/provider.ts';
+import { monthText } from '../wire/contract-event.ts';
+import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
 import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
 /** Cards on file: made from a token or from a payment, never changed, disabled when they are detached. */
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
-export const squareCards = (call: Call, orders: SquareOrders) => {
+export const squareCards = (call: SquareCall, orders: SquareOrders) => {
   const create = async (sourceId: string, customerId: string, idempotencyKey: string) =>
-    mapped(
+    mapSquareOutcome(
       await call({
         method: 'POST',
         path: '/v2/cards',
@@ -21,7 +21,7 @@ export const squareCards = (call: Call, orders: SquareOrders) => {
       ({ card }) => reportedCard(card),
     );
   const find = async (cardId: string): Promise<Outcome<ProviderMethod>> =>
-    mapped(
+    mapSquareOutcome(
       await call({ method: 'GET', path: `/v2/cards/${encodeURIComponent(cardId)}`, answer: cardAnswer }),
       ({ card }) => reportedCard(card),
     );
@@ -48,7 +48,7 @@ export const squareCards = (call: Call, orders: SquareOrders) => {
         answer: cardAnswer,
       });
       const isGone = disabled.kind === 'refused' && disabled.reason === 'NOT_FOUND';
-      return isGone ? { kind: 'done', value: { methodId } } : mapped(disabled, () => ({ methodId }));
+      return isGone ? { kind: 'done', value: { methodId } } : mapSquareOutcome(disabled, () => ({ methodId }));
     },
   };
 };

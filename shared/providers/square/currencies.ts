@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import { type Amount, type AmountRefusal, amountsBy, currencyTable } from '../currencies.ts';
-import { type Call, mapped } from './outcome.ts';
+import type { Amount, AmountRefusal } from '../port/provider.ts';
+import { amountsBy, currencyTable } from '../wire/currencies.ts';
+import { mapSquareOutcome, type SquareCall } from './outcome.ts';
 
 /**
  * Square counts in the smallest unit of a currency, as ISO 4217 does, and takes 1 and more of it
@@ -19,7 +20,7 @@ export interface Money {
 const locationAnswer = z.looseObject({ location: z.looseObject({ currency: z.string().check(z.minLength(1)) }) });
 
 /** A location takes its own currency only; Square is asked for it once. */
-export const squareLocation = (call: Call, locationId: string) => {
+export const squareLocation = (call: SquareCall, locationId: string) => {
   let known: Promise<Outcome<string>> | undefined;
 
   const currency = async (): Promise<Outcome<string>> => {
@@ -42,8 +43,8 @@ export const squareLocation = (call: Call, locationId: string) => {
   return { checkAmount };
 };
 
-const readCurrency = async (call: Call, locationId: string): Promise<Outcome<string>> =>
-  mapped(
+const readCurrency = async (call: SquareCall, locationId: string): Promise<Outcome<string>> =>
+  mapSquareOutcome(
     await call({ method: 'GET', path: `/v2/locations/${encodeURIComponent(locationId)}`, answer: locationAnswer }),
     ({ location }) => location.currency,
   );

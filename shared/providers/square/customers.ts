@@ -1,20 +1,20 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import { joinName, splitName } from '../person-name.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../provider.ts';
-import { type Call, mapped, squareKey } from './outcome.ts';
-import { customerSchema, type SquareCustomer } from './schemas.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/provider.ts';
+import { joinName, splitName } from '../wire/adapter.ts';
+import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
 
-const customerAnswer = z.looseObject({ customer: customerSchema });
+const customerAnswer = z.looseObject({ customer: squareCustomerSchema });
 const nothing = z.unknown();
 
 const reported = ({ customer }: { readonly customer: SquareCustomer }): ProviderCustomer => ({
   customerId: customer.id,
 });
 
-export const squareCustomers = (call: Call) => ({
+export const squareCustomers = (call: SquareCall) => ({
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapped(
+    mapSquareOutcome(
       await call({
         method: 'POST',
         path: '/v2/customers',
@@ -29,7 +29,7 @@ export const squareCustomers = (call: Call) => ({
     ),
 
   updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapped(
+    mapSquareOutcome(
       await call({
         method: 'PUT',
         path: pathOf(input.customerId),
@@ -44,7 +44,7 @@ export const squareCustomers = (call: Call) => ({
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(customerId), answer: nothing });
     const isGone = deleted.kind === 'refused' && GONE.includes(deleted.reason);
-    return isGone ? { kind: 'done', value: { customerId } } : mapped(deleted, () => ({ customerId }));
+    return isGone ? { kind: 'done', value: { customerId } } : mapSquareOutcome(deleted, () => ({ customerId }));
   },
 });
 

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
-import type { InboundEventType, ProviderEvent, ReportedStatus } from '../provider.ts';
+import type { InboundEventType, ProviderEvent, ReportedStatus } from '../port/provider.ts';
+import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { cardFacts } from './cards.ts';
 import { reportedMoney } from './currencies.ts';
 import { customerFacts } from './customers.ts';
-import { failureOf, paymentStatus } from './report.ts';
-import { cardSchema, customerSchema, paymentSchema } from './schemas.ts';
+import { paymentStatus, squareFailure } from './report.ts';
+import { cardSchema, squareCustomerSchema, squarePaymentSchema } from './schemas.ts';
 
 /**
  * Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`, and the
@@ -21,9 +21,9 @@ const dataSchema = z.looseObject({
   id: z.nullish(z.string().check(z.maxLength(255))),
   object: z.nullish(
     z.looseObject({
-      payment: z.optional(z.partial(paymentSchema, { status: true, amount_money: true, order_id: true })),
+      payment: z.optional(z.partial(squarePaymentSchema, { status: true, amount_money: true, order_id: true })),
       card: z.optional(cardSchema),
-      customer: z.optional(customerSchema),
+      customer: z.optional(squareCustomerSchema),
       order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
     }),
   ),
@@ -78,7 +78,7 @@ const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
       intentId: payment.order_id,
       ...(payment.amount_money && reportedMoney(payment.amount_money)),
       attemptRef: payment.id,
-      failureCode: status === 'failed' ? failureOf(payment) : undefined,
+      failureCode: status === 'failed' ? squareFailure(payment) : undefined,
       ourPaymentId: payment.reference_id ?? undefined,
     },
   };

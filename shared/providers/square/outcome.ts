@@ -1,17 +1,17 @@
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import type { StatusTable } from '../failures.ts';
-import type { Failed, HttpClient, HttpRequest } from '../http-client.ts';
-import { refusalSchema, type SquareError } from './schemas.ts';
+import type { StatusTable } from '../wire/failures.ts';
+import type { Failed, HttpClient, HttpRequest } from '../wire/http-client.ts';
+import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
 /** The version whose description this adapter was written against. */
 const SQUARE_VERSION = '2025-08-20';
 
 /** One call of Square's API. */
-export type Call = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
+export type SquareCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
 export const squareCalls =
-  (client: HttpClient, accessToken: string): Call =>
+  (client: HttpClient, accessToken: string): SquareCall =>
   (request) =>
     client.call(
       {
@@ -31,21 +31,21 @@ const MAX_KEY_LENGTH = 45;
 export const squareKey = (...parts: readonly string[]): string => fingerprint(...parts).slice(0, MAX_KEY_LENGTH);
 
 /** Reads one part of an outcome. */
-export const mapped = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
+export const mapSquareOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
 
 /** 409: another call held the same object or key at that moment, and may have been this very one. */
 export const SQUARE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 const readRefusal = (_: number, body: unknown): Failed => {
-  const parsed = refusalSchema.safeParse(body);
+  const parsed = squareRefusalSchema.safeParse(body);
   if (!parsed.success) return { kind: 'unknown', reason: 'error' };
   const { errors, payment } = parsed.data;
   const error = errors.find(({ category }) => category === 'PAYMENT_METHOD_ERROR') ?? errors[0];
   if (!error || UNDECIDED.includes(error.category) || error.code === 'TEMPORARY_ERROR')
     return { kind: 'unknown', reason: 'error' };
   if (error.category !== 'PAYMENT_METHOD_ERROR' || SPENT_SOURCES.includes(error.code)) return refused(error);
-  const code = declineCode(errors, payment?.card_details?.auth_result_code);
+  const code = squareDeclineCode(errors, payment?.card_details?.auth_result_code);
   return { kind: 'declined', code, attemptRef: payment?.id ?? undefined };
 };
 
@@ -86,7 +86,7 @@ const DECLINES: Readonly<Record<string, DeclineCode>> = {
 const BY_ISSUER: Readonly<Record<string, DeclineCode>> = { '41': 'lost_card', '43': 'stolen_card' };
 
 /** The narrowest that has a word here; else the bank simply said no. */
-export const declineCode = (
+export const squareDeclineCode = (
   errors: readonly Pick<SquareError, 'code'>[] | null | undefined,
   issuerCode: string | null | undefined,
 ): DeclineCode =>

@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../call-options.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../provider.ts';
+import type { CallOptions } from '../port/call-options.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/provider.ts';
 import { type Money, moneyOf, squareAmounts } from './currencies.ts';
-import { type Call, mapped, squareKey } from './outcome.ts';
-import { decisive, reportedOrder, reportedPayment } from './report.ts';
-import { orderSchema, paymentSchema, type SquareOrder, type SquarePayment } from './schemas.ts';
+import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
+import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
 /**
  * Square has no payment before it is charged: an order stands for the intent, and each attempt is a payment of that
  * order. Square takes money for an order once only, and a canceled one can no longer be paid.
  */
-const orderAnswer = z.looseObject({ order: orderSchema });
-const paymentAnswer = z.looseObject({ payment: paymentSchema });
+const orderAnswer = z.looseObject({ order: squareOrderSchema });
+const paymentAnswer = z.looseObject({ payment: squarePaymentSchema });
 
 export interface SquareAccount {
-  readonly call: Call;
+  readonly call: SquareCall;
   readonly locationId: string;
   readonly accessToken: string;
 }
@@ -40,8 +40,8 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: orderAnswer,
       });
-      return mapped(created, ({ order }) => ({
-        ...reportedOrder(order, input),
+      return mapSquareOutcome(created, ({ order }) => ({
+        ...readSquareOrder(order, input),
         clientSecret: clientSecret(account, input.paymentId),
       }));
     },
@@ -71,22 +71,22 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: paymentAnswer,
       });
-      return mapped(charged, ({ payment }) => reportedPayment(payment));
+      return mapSquareOutcome(charged, ({ payment }) => readSquarePayment(payment));
     },
 
     cancelIntent: async (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
       const found = await orders.find(input.intentId);
       if (found.kind !== 'done') return found;
       const order = found.value;
-      if (order.state === 'CANCELED') return { kind: 'done', value: reportedOrder(order, input) };
+      if (order.state === 'CANCELED') return { kind: 'done', value: readSquareOrder(order, input) };
       if (!isOpen(order)) return NOT_OPEN;
-      return mapped(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
-        reportedOrder(canceled, input),
+      return mapSquareOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
+        readSquareOrder(canceled, input),
       );
     },
 
     findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> =>
-      mapped(await locate(orders, known), ({ order, payment }) => payment ?? reportedOrder(order, known)),
+      mapSquareOutcome(await locate(orders, known), ({ order, payment }) => payment ?? readSquareOrder(order, known)),
   };
 };
 
@@ -98,7 +98,7 @@ export type SquareOrders = ReturnType<typeof squareOrders>;
 
 export const squareOrders = ({ call, locationId }: SquareAccount) => ({
   find: async (orderId: string): Promise<Outcome<SquareOrder>> =>
-    mapped(
+    mapSquareOutcome(
       await call({ method: 'GET', path: `/v2/orders/${encodeURIComponent(orderId)}`, answer: orderAnswer }),
       ({ order }) => order,
     ),
@@ -115,11 +115,11 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
       },
       answer: orderAnswer,
     });
-    return mapped(put, (answer) => answer.order);
+    return mapSquareOutcome(put, (answer) => answer.order);
   },
 
   findPayment: async (paymentId: string): Promise<Outcome<SquarePayment>> =>
-    mapped(
+    mapSquareOutcome(
       await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: paymentAnswer }),
       ({ payment }) => payment,
     ),
@@ -163,8 +163,8 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
   if (found.kind !== 'done') return found;
   const order = found.value;
   if (!isOpen(order)) return NOT_OPEN;
-  return mapped(await orders.put(order, contentsOf(input, money), input), (updated) =>
-    reportedOrder(updated, { method: input.method }),
+  return mapSquareOutcome(await orders.put(order, contentsOf(input, money), input), (updated) =>
+    readSquareOrder(updated, { method: input.method }),
   );
 };
 
@@ -191,7 +191,7 @@ export const locate = async (
   for (const id of ids.slice(-MAX_ATTEMPTS_READ)) {
     const attempt = await orders.findPayment(id);
     if (attempt.kind === 'unknown' || attempt.kind === 'not_done') return attempt;
-    if (attempt.kind === 'done') attempts.push(reportedPayment(attempt.value));
+    if (attempt.kind === 'done') attempts.push(readSquarePayment(attempt.value));
   }
   const payment = decisive(attempts);
   const isOver = order.state === 'CANCELED' && payment?.status === 'failed';

@@ -1,13 +1,13 @@
-import type { KnownPayment, ProviderPayment, ReportedStatus } from '../provider.ts';
+import type { KnownPayment, ProviderPayment, ReportedStatus } from '../port/provider.ts';
 import { reportedMoney } from './currencies.ts';
-import { declineCode } from './outcome.ts';
+import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
 /** What the record knows of a payment whose order says only that it is open. */
 type Known = Pick<Partial<KnownPayment>, 'status'> & { readonly method: string | null | undefined };
 
 /** Square's order is our intent, its payment one attempt at it: each said in the service's words. */
-export const reportedOrder = (order: SquareOrder, known: Known): ProviderPayment => ({
+export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayment => ({
   intentId: order.id,
   paymentId: order.id,
   status: orderStatus(order, known),
@@ -27,7 +27,7 @@ const orderStatus = ({ state }: SquareOrder, { method, status }: Known): Reporte
   return method ? 'created' : 'requires_payment_method';
 };
 
-export const reportedPayment = (payment: SquarePayment): ProviderPayment => {
+export const readSquarePayment = (payment: SquarePayment): ProviderPayment => {
   const status = paymentStatus(payment.status);
   return {
     intentId: payment.order_id,
@@ -35,7 +35,7 @@ export const reportedPayment = (payment: SquarePayment): ProviderPayment => {
     status,
     ...reportedMoney(payment.amount_money),
     attemptRef: payment.id,
-    failureCode: status === 'failed' ? failureOf(payment) : undefined,
+    failureCode: status === 'failed' ? squareFailure(payment) : undefined,
     clientSecret: undefined,
     nextAction: undefined,
     methodId: undefined,
@@ -43,11 +43,11 @@ export const reportedPayment = (payment: SquarePayment): ProviderPayment => {
   };
 };
 
-export const failureOf = ({
+export const squareFailure = ({
   card_details,
   bank_account_details,
 }: Pick<SquarePayment, 'card_details' | 'bank_account_details'>) =>
-  declineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
+  squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
 /** A status newer than this adapter settles nothing: it is looked up again. */
 export const paymentStatus = (status: string): ReportedStatus => STATUSES[status] ?? 'processing';

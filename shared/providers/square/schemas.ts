@@ -16,7 +16,7 @@ export const cardSchema = z.looseObject({
 });
 export type SquareCard = z.infer<typeof cardSchema>;
 
-export const paymentSchema = z.looseObject({
+export const squarePaymentSchema = z.looseObject({
   id: z.string().check(z.minLength(1)),
   status: z.string(),
   amount_money: money,
@@ -31,9 +31,9 @@ export const paymentSchema = z.looseObject({
   ),
   bank_account_details: z.nullish(z.looseObject({ errors: z.nullish(z.array(error)) })),
 });
-export type SquarePayment = z.infer<typeof paymentSchema>;
+export type SquarePayment = z.infer<typeof squarePaymentSchema>;
 
-export const orderSchema = z.looseObject({
+export const squareOrderSchema = z.looseObject({
   id: z.string().check(z.minLength(1)),
   state: z.nullish(z.string()),
   version: z.nullish(z.int()),
@@ -50,9 +50,9 @@ export const orderSchema = z.looseObject({
     ),
   ),
 });
-export type SquareOrder = z.infer<typeof orderSchema>;
+export type SquareOrder = z.infer<typeof squareOrderSchema>;
 
-export const customerSchema = z.looseObject({
+export const squareCustomerSchema = z.looseObject({
   id: z.string().check(z.minLength(1)),
   given_name: z.nullish(z.string()),
   family_name: z.nullish(z.string()),
@@ -60,10 +60,12 @@ export const customerSchema = z.looseObject({
   phone_number: z.nullish(z.string()),
   reference_id: z.nullish(z.string()),
 });
-export type SquareCustomer = z.infer<typeof customerSchema>;
+export type SquareCustomer = z.infer<typeof squareCustomerSchema>;
 
 /** The failed payment comes with a charge that was declined. */
-export const refusalSchema = z.looseObject({
+export const squareRefusalSchema = z.looseObject({
   errors: z.array(error).check(z.minLength(1)),
-  payment: z.nullish(z.looseObject({ id: z.nullish(z.string()), card_details: paymentSchema.shape.card_details })),
+  payment: z.nullish(
+    z.looseObject({ id: z.nullish(z.string()), card_details: squarePaymentSchema.shape.card_details }),
+  ),
 });

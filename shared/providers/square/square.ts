@@ -1,7 +1,6 @@
-import type { AdapterOptions } from '../adapter.ts';
-import { httpClient } from '../http-client.ts';
-import { notOffered } from '../not-offered.ts';
-import type { Capabilities, PaymentProvider } from '../provider.ts';
+import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
+import { httpClient } from '../wire/http-client.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
 import { squareCustomers } from './customers.ts';

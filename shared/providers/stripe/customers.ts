@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import type { CreateCustomer, CustomerDetails, UpdateCustomer } from '../provider.ts';
-import type { Call } from './outcome.ts';
+import type { CreateCustomer, CustomerDetails, UpdateCustomer } from '../port/provider.ts';
+import type { StripeCall } from './outcome.ts';
 
 const reported = ({ id }: { readonly id: string }) => ({ customerId: id });
 
@@ -10,7 +10,7 @@ const details = ({ email, name, phone }: CustomerDetails) => ({
   ...(phone !== undefined && { phone }),
 });
 
-export const stripeCustomers = (stripe: Stripe, call: Call) => ({
+export const stripeCustomers = (stripe: Stripe, call: StripeCall) => ({
   createCustomer: (input: CreateCustomer) =>
     call(
       () =>

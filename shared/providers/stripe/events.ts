@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { readContractEvent } from '../contract-event.ts';
-import type { InboundEventType, ProviderEvent } from '../provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/provider.ts';
+import { readContractEvent } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
-import { declineCode, idOf } from './report.ts';
+import { idOf, stripeDeclineCode } from './report.ts';
 
 /** Both vocabularies: Stripe's own event, and the interface's payload, whose shape is a part of Stripe's. */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
@@ -47,7 +47,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
     object: {
       ...(own.data.object === STRIPES_OWN ? inCents(event.object) : event.object),
       attemptRef: idOf(charge),
-      failureCode: error ? declineCode(error) : undefined,
+      failureCode: error ? stripeDeclineCode(error) : undefined,
     },
   };
 };

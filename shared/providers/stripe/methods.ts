@@ -1,7 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../call-options.ts';
-import { methodFacts } from '../contract-event.ts';
+import type { CallOptions } from '../port/call-options.ts';
 import {
   type AttachMethod,
   type BillingDetails,
@@ -9,8 +8,9 @@ import {
   NOT_ATTACHABLE,
   type ProviderMethod,
   type RawCard,
-} from '../provider.ts';
-import type { Call } from './outcome.ts';
+} from '../port/provider.ts';
+import { methodFacts } from '../wire/contract-event.ts';
+import type { StripeCall } from './outcome.ts';
 import { idOf } from './report.ts';
 
 const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
@@ -22,7 +22,7 @@ const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
 /** Stripe refuses to detach what is not there, or (without a code of its own) what is not attached: either way it is off. */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', 'StripeInvalidRequestError']);
 
-export const stripeMethods = (stripe: Stripe, call: Call) => ({
+export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
   tokenizeCard: ({ number, expiryMonth, expiryYear, cvc, idempotencyKey }: RawCard & CallOptions) =>
     call(
       () =>

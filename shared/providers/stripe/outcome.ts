@@ -1,9 +1,9 @@
 import Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
+import type { ProviderSlot } from '../../core/settings.ts';
 import type { Log } from '../../observability/logger.ts';
-import type { ProviderSlot } from '../../settings.ts';
-import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from '../failures.ts';
-import { declineCode, idOf } from './report.ts';
+import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from '../wire/failures.ts';
+import { idOf, stripeDeclineCode } from './report.ts';
 
 /**
  * 409: the same idempotency key is in use, by this very request perhaps. 429: too many requests, or the object is locked;
@@ -12,10 +12,10 @@ import { declineCode, idOf } from './report.ts';
 export const STRIPE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 /** Runs one call and says what it came to: only an answer that certainly did nothing is a refusal. */
-export type Call = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
+export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
 
 export const stripeCalls =
-  (context: { readonly slot: ProviderSlot; readonly log: Log }): Call =>
+  (context: { readonly slot: ProviderSlot; readonly log: Log }): StripeCall =>
   async (call, read) => {
     const startedAt = Date.now();
     const outcome = await attempt(call, read);
@@ -65,7 +65,7 @@ const ERROR: Outcome<never> = { kind: 'unknown', reason: 'error' };
 
 const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>, { kind: 'declined' }> => ({
   kind: 'declined',
-  code: declineCode(error),
+  code: stripeDeclineCode(error),
   attemptRef: idOf(error.payment_intent?.latest_charge),
 });
 

@@ -1,13 +1,13 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../provider.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/provider.ts';
 import { stripeAmounts } from './currencies.ts';
-import type { Call } from './outcome.ts';
-import { reportedPayment } from './report.ts';
+import type { StripeCall } from './outcome.ts';
+import { readStripePayment } from './report.ts';
 
-export const stripePayments = (stripe: Stripe, callFor: Call) => {
+export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
   const call = (send: () => Promise<Stripe.PaymentIntent>, known?: Pick<KnownPayment, 'method'>) =>
-    callFor(send, (intent) => reportedPayment(intent, known));
+    callFor(send, (intent) => readStripePayment(intent, known));
   return {
     createIntent: async (input: CreateIntent) => {
       const amount = stripeAmounts.toProvider(input);

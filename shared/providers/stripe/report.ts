@@ -1,10 +1,10 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../provider.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/provider.ts';
 import { reportedAmount } from './currencies.ts';
 
 /** A PaymentIntent in the service's words. @param known the record's own method, which Stripe hears of only to charge it */
-export const reportedPayment = (
+export const readStripePayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,
 ): ProviderPayment => {
@@ -16,7 +16,7 @@ export const reportedPayment = (
     status,
     ...reportedAmount(intent),
     attemptRef: idOf(intent.latest_charge),
-    failureCode: intent.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
+    failureCode: intent.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined,
     clientSecret: intent.client_secret ?? undefined,
     nextAction: nextActionOf(intent),
     methodId: idOf(intent.payment_method) ?? failedMethod,
@@ -71,7 +71,7 @@ const BY_CODE: ReadonlyMap<string, DeclineCode> = new Map(
 );
 
 /** The narrower of Stripe's two codes that has a word here; else the bank simply said no. */
-export const declineCode = (error: {
+export const stripeDeclineCode = (error: {
   readonly decline_code?: string | null | undefined;
   readonly code?: string | null | undefined;
 }): DeclineCode => BY_CODE.get(error.decline_code ?? '') ?? BY_CODE.get(error.code ?? '') ?? 'do_not_honor';

@@ -1,8 +1,8 @@
 import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
-import type { AdapterOptions } from '../adapter.ts';
-import { withOneRetry } from '../one-retry.ts';
-import type { Capabilities, PaymentProvider, WebhookRequest } from '../provider.ts';
+import type { Capabilities, PaymentProvider, WebhookRequest } from '../port/provider.ts';
+import type { AdapterOptions } from '../wire/adapter.ts';
+import { withOneRetry } from '../wire/one-retry.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';

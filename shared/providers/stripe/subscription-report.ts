@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
-import type { ProviderInvoice, ProviderSubscription } from '../native-subscriptions.ts';
-import { invoiceNews, subscriptionNews } from '../subscription-news.ts';
+import type { ProviderInvoice, ProviderSubscription } from '../port/subscriptions.ts';
+import { invoiceNews, subscriptionNews } from '../wire/subscription-payloads.ts';
 import { reportedAmount } from './currencies.ts';
-import { declineCode } from './report.ts';
+import { stripeDeclineCode } from './report.ts';
 
 /** Stripe's subscriptions and invoices, as an answer has them: whole. */
-export const reportedSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
+export const readStripeSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
   const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = told(subscriptionNews(subscription));
   return {
     subscriptionId,
@@ -23,10 +23,10 @@ export const reportedSubscription = (subscription: Stripe.Subscription): Provide
 /** A trial's invoice is of nothing, and one of a paused period is voided before anybody is charged. */
 const newestOf = ({ latest_invoice: newest }: Stripe.Subscription): ProviderInvoice | undefined => {
   if (newest === null || typeof newest === 'string' || newest.amount_due === 0) return undefined;
-  return newest.status === 'void' && newest.attempt_count === 0 ? undefined : reportedInvoice(newest);
+  return newest.status === 'void' && newest.attempt_count === 0 ? undefined : readStripeInvoice(newest);
 };
 
-export const reportedInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
+export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   const { invoiceId, intentId, ...news } = told(invoiceNews(invoice));
   const intent = intentOf(invoice);
   return {
@@ -40,7 +40,9 @@ export const reportedInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     attempts: told(news.attempts),
     nextAttempt: news.nextAttempt,
     failureCode:
-      invoice.status !== 'paid' && intent?.last_payment_error ? declineCode(intent.last_payment_error) : undefined,
+      invoice.status !== 'paid' && intent?.last_payment_error
+        ? stripeDeclineCode(intent.last_payment_error)
+        : undefined,
   };
 };
 

@@ -1,22 +1,22 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../call-options.ts';
-import { afterChange } from '../failures.ts';
+import type { CallOptions } from '../port/call-options.ts';
 import type {
   CreateNativeSubscription,
   NativeSubscriptions,
   ProviderInvoice,
   ProviderSubscription,
-} from '../native-subscriptions.ts';
+} from '../port/subscriptions.ts';
+import { afterChange } from '../wire/failures.ts';
 import { stripeAmounts } from './currencies.ts';
-import type { Call } from './outcome.ts';
-import { reportedInvoice, reportedSubscription } from './subscription-report.ts';
+import type { StripeCall } from './outcome.ts';
+import { readStripeInvoice, readStripeSubscription } from './subscription-report.ts';
 
 /**
  * Stripe Billing. Every answer is asked for with its newest invoice; one that is still open is read again with its
  * intent, which alone knows why nobody has paid it (Stripe expands four levels, not the five that it would take).
  */
-export const stripeSubscriptions = (stripe: Stripe, call: Call): NativeSubscriptions => {
+export const stripeSubscriptions = (stripe: Stripe, call: StripeCall): NativeSubscriptions => {
   const billing = openBilling(stripe, call);
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
@@ -24,7 +24,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: Call): NativeSubscript
     findOurs: ({ customerId: customer, ourSubscriptionId }) =>
       call(
         () => stripe.subscriptions.list({ customer, limit: PAGE }).autoPagingToArray({ limit: MOST_OF_A_CUSTOMER }),
-        (found) => found.map(reportedSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
+        (found) => found.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
       ),
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
@@ -67,9 +67,9 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
-const openBilling = (stripe: Stripe, call: Call) => {
+const openBilling = (stripe: Stripe, call: StripeCall) => {
   const findInvoice = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
-    call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), reportedInvoice);
+    call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
 
   const find = (subscriptionId: string): Promise<Found> =>
     read(() => stripe.subscriptions.retrieve(subscriptionId, WITH_INVOICE));
@@ -78,7 +78,7 @@ const openBilling = (stripe: Stripe, call: Call) => {
     const answered = await call(send, (subscription) => ({
       // A client of the SDK's own names them in an object, the fetch client hands on the real ones.
       isOld: new Headers(subscription.lastResponse.headers).get('idempotent-replayed') === 'true',
-      subscription: reportedSubscription(subscription),
+      subscription: readStripeSubscription(subscription),
     }));
     if (answered.kind !== 'done') return answered;
     const { isOld, subscription } = answered.value;

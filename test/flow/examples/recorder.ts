@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { endpoints } from '../../../functions/catalogue.ts';
+import { endpoints } from '../../../functions/api/catalogue.ts';
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 
 /** One request of a route: what it is asked with, and by whom. */

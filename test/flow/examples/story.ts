@@ -251,6 +251,6 @@ const operations = async (service: TestHost, tell: Tell, { admin: by }: People):
   await tell('webhooks.replay-log', { params: { id: entry.id }, body: {}, by });
   await tell('admin.clear-cache', { body: { cache_type: 'organization_membership' }, by });
   await tell('admin.delete-record', { params: { kind: 'invites', id: 'invite-2f6b' }, by });
-  await tell('docs.health');
+  await tell('api.health');
   await service.settle();
 };

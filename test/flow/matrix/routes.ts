@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { derivedId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
-import { deliveryItem } from '../../../shared/webhooks/delivery.ts';
-import { logItem } from '../../../shared/webhooks/log.ts';
+import { deliveryItem } from '../../../shared/webhooks/record/delivery.ts';
+import { logItem } from '../../../shared/webhooks/record/log-entry.ts';
 import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
 import {
@@ -566,8 +566,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     ask: async (_, world, { column }) => ({ path: '/memberships', query: entityIn(world, column) }),
   },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
-  'docs.health': always(PUBLIC, 200, false, { path: '/health' }),
-  'docs.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
+  'api.health': always(PUBLIC, 200, false, { path: '/health' }),
+  'api.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),

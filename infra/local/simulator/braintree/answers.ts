@@ -1,4 +1,4 @@
-import { type Answer, Refused } from '../vendor.ts';
+import { type Answer, Refused } from '../protocol/vendor.ts';
 import { type XmlValue, xml } from './xml.ts';
 
 export const emptyAnswer = (status: number): Answer => ({ status, body: '', began: false });

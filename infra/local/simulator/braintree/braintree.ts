@@ -1,5 +1,5 @@
 import type { IdKind } from '../ledger/unit.ts';
-import type { Answer, Call, Vendor } from '../vendor.ts';
+import type { Answer, Call, Vendor } from '../protocol/vendor.ts';
 import { emptyAnswer } from './answers.ts';
 import { customerRoute } from './customers.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Customer } from '../ledger/documents.ts';
 import { deleteCustomer } from '../ledger/methods.ts';
 import type { Unit } from '../ledger/unit.ts';
-import type { Answer, Call } from '../vendor.ts';
+import type { Answer, Call } from '../protocol/vendor.ts';
 import { emptyAnswer, invalidField, xmlAnswer } from './answers.ts';
 import type { XmlValue } from './xml.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { common } from './common.ts';
+import { common } from './document-fields.ts';
 
 /** What a provider keeps that bills by itself. */
 const UNITS = ['day', 'week', 'month', 'year'] as const;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { ProviderSlot } from '../../../../shared/settings.ts';
-import type { Store } from '../store.ts';
+import type { ProviderSlot } from '../../../../shared/core/settings.ts';
+import type { Store } from '../state/store.ts';
 import { behaviourSchema, DECLINE_REASONS } from './behaviours.ts';
 import {
   type Invoice,
@@ -12,7 +12,7 @@ import {
   type Subscription,
   subscriptionSchema,
 } from './billing-documents.ts';
-import { common } from './common.ts';
+import { common } from './document-fields.ts';
 
 /**
  * The ledger: what the providers hold to be true, in no vendor's words. `wire` keeps fields that only one vendor's

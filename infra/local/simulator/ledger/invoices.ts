@@ -1,8 +1,8 @@
 import type { DeclineReason } from './behaviours.ts';
 import type { Invoice, Subscription } from './billing-documents.ts';
 import type { Method, Payment } from './documents.ts';
-import { changeSubscription, endSubscription } from './endings.ts';
 import { type Attempted, attemptPayment, settle } from './payments.ts';
+import { changeSubscription, endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**

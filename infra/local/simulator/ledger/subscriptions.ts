@@ -1,7 +1,7 @@
 import type { Invoice, Subscription } from './billing-documents.ts';
 import { periodStart } from './calendar.ts';
-import { endSubscription } from './endings.ts';
 import { type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
+import { endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ProviderSlot } from '../../../../shared/settings.ts';
+import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Invoice, Subscription } from './billing-documents.ts';
 import type { Charge, Customer, Documents, Method, Payment, Refund, Setup } from './documents.ts';
 

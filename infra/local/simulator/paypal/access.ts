@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
-import type { ProviderSlot } from '../../../../shared/settings.ts';
-import type { SlotOptions } from '../options.ts';
-import type { Answer, Call, Caller } from '../vendor.ts';
+import type { ProviderSlot } from '../../../../shared/core/settings.ts';
+import type { Answer, Call, Caller } from '../protocol/vendor.ts';
+import type { SlotOptions } from '../state/options.ts';
 import { errorAnswer } from './errors.ts';
 import { answer, type PayPalRequest, type PayPalRoute } from './request.ts';
 

@@ -1,6 +1,6 @@
 import type { Method, Payment, Setup } from '../ledger/documents.ts';
 import type { Unit } from '../ledger/unit.ts';
-import type { CustomerStep, StepTaken } from '../vendor.ts';
+import type { CustomerStep, StepTaken } from '../protocol/vendor.ts';
 import { DEFAULT_PAYER, methodOfTestValue } from './tokens.ts';
 import { wireOf } from './views.ts';
 

@@ -1,7 +1,7 @@
 import type { Method, Payment } from '../ledger/documents.ts';
 import { attemptPayment, authenticate } from '../ledger/payments.ts';
 import type { Unit } from '../ledger/unit.ts';
-import type { Answer } from '../vendor.ts';
+import type { Answer } from '../protocol/vendor.ts';
 import { refused, unprocessable } from './errors.ts';
 import type { PaymentSource } from './order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from './request.ts';

@@ -1,4 +1,4 @@
-import { type Answer, Refused } from '../vendor.ts';
+import { type Answer, Refused } from '../protocol/vendor.ts';
 
 /** PayPal's error bodies: `{name, message, details: [{issue, description, field}], debug_id, links}`. */
 const NAMES: Readonly<Record<number, readonly [name: string, message: string]>> = {

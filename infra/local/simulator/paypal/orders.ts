@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { Payment } from '../ledger/documents.ts';
 import type { Unit } from '../ledger/unit.ts';
-import type { Answer } from '../vendor.ts';
+import type { Answer } from '../protocol/vendor.ts';
 import { charge, chargeApproved } from './capture.ts';
 import { noSuch, refused } from './errors.ts';
 import {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { IdKind, Unit } from '../ledger/unit.ts';
-import type { Answer, Call, Caller, Vendor } from '../vendor.ts';
+import type { Answer, Call, Caller, Vendor } from '../protocol/vendor.ts';
 import { accessRoutes, identify, refusedToken } from './access.ts';
 import { takeApproval } from './approval.ts';
-import { minorUnits } from './currencies.ts';
 import { errorAnswer } from './errors.ts';
+import { minorUnits } from './order-fields.ts';
 import { orderRoutes } from './orders.ts';
 import type { PayPalRoute } from './request.ts';
 import { vaultRoutes } from './vault.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Unit } from '../ledger/unit.ts';
-import type { Answer, Call, Caller } from '../vendor.ts';
+import type { Answer, Call, Caller } from '../protocol/vendor.ts';
 import { type Detail, malformed } from './errors.ts';
 
 /** One call of a PayPal route, within its transaction. */

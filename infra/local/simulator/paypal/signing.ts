@@ -7,7 +7,7 @@ import {
   randomUUID,
 } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Signing } from '../vendor.ts';
+import type { Signing } from '../protocol/vendor.ts';
 
 /**
  * How PayPal signs: RSA over id, time and webhook of the transmission and the CRC32 of the bytes sent. The key pair is

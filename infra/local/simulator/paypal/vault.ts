@@ -3,7 +3,7 @@ import { succeeds } from '../ledger/behaviours.ts';
 import type { Method, Setup } from '../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../ledger/methods.ts';
 import type { Unit } from '../ledger/unit.ts';
-import { type Answer, Refused } from '../vendor.ts';
+import { type Answer, Refused } from '../protocol/vendor.ts';
 import { malformed, noSuch, refused, unprocessable } from './errors.ts';
 import { answer, customerId, noContent, type PayPalRequest, type PayPalRoute, readBody } from './request.ts';
 import { methodOfTestValue, newMethod, tokenOfTestValue } from './tokens.ts';

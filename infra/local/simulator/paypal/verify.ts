@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Answer } from '../vendor.ts';
+import type { Answer } from '../protocol/vendor.ts';
 import { answer, type PayPalRequest, type PayPalRoute, readBody } from './request.ts';
 import { ALGORITHM, CERTIFICATE_URL, isSignedHere } from './signing.ts';
 

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { DeclineReason } from '../ledger/behaviours.ts';
 import type { Charge, Method, Payment } from '../ledger/documents.ts';
 import type { Unit } from '../ledger/unit.ts';
-import { moneyView } from './currencies.ts';
 import type { Link } from './errors.ts';
+import { moneyView } from './order-fields.ts';
 import { isCard } from './tokens.ts';
 
 /** PayPal's orders, captures and vault tokens, as the ledger has them. */

@@ -1,6 +1,6 @@
 import type { Charge } from '../ledger/documents.ts';
 import type { Change, Unit } from '../ledger/unit.ts';
-import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../vendor.ts';
+import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../protocol/vendor.ts';
 import { signatureHeaders } from './signing.ts';
 import { isCard } from './tokens.ts';
 import { API, captureView, orderView, paymentTokenView } from './views.ts';

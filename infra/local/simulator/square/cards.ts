@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Method } from '../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../ledger/methods.ts';
 import type { Unit } from '../ledger/unit.ts';
-import { Refused } from '../vendor.ts';
+import { Refused } from '../protocol/vendor.ts';
 import { findCustomer } from './customers.ts';
 import { declineError, errorAnswer, invalidRequest, notFound, spentToken } from './errors.ts';
 import { address, key, readBody, type SquareRequest, type SquareRoute } from './request.ts';

@@ -1,5 +1,5 @@
 import type { DeclineReason } from '../ledger/behaviours.ts';
-import { type Answer, Refused } from '../vendor.ts';
+import { type Answer, Refused } from '../protocol/vendor.ts';
 
 /** Square's error bodies: `{errors: [{category, code, detail, field}]}`. */
 type Category =

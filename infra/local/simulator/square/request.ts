@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Unit } from '../ledger/unit.ts';
-import type { Answer, Call } from '../vendor.ts';
+import type { Answer, Call } from '../protocol/vendor.ts';
 import { invalidRequest } from './errors.ts';
 
 /** One call of a route of Square's, within its transaction. */

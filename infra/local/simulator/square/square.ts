@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { IdKind } from '../ledger/unit.ts';
-import type { Answer, Call, Vendor } from '../vendor.ts';
+import type { Answer, Call, Vendor } from '../protocol/vendor.ts';
 import { cardRoutes } from './cards.ts';
 import { customerRoutes } from './customers.ts';
 import { errorAnswer } from './errors.ts';

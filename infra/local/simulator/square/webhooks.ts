@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { Charge, Payment } from '../ledger/documents.ts';
 import type { Change, Unit } from '../ledger/unit.ts';
-import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../vendor.ts';
+import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../protocol/vendor.ts';
 import { iso } from './request.ts';
 import { cardView, customerView, MERCHANT_ID, orderState, orderWire, paymentView, type SquareObject } from './views.ts';
 

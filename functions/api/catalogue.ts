@@ -1,0 +1,33 @@
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { Trigger } from '../../shared/messaging/trigger.ts';
+import { addressEndpoints } from '../addresses/endpoints.ts';
+import { adminEndpoints } from '../admin/endpoints.ts';
+import { referenceEndpoints } from '../admin/reference-endpoints.ts';
+import { customerEndpoints } from '../customers/endpoints.ts';
+import { membershipEndpoints } from '../memberships/endpoints.ts';
+import { organizationEndpoints } from '../organizations/endpoints.ts';
+import { methodEndpoints } from '../payment-methods/endpoints.ts';
+import { paymentEndpoints } from '../payments/endpoints.ts';
+import { projectEndpoints } from '../projects/endpoints.ts';
+import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
+import { webhookEndpoints } from '../webhooks/endpoints.ts';
+import { triggers as workerTriggers } from '../workers/triggers.ts';
+import { docsEndpoints } from './endpoints.ts';
+
+/** Everything that the service consists of, declared once. Read by every host, the API document and tests; never by an entry. */
+export const endpoints: readonly Endpoint[] = [
+  ...paymentEndpoints,
+  ...methodEndpoints,
+  ...customerEndpoints,
+  ...addressEndpoints,
+  ...subscriptionEndpoints,
+  ...organizationEndpoints,
+  ...membershipEndpoints,
+  ...projectEndpoints,
+  ...adminEndpoints,
+  ...referenceEndpoints,
+  ...webhookEndpoints,
+  ...docsEndpoints,
+];
+
+export const triggers: readonly Trigger[] = workerTriggers;

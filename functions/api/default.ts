@@ -1,0 +1,38 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { DomainError } from '../../shared/core/errors.ts';
+import { type HttpResponse, renderError } from '../../shared/http/reply.ts';
+import { routingDeps } from '../../shared/runtime.ts';
+import { endpoints } from './catalogue.ts';
+
+/** What no route matches: 405 where the path has a route for other methods, else 404, in the service's own error body. */
+export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpResponse> => {
+  const { requestId, http } = event.requestContext;
+  const allowed = allowedMethods(http.method, http.path);
+  const error = new DomainError(allowed.length > 0 ? 'METHOD_NOT_ALLOWED' : 'ROUTE_NOT_FOUND', {
+    ...(allowed.length > 0 && { details: { allowed } }),
+  });
+  const response = renderError(error, requestId);
+  return {
+    ...response,
+    headers: {
+      ...response.headers,
+      'x-request-id': requestId,
+      ...(allowed.length > 0 && { allow: allowed.join(', ') }),
+    },
+  };
+};
+
+/** This entry alone reads the catalogue: its answer depends on every route. */
+const routes = endpoints.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+}));
+
+/** Empty where the path is no route. A method that a route has never arrives here, unless the path was another one encoded. */
+const allowedMethods = (asked: string, path: string): readonly string[] => {
+  const { basePath } = routingDeps();
+  if (!path.startsWith(`${basePath}/`)) return [];
+  const route = path.slice(basePath.length);
+  const methods = new Set<string>(routes.filter(({ pattern }) => pattern.test(route)).map(({ method }) => method));
+  return methods.has(asked) ? [] : [...methods];
+};

@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { endpoint } from '../../shared/http/endpoint.ts';
+
+const none = z.object({});
+const forAnybody = {
+  method: 'GET',
+  auth: 'public',
+  params: none,
+  query: none,
+  body: null,
+  status: 200,
+  form: 'bare',
+  uses: [],
+  timeoutSeconds: 5,
+} as const;
+
+export const health = endpoint({
+  ...forAnybody,
+  id: 'api.health',
+  path: '/health',
+  summary: 'Say that requests are answered',
+  response: z.object({ status: z.literal('ok') }),
+  memoryMb: 256,
+});
+
+export const openapi = endpoint({
+  ...forAnybody,
+  id: 'api.openapi',
+  path: '/openapi.json',
+  summary: 'Show the API document',
+  response: z.looseObject({ openapi: z.string(), servers: z.array(z.object({ url: z.string() })) }),
+  memoryMb: 256,
+});
+
+export const docsEndpoints = [health, openapi];

@@ -1,0 +1,85 @@
+import {
+  type Environment,
+  isWeakGuestSecret,
+  PROVIDER_SLOTS,
+  type ProviderSlot,
+  parseSettings,
+  type Settings,
+  type SlotSettings,
+  WEAK_GUEST_SECRET,
+} from '../../../shared/core/settings.ts';
+import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
+import { openProviders } from '../../../shared/providers/registry/registry.ts';
+import { globalFields, parseTargets } from '../../../shared/webhooks/outbound/targets.ts';
+
+export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
+
+/** A part of the service that is closed, or a slot that is deaf to its provider's webhooks, for want of settings. */
+export interface Closed {
+  readonly part: (typeof PARTS)[number];
+  /** A sentence. */
+  readonly reason: string;
+}
+
+/** @param env what functions see, secrets among it */
+export const disabledParts = async (env: Environment): Promise<readonly Closed[]> => {
+  const settings = parseSettings(env);
+  const { slots, PROVIDER_TIMEOUT_MS: timeoutMs } = settings;
+  const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings> => slots[slot];
+  const providers = openProviders({ slots, withSecrets, timeoutMs, fetch, log: SILENT });
+  const ofSlots = PROVIDER_SLOTS.map(async (slot) => ({
+    part: slot,
+    reason: whyClosed(slot, slots[slot].ADAPTER, await providers.find(slot)),
+  }));
+  const parts = [
+    ...(await Promise.all(ofSlots)),
+    { part: 'outbound webhooks', reason: outboundOf(env, settings.EXTERNAL_WEBHOOK_ALLOW_PRIVATE).closed },
+    { part: 'guest tokens', reason: whyNoGuestTokens(settings.GUEST_TOKEN_SECRET) },
+    { part: 'bearer tokens', reason: whyNoBearerTokens(settings) },
+  ] as const;
+  return parts.flatMap(({ part, reason }) => (reason === undefined ? [] : [{ part, reason }]));
+};
+
+/** undefined: it is open. */
+export const whyClosed = (
+  slot: ProviderSlot,
+  adapter: SlotSettings['ADAPTER'],
+  provider: PaymentProvider | undefined,
+): string | undefined => {
+  if (!provider) {
+    return `${slot} is closed: ${adapter === '' ? 'it is bound to no provider' : `keys of ${adapter} are missing`}`;
+  }
+  return provider.can.payments && !provider.acceptsWebhooks
+    ? `${slot} takes no webhooks: what verifies those of ${adapter} is missing`
+    : undefined;
+};
+
+export interface Outbound {
+  /** Names of the targets that are sent to. */
+  readonly targets: readonly string[];
+  /** Why there are none. */
+  readonly closed: string | undefined;
+}
+
+/** @throws SettingsError where it cannot be read. */
+export const outboundOf = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): Outbound => {
+  const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
+  if (targets.length > 0) return { targets, closed: undefined };
+  const isOn = globalFields.EXTERNAL_WEBHOOKS_ENABLED.parse(env['EXTERNAL_WEBHOOKS_ENABLED']);
+  return {
+    targets,
+    closed: `outbound webhooks are closed: ${isOn ? 'no target is named' : 'EXTERNAL_WEBHOOKS_ENABLED is not true'}`,
+  };
+};
+
+export const whyNoGuestTokens = (secrets: readonly string[], stage?: Settings['STAGE']): string | undefined => {
+  if (secrets.length === 0) return 'guest tokens are closed: GUEST_TOKEN_SECRET is empty';
+  const areWeak = stage === 'prod' && secrets.every(isWeakGuestSecret);
+  return areWeak ? `guest tokens are closed: GUEST_TOKEN_SECRET ${WEAK_GUEST_SECRET}` : undefined;
+};
+
+export const whyNoBearerTokens = (settings: Pick<Settings, 'IDENTITY_JWKS_URI'>): string | undefined =>
+  settings.IDENTITY_JWKS_URI === '' ? 'bearer tokens are closed: IDENTITY_JWKS_URI names no keys' : undefined;
+
+const nothing = (): void => undefined;
+const SILENT = { info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,54 @@
+import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import { answerAws, type Operations } from '../messaging/aws-protocol.ts';
+import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts';
+import { type Controls, createControl } from './routes.ts';
+
+/** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */
+export interface LocalSites extends Controls {
+  readonly operations: Operations;
+  readonly simulator: Simulator;
+}
+
+export const createLocal = (sites: LocalSites): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
+  const control = createControl(sites);
+  const prefixes: Readonly<Record<string, (ask: LocalRequest) => Promise<LocalResponse | undefined>>> = {
+    aws: (ask) => answerAws(sites.operations, ask),
+    'identity-service': sites.identity.answer,
+    providers: (ask) => answered(ask, sites.simulator.provider),
+    simulator: (ask) => answered(ask, sites.simulator.control),
+  };
+  return async (ask) => {
+    const [, first = ''] = ask.path.split('/', 2);
+    const site = Object.hasOwn(prefixes, first) ? prefixes[first] : undefined;
+    if (site) return site({ ...ask, path: ask.path.slice(first.length + 1) });
+    return (await control(ask)) ?? problem(404, `no such control route: ${ask.method} /_local${ask.path}`);
+  };
+};
+
+/** Hands the question to a site that speaks the web's Request and Response. */
+const answered = async (
+  ask: LocalRequest,
+  site: (request: Request) => Promise<Response>,
+): Promise<LocalResponse | undefined> => {
+  const query = ask.query.size > 0 ? `?${ask.query.toString()}` : '';
+  const hasBody = ask.method !== 'GET' && ask.method !== 'HEAD' && ask.body.length > 0;
+  const request = new Request(`http://127.0.0.1${ask.path}${query}`, {
+    method: ask.method,
+    headers: requestHeaders(ask),
+    signal: ask.signal,
+    ...(hasBody && { body: new Uint8Array(ask.body) }),
+  });
+  try {
+    const response = await site(request);
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
+  } catch (error) {
+    if (error instanceof ConnectionDropped) return undefined;
+    throw error;
+  }
+};
+
+/** Without those that concern the connection only. */
+const requestHeaders = ({ headers }: LocalRequest): Record<string, string> => {
+  const dropped = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'expect']);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
+};

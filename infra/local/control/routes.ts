@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import { emailSchema } from '../../../shared/http/fields.ts';
+import type { Failure, Failures } from '../dynamodb/failures.ts';
+import type { Identity } from '../identity/identity.ts';
+import { AskError, bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import { type HostClock, NotQuietError } from '../machine/clock.ts';
+import type { Queues } from '../messaging/queues.ts';
+import type { StartReport } from './start-report.ts';
+import type { Sink } from './webhook-sink.ts';
+
+/** The control routes of the host itself; the simulator has its own. For tests and people, never deployed. */
+export interface Controls {
+  readonly clock: HostClock;
+  readonly queues: Queues;
+  readonly failures: Failures;
+  readonly identity: Identity;
+  readonly sink: Sink;
+  /** Where the service lies on this machine. */
+  readonly whereabouts: { readonly basePath: string; readonly dynamoEndpoint: string };
+  /** How it was started. */
+  readonly told: () => Promise<StartReport>;
+}
+
+type Run = (ask: LocalRequest, parameter: string) => Promise<LocalResponse> | LocalResponse;
+interface ControlRoute {
+  readonly method: 'GET' | 'POST' | 'ANY';
+  readonly path: RegExp;
+  readonly run: Run;
+}
+
+const SETTLE_TIMEOUT_MS = 30_000;
+const YEAR_SECONDS = 366 * 86_400;
+const MILLISECONDS = 1_000;
+
+const sessionSchema = z.object({
+  user_id: z.string().min(1).max(64).optional(),
+  email: emailSchema,
+  name: z.string().max(200).optional(),
+  last_name: z.string().max(200).optional(),
+  picture: z.string().max(2_048).optional(),
+  organization_id: z
+    .string()
+    .max(64)
+    .nullish()
+    .transform((value) => value || undefined),
+  is_admin: z.boolean().optional(),
+  expires_in: z.int().min(1).max(YEAR_SECONDS).optional(),
+});
+const clockSchema = z
+  .strictObject({
+    set: z.union([z.iso.datetime({ offset: true }), z.iso.date()], 'an ISO time is wanted').optional(),
+    advance: z.number().min(0).optional(),
+    freeze: z.boolean().optional(),
+  })
+  .refine((asked) => Object.keys(asked).length > 0, 'one of set, advance and freeze is wanted')
+  .refine((asked) => asked.set === undefined || asked.advance === undefined, 'either set or advance, not both');
+const identitySchema = z.object({
+  available: z.boolean().default(true),
+  delay_ms: z.int().min(0).max(60_000).default(0),
+});
+
+/** Answers what is under /_local; undefined: not one of the host's own control routes. */
+export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
+  const routes = controlRoutes(controls);
+  return async (ask) => {
+    for (const route of routes) {
+      const found = route.path.exec(ask.path);
+      if (!found || (route.method !== 'ANY' && route.method !== ask.method)) continue;
+      try {
+        return await route.run(ask, decodeURIComponent(found[1] ?? ''));
+      } catch (error) {
+        if (error instanceof AskError) return problem(error.status, error.message);
+        if (error instanceof RangeError) return problem(400, error.message);
+        if (error instanceof NotQuietError) return problem(504, error.message);
+        throw error;
+      }
+    }
+    return undefined;
+  };
+};
+
+const controlRoutes = ({
+  clock,
+  queues,
+  failures,
+  identity,
+  sink,
+  whereabouts,
+  told,
+}: Controls): readonly ControlRoute[] => [
+  {
+    method: 'POST',
+    path: /^\/sessions$/,
+    run: async (ask) => json(201, await identity.createSession(bodyOf(ask, sessionSchema))),
+  },
+  { method: 'GET', path: /^\/clock$/, run: () => json(200, clockView(clock)) },
+  {
+    method: 'POST',
+    path: /^\/clock$/,
+    run: async (ask) => {
+      await moveClock(clock, bodyOf(ask, clockSchema));
+      return json(200, clockView(clock));
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/identity$/,
+    run: (ask) => {
+      const { available, delay_ms } = bodyOf(ask, identitySchema);
+      identity.behave({ available, delayMs: delay_ms });
+      return json(200, { available, delay_ms });
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/settle$/,
+    run: async () => {
+      const { quiet, waitedMs } = await clock.settle(SETTLE_TIMEOUT_MS);
+      return json(quiet ? 200 : 504, { quiet, waited_ms: waitedMs });
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/host$/,
+    run: async () =>
+      json(200, {
+        base_path: whereabouts.basePath,
+        dynamodb_endpoint: whereabouts.dynamoEndpoint,
+        queues: queues.all.filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
+        ...(await told()),
+      }),
+  },
+  { method: 'GET', path: /^\/queues$/, run: () => json(200, queues.counts()) },
+  {
+    method: 'POST',
+    path: /^\/queues\/([^/]+)\/redrive$/,
+    run: (_ask, name) => {
+      const queue = queues.find(name);
+      if (!queue || queue.deadLetter) throw new AskError(404, `no dead-letter queue ${name}`);
+      return json(200, { moved: queues.redrive(name) });
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/failures$/,
+    run: async () => json(200, (await failures.list()).map(failureView)),
+  },
+  {
+    method: 'POST',
+    path: /^\/failures\/([^/]+)\/redo$/,
+    run: async (_ask, id) => json(200, { reason: (await failures.redo(id)) ?? null }),
+  },
+  { method: 'POST', path: /^\/sink\/([^/]+)\/behaviour$/, run: (ask, name) => sink.behave(name, ask) },
+  { method: 'ANY', path: /^\/sink\/([^/]+)$/, run: (ask, name) => sink.answer(name, ask) },
+];
+
+const failureView = ({ record, ...rest }: Failure) => ({ ...rest, about: [record.dynamodb.Keys.pk.S] });
+
+const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
+
+/** Freezes before it moves, so that the clock then stands exactly there; lets go after it. */
+const moveClock = async (clock: HostClock, { set, advance, freeze }: z.infer<typeof clockSchema>): Promise<void> => {
+  if (freeze === true) clock.freeze(true);
+  if (set !== undefined) await clock.moveTo(Date.parse(set));
+  else await clock.moveBy((advance ?? 0) * MILLISECONDS);
+  if (freeze === false) clock.freeze(false);
+};

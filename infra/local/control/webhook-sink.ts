@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import type { Clock } from '../machine/clock.ts';
+import type { State } from '../machine/sqlite.ts';
+
+/** Targets for outbound webhooks: each keeps what it got, oldest first, and can be made to fail or to be slow. */
+export interface Sink {
+  answer(name: string, ask: LocalRequest): Promise<LocalResponse>;
+  behave(name: string, ask: LocalRequest): LocalResponse;
+}
+
+const behaviourSchema = z.object({
+  status: z.int().min(200).max(599).default(200),
+  delay_ms: z.int().min(0).max(600_000).default(0),
+  /** How many requests it holds for; absent: all from now on. */
+  times: z.int().min(1).optional(),
+});
+type Behaviour = z.infer<typeof behaviourSchema>;
+
+const receivedSchema = z.object({ received_at: z.string(), headers: z.string(), raw: z.string() });
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS sink (seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, received_at TEXT NOT NULL,
+    headers TEXT NOT NULL, raw TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS sink_by_name ON sink (name, seq);`;
+
+export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
+  state.define(SCHEMA);
+  const keep = state.write('INSERT INTO sink (name, received_at, headers, raw) VALUES (?, ?, ?, ?)');
+  const clear = state.write('DELETE FROM sink WHERE name = ?');
+  const all = state.read('SELECT received_at, headers, raw FROM sink WHERE name = ? ORDER BY seq', receivedSchema);
+  const behaviours = new Map<string, Behaviour>();
+
+  const nextBehaviour = (name: string): Behaviour | undefined => {
+    const behaviour = behaviours.get(name);
+    if (behaviour?.times === undefined) return behaviour;
+    if (behaviour.times > 1) behaviours.set(name, { ...behaviour, times: behaviour.times - 1 });
+    else behaviours.delete(name);
+    return behaviour;
+  };
+  const receive = async (name: string, ask: LocalRequest): Promise<LocalResponse> => {
+    keep(name, new Date(clock.now()).toISOString(), JSON.stringify(ask.headers), ask.body.toString('utf8'));
+    const { status = 200, delay_ms = 0 } = nextBehaviour(name) ?? {};
+    if (delay_ms > 0) await new Promise((resolve) => setTimeout(resolve, delay_ms));
+    return json(status, { received: status < 300 });
+  };
+
+  return {
+    answer: async (name, ask) => {
+      if (ask.method === 'POST') return receive(name, ask);
+      if (ask.method === 'DELETE') {
+        clear(name);
+        return { status: 204, body: '' };
+      }
+      if (ask.method !== 'GET') return problem(404, 'a sink takes GET, POST and DELETE');
+      return json(
+        200,
+        all.all(name).map(({ received_at, headers, raw }) => ({
+          received_at,
+          headers: JSON.parse(headers),
+          body: parsedOrNull(raw),
+          raw,
+        })),
+      );
+    },
+    behave: (name, ask) => {
+      const behaviour = bodyOf(ask, behaviourSchema);
+      behaviours.set(name, behaviour);
+      return json(200, behaviour);
+    },
+  };
+};
+
+const parsedOrNull = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};

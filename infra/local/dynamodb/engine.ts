@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../machine/start-error.ts';
+
+/** The DynamoDB engine as a child process of the host, on a file of its own. It never outlives the host. */
+export interface Engine {
+  readonly endpoint: string;
+  /** Makes streamed writes stay fast however many records pile up; needs the table's stream to be there. */
+  indexStreamRecords(): void;
+  /** Another number whenever something has been written; costs next to nothing. */
+  writeMark(): number;
+  /** The first sort key of each of these partitions of an index; costs next to nothing, unlike a query of each. */
+  firstSortKeys(
+    index: { readonly table: string; readonly index: string },
+    partitions: readonly string[],
+  ): readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface EngineOptions {
+  readonly folder: string;
+  /** The folder goes with the process. */
+  readonly temporary: boolean;
+  /** Called where the engine ends by itself. */
+  readonly onLoss: (line: string) => void;
+}
+
+const PORT_TRIES = 5;
+const START_TIMEOUT_MS = 10_000;
+/** What the engine puts before a key that is a string. */
+const TEXT = 'S:';
+
+/**
+ * Standard input is the life line: it closes with the host, however the host ends, and takes the engine (and a folder
+ * that is not to be kept) with it. The shell itself says nothing: its standard error may be gone by then.
+ */
+const GUARD = `
+exec 3<&0 4>&2 2>/dev/null
+"$ENGINE" --port "$PORT" --db-path "$FILE" 2>&4 3<&- 4>&- </dev/null &
+engine=$!
+exec 4>&-
+{ read -r _ <&3; kill "$engine" 2>/dev/null; } &
+wait "$engine"
+code=$?
+if [ -n "$TEMPORARY" ]; then rm -rf "$TEMPORARY"; fi
+exit "$code"`;
+
+/** @throws StartError where there is no engine for this platform, or it does not start. */
+export const startEngine = async (options: EngineOptions): Promise<Engine> => {
+  const binary = findBinary();
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort();
+    // A try that failed has taken a folder that is not to be kept with it.
+    mkdirSync(options.folder, { recursive: true });
+    const file = join(options.folder, 'dynamodb.db');
+    const child = spawn('/bin/sh', ['-c', GUARD], {
+      env: {
+        PATH: '/usr/local/bin:/usr/bin:/bin',
+        ENGINE: binary,
+        PORT: String(port),
+        FILE: file,
+        TEMPORARY: options.temporary ? options.folder : '',
+      },
+      stdio: ['pipe', 'ignore', 'pipe'],
+      // Out of the terminal's process group: Ctrl-C is for the host, which stops the engine last.
+      detached: true,
+    });
+    const failure = await becomesReady(child);
+    if (failure === undefined) return runningEngine(child, { port, file, onLoss: options.onLoss });
+    // The port may have been taken by somebody else in between.
+    if (tries === PORT_TRIES) throw new StartError(`the DynamoDB engine does not start: ${failure}`);
+  }
+};
+
+const findBinary = (): string => {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json')), 'dynoxide');
+  } catch (error) {
+    throw new StartError(
+      `no DynamoDB engine for ${process.platform} ${process.arch}: start one (DynamoDB Local, say) and set DYNAMODB_ENDPOINT`,
+      error,
+    );
+  }
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = addressOf(server.address());
+      server.close(() => resolve(port));
+    });
+  });
+
+const addressOf = (address: AddressInfo | string | null): AddressInfo => {
+  if (address === null || typeof address === 'string') throw new Error('a TCP address was expected');
+  return address;
+};
+
+/** @returns what went wrong, or undefined once the engine listens. */
+const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    let said = '';
+    const end = (failure: string | undefined) => {
+      clearTimeout(timer);
+      child.stderr?.removeAllListeners('data');
+      child.removeAllListeners();
+      // Whatever else it says is of no interest, but has to be read.
+      child.stderr?.resume();
+      if (failure !== undefined) child.stdin?.destroy();
+      resolve(failure);
+    };
+    const timer = setTimeout(() => end(`nothing heard for ${START_TIMEOUT_MS / 1_000} s`), START_TIMEOUT_MS);
+    child.on('error', (error) => end(error.message));
+    child.on('exit', () => end(said.trim().split('\n').at(-1) || 'it ends at once'));
+    child.stderr?.on('data', (text: Buffer) => {
+      said += text.toString('utf8');
+      if (said.includes('listening on')) end(undefined);
+    });
+  });
+
+const runningEngine = (
+  child: ChildProcess,
+  { port, file, onLoss }: { readonly port: number; readonly file: string; readonly onLoss: (line: string) => void },
+): Engine => {
+  let stopping = false;
+  child.stdin?.on('error', () => undefined);
+  const ended = new Promise<void>((resolve) => {
+    child.on('exit', () => {
+      if (!stopping) onLoss('the DynamoDB engine has ended');
+      resolve();
+    });
+  });
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA busy_timeout = 5000');
+  const version = database.prepare('PRAGMA data_version');
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    indexStreamRecords: () =>
+      database.exec(
+        'CREATE INDEX IF NOT EXISTS stream_records_by_position ON _stream_records (table_name, CAST(sequence_number AS INTEGER))',
+      ),
+    writeMark: () => Number(version.get()?.['data_version']),
+    firstSortKeys: ({ table, index }, partitions) => {
+      const first = database.prepare(`SELECT min(gsi_sk) AS first FROM "${table}::gsi::${index}" WHERE gsi_pk = ?`);
+      return partitions.flatMap((partition) => {
+        const key = first.get(`${TEXT}${partition}`)?.['first'];
+        return typeof key === 'string' ? [key.slice(TEXT.length)] : [];
+      });
+    },
+    stop: async () => {
+      stopping = true;
+      database.close();
+      child.stdin?.end();
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,101 @@
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import type { Invoke } from '../machine/invoke.ts';
+import { type LambdaRecord, streamAnswerSchema } from './stream-records.ts';
+
+/** What stream consumers have given up, whole: a line of JSON each, a file a consumer. Handed to it once more, it goes. */
+const lineSchema = z.object({
+  trigger: z.string(),
+  failed_at: z.string(),
+  tries: z.int(),
+  error: z.string(),
+  record: z.looseObject({
+    dynamodb: z.looseObject({
+      SequenceNumber: z.string(),
+      Keys: z.looseObject({ pk: z.looseObject({ S: z.string() }) }),
+    }),
+  }),
+});
+type Line = z.infer<typeof lineSchema>;
+
+export interface Failure extends Line {
+  /** Names it for `redo`; one record that was given up twice is one. */
+  readonly id: string;
+}
+
+export interface Failures {
+  keep(line: Omit<Line, 'record'> & { readonly record: LambdaRecord }): Promise<void>;
+  /** The oldest of each consumer first. */
+  list(): Promise<readonly Failure[]>;
+  /** Hands it to its consumer once more. @returns why it stays; undefined: it is done, and gone from here. */
+  redo(id: string): Promise<string | undefined>;
+}
+
+export interface FailuresOptions {
+  readonly folder: string;
+  readonly triggers: readonly StreamTrigger[];
+  readonly invoke: Invoke;
+}
+
+export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Failures => {
+  const inTurn = createTurns();
+  const fileOf = (trigger: string): string => join(folder, `${trigger}.jsonl`);
+  const linesOf = async (trigger: string): Promise<readonly Failure[]> => {
+    const text = await readFile(fileOf(trigger), 'utf8').catch(emptyIfAbsent);
+    return text.split('\n').filter(Boolean).map(failureOf);
+  };
+  const list = async (): Promise<readonly Failure[]> =>
+    (await Promise.all(triggers.map(({ id }) => linesOf(id)))).flat();
+  const forget = async ({ id, trigger }: Failure): Promise<void> => {
+    const left = (await linesOf(trigger)).filter((one) => one.id !== id);
+    await writeFile(fileOf(trigger), left.map(({ id: _, ...line }) => `${JSON.stringify(line)}\n`).join(''));
+  };
+  return {
+    keep: (line) =>
+      inTurn(async () => {
+        await mkdir(folder, { recursive: true });
+        await appendFile(fileOf(line.trigger), `${JSON.stringify(line)}\n`);
+      }),
+    list: () => inTurn(list),
+    redo: async (id) => {
+      const failure = (await inTurn(list)).find((one) => one.id === id);
+      const trigger = triggers.find((one) => one.id === failure?.trigger);
+      if (!failure || !trigger) return 'it is not there';
+      const reason = await tried(invoke, trigger, failure.record);
+      if (reason === undefined) await inTurn(() => forget(failure));
+      return reason;
+    },
+  };
+};
+
+/** Files are changed by one at a time. */
+const createTurns = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+};
+
+const failureOf = (text: string): Failure => {
+  const line = lineSchema.parse(JSON.parse(text));
+  return { id: `${line.trigger}:${line.record.dynamodb.SequenceNumber}`, ...line };
+};
+
+const tried = async (invoke: Invoke, trigger: StreamTrigger, record: unknown): Promise<string | undefined> => {
+  try {
+    const answer = await invoke(trigger.id, { Records: [record] }, trigger.timeoutSeconds);
+    const { batchItemFailures } = streamAnswerSchema.parse(answer ?? {});
+    return batchItemFailures.length === 0 ? undefined : 'reported as failed';
+  } catch (error) {
+    return String(error);
+  }
+};
+
+const emptyIfAbsent = (error: unknown): string => {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+  throw error;
+};

@@ -1,0 +1,252 @@
+import { DynamoDBStreamsClient, type _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
+import * as z from 'zod';
+import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import type { Clock, TimedWork } from '../machine/clock.ts';
+import { REGION } from '../machine/environment.ts';
+import type { Invoke } from '../machine/invoke.ts';
+import type { State } from '../machine/sqlite.ts';
+import { localCredentials } from './database.ts';
+import type { Failures } from './failures.ts';
+import { MAX_TRIES, processBatch } from './stream-batches.ts';
+import { createGetRecords, createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
+import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
+
+/**
+ * The table's stream and its consumers: each reads in order from a position of its own, which is kept, so that a
+ * restart goes on where it was. Tries follow each other in real time: the clock need not move for them.
+ */
+export interface Streams extends TimedWork {
+  /** Something may have been written: look now. */
+  poke(): void;
+  /** Hands the whole stream to one consumer once more. */
+  replay(triggerId: string): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface StreamsOptions {
+  readonly endpoint: string;
+  /** Another number whenever something has been written; where nothing can tell, the stream is looked at all the time. */
+  readonly writeMark: (() => number) | undefined;
+  readonly streamArn: string;
+  readonly triggers: readonly StreamTrigger[];
+  readonly state: State;
+  readonly clock: Pick<Clock, 'now' | 'wake'>;
+  readonly invoke: Invoke;
+  /** Where what could not be done is kept, whole. */
+  readonly failures: Pick<Failures, 'keep'>;
+  readonly log: (line: string) => void;
+}
+
+const WATCH_MS = 20;
+const IDLE_MS = 50;
+const WATCHED_IDLE_MS = 1_000;
+/** Writes come in bursts: one look for all of them. */
+const AFTER_POKE_MS = 2;
+const AFTER_ERROR_MS = 200;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
+
+export const createStreams = (options: StreamsOptions): Streams => {
+  const client = new DynamoDBStreamsClient({
+    endpoint: options.endpoint,
+    region: REGION,
+    credentials: localCredentials,
+    maxAttempts: 1,
+  });
+  client.middlewareStack.remove('loggerMiddleware');
+  const getRecords = createGetRecords(client, options.writeMark);
+  const consumers = options.triggers.map((trigger) => {
+    const kept = `stream ${trigger.id} ${options.streamArn}`;
+    const reader = createStreamReader({
+      client,
+      getRecords,
+      streamArn: options.streamArn,
+      load: () => options.state.get(kept, z.nullable(streamPositionSchema)) ?? undefined,
+      save: (position) => options.state.set(kept, position ?? null),
+    });
+    return { trigger, ...createConsumer(options, trigger, reader) };
+  });
+  const poke = (): void => {
+    for (const consumer of consumers) consumer.poke();
+  };
+  let watch: NodeJS.Timeout | undefined;
+  return {
+    name: 'stream',
+    nextDueAt: () => undefined,
+    // Nothing to start: `idle` looks by itself.
+    runDue: async () => undefined,
+    idle: async () => (await Promise.all(consumers.map((consumer) => consumer.caughtUp()))).every(Boolean),
+    poke,
+    replay: async (triggerId) => {
+      const consumer = consumers.find(({ trigger }) => trigger.id === triggerId);
+      if (!consumer) throw new Error(`no stream consumer ${triggerId}`);
+      await consumer.rewind();
+    },
+    start: () => {
+      watch = watchWrites(options.writeMark, poke);
+      for (const consumer of consumers) consumer.start();
+    },
+    stop: async () => {
+      clearInterval(watch);
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      client.destroy();
+    },
+  };
+};
+
+const watchWrites = (writeMark: (() => number) | undefined, poke: () => void): NodeJS.Timeout | undefined => {
+  if (!writeMark) return undefined;
+  let seen = writeMark();
+  const look = () => {
+    const mark = writeMark();
+    if (mark !== seen) poke();
+    seen = mark;
+  };
+  return setInterval(look, WATCH_MS);
+};
+
+const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader: StreamReader) => {
+  const nap = createNap();
+  const idleMs = options.writeMark ? WATCHED_IDLE_MS : IDLE_MS;
+  let stopped = false;
+  let busy = false;
+  /** Nothing was left to be read when this much had been written. */
+  let emptyAt: number | undefined;
+  let ended: Promise<void> = Promise.resolve();
+  const rewinds: (() => void)[] = [];
+  /** Who wants to know what the next look finds. */
+  let asking: ((empty: boolean) => void)[] = [];
+
+  const batches = {
+    advance: (record: StreamRecord) => reader.advance(sequenceOf(record)),
+    giveUp: (record: StreamRecord, error: unknown) => giveUp(options, trigger, record, error),
+    stopped: () => stopped,
+    pauseMs: (tries: number) => Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS),
+    run: (records: readonly StreamRecord[]) => runHandler(options, trigger, records),
+  };
+  const work = async (records: readonly StreamRecord[]): Promise<void> => {
+    const wanted = records.filter((record) => isWanted(trigger, record));
+    for (let at = 0; at < wanted.length && !stopped; at += trigger.batchSize) {
+      await processBatch(wanted.slice(at, at + trigger.batchSize), batches);
+    }
+    const last = records.at(-1);
+    if (last && !stopped) reader.advance(sequenceOf(last));
+  };
+  const look = async (): Promise<boolean> => {
+    const told = asking;
+    asking = [];
+    let empty = false;
+    try {
+      const mark = options.writeMark?.();
+      const records = await reader.read();
+      empty = records.length === 0;
+      if (empty) emptyAt = mark;
+      busy = !empty;
+      for (const tell of told) tell(empty);
+      if (busy) await work(records);
+    } catch (error) {
+      for (const tell of told) tell(false);
+      if (!stopped) options.log(`reading the stream for ${trigger.id} failed, trying on: ${String(error)}`);
+      await new Promise((resolve) => setTimeout(resolve, AFTER_ERROR_MS));
+    }
+    if (busy) options.clock.wake();
+    busy = false;
+    return empty;
+  };
+  const consume = async (): Promise<void> => {
+    while (!stopped) {
+      if (rewinds.length > 0) reader.rewind();
+      for (const done of rewinds.splice(0)) done();
+      const empty = await look();
+      if (empty && asking.length === 0 && rewinds.length === 0 && !stopped) await nap.take(idleMs);
+    }
+    for (const tell of asking.splice(0)) tell(true);
+  };
+
+  return {
+    poke: () => nap.end(AFTER_POKE_MS),
+    caughtUp: async (): Promise<boolean> => {
+      if (busy) return false;
+      if (stopped || (emptyAt !== undefined && emptyAt === options.writeMark?.())) return true;
+      return new Promise<boolean>((resolve) => {
+        asking.push(resolve);
+        nap.end(0);
+      });
+    },
+    rewind: () =>
+      new Promise<void>((resolve) => {
+        emptyAt = undefined;
+        rewinds.push(resolve);
+        nap.end(0);
+      }),
+    start: () => {
+      ended = consume();
+    },
+    stop: async () => {
+      stopped = true;
+      nap.end(0);
+      await ended;
+    },
+  };
+};
+
+/** A sleep that can be cut short, also before it has begun. */
+const createNap = () => {
+  let wakeUp: ((inMs: number) => void) | undefined;
+  let cutShort = false;
+  return {
+    take: async (ms: number): Promise<void> => {
+      await new Promise<void>((resolve) => {
+        let timer = setTimeout(resolve, cutShort ? AFTER_POKE_MS : ms);
+        let endsAt = performance.now() + (cutShort ? AFTER_POKE_MS : ms);
+        wakeUp = (inMs) => {
+          if (performance.now() + inMs >= endsAt) return;
+          clearTimeout(timer);
+          endsAt = performance.now() + inMs;
+          if (inMs === 0) resolve();
+          else timer = setTimeout(resolve, inMs);
+        };
+      });
+      wakeUp = undefined;
+      cutShort = false;
+    },
+    end: (inMs: number): void => {
+      if (wakeUp) wakeUp(inMs);
+      else cutShort = true;
+    },
+  };
+};
+
+/** @returns the index of the first failed record; undefined: none. */
+const runHandler = async (
+  { streamArn, clock, invoke }: StreamsOptions,
+  trigger: StreamTrigger,
+  records: readonly StreamRecord[],
+): Promise<number | undefined> => {
+  const now = clock.now();
+  const event = { Records: records.map((record): LambdaRecord => lambdaRecord(record, streamArn, now)) };
+  const answer = streamAnswerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
+  if (answer.batchItemFailures.length === 0) return undefined;
+  const failed = new Set(answer.batchItemFailures.map((failure) => failure.itemIdentifier));
+  const first = records.findIndex((record) => failed.has(sequenceOf(record)));
+  // As on AWS: an answer that names no record of the batch fails all of it.
+  return Math.max(first, 0);
+};
+
+const giveUp = async (
+  { failures, streamArn, clock, log }: StreamsOptions,
+  trigger: StreamTrigger,
+  record: StreamRecord,
+  error: unknown,
+): Promise<void> => {
+  const now = clock.now();
+  await failures.keep({
+    trigger: trigger.id,
+    failed_at: new Date(now).toISOString(),
+    tries: MAX_TRIES,
+    error: error === undefined ? 'reported as failed' : String(error),
+    record: lambdaRecord(record, streamArn, now),
+  });
+  log(`${trigger.id} gave up record ${sequenceOf(record)} after ${MAX_TRIES} tries: payctl failures list`);
+};

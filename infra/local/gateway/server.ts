@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import { StartError } from '../machine/start-error.ts';
+import type { Gateway } from './gateway.ts';
+import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
+import { refusalOf } from './guard.ts';
+import type { Reference } from './reference-page.ts';
+
+/** The one listener of the host: the service's routes, the stand-ins under /_local, and the reference page. */
+export interface Sites {
+  readonly gateway: Gateway;
+  /** Everything under /_local, by its path without that; undefined: no answer at all, the connection is dropped. */
+  readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
+  /** The reference page. */
+  readonly reference: Reference;
+  readonly basePath: string;
+  readonly log: (line: string) => void;
+}
+
+export interface Listener {
+  readonly baseUrl: string;
+  /** Until then, every request is answered with 503. */
+  open(sites: Sites): void;
+  /** From now on the service takes no request; the stand-ins still do, for those that are under way. */
+  refuse(): void;
+  close(): Promise<void>;
+}
+
+/** What an HTTP API takes at most. */
+const MAX_BODY_BYTES = 10 * 1_024 * 1_024;
+const LOCAL = '/_local';
+const HEALTH = '/health';
+const KEEP_ALIVE_MS = 65_000;
+
+/** Listens on 127.0.0.1 only. @throws StartError where the port is in use. */
+export const listen = async (port: number): Promise<Listener> => {
+  let sites: Sites | undefined;
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
+    const refusal = refusalOf(message, isControl(message.url ?? '/'));
+    if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
+    else if (sites) void serve(sites, message, response);
+    else write(response, textAnswer(json(503, { status: 'starting' })));
+  });
+  const taken = await bind(server, port);
+  return {
+    baseUrl: `http://127.0.0.1:${taken}`,
+    open: (opened) => {
+      sites = opened;
+    },
+    refuse: () => {
+      if (sites) sites = { ...sites, gateway: async () => plainAnswer(503, 'Service Unavailable') };
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+/** The simulated providers are none: they ask for a key, as the live ones do, and pages of a shop call them. */
+const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !url.startsWith(`${LOCAL}/providers/`);
+
+const bind = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === 'EADDRINUSE';
+      const line = inUse
+        ? `port ${port} is in use: set PORT to another one`
+        : `cannot listen on port ${port}: ${error.message}`;
+      reject(new StartError(line, error));
+    });
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+
+const serve = async (sites: Sites, message: IncomingMessage, response: ServerResponse): Promise<void> => {
+  try {
+    const body = await readBody(message);
+    const answer =
+      body === undefined ? plainAnswer(413, 'Request Too Long') : await dispatch(sites, { message, response, body });
+    if (answer === undefined) message.socket.destroy();
+    else write(response, answer);
+  } catch (error) {
+    if (message.errored) return;
+    sites.log(
+      `${message.method} ${message.url?.split('?')[0]} failed: ${error instanceof Error ? error.stack : error}`,
+    );
+    write(response, INTERNAL_ERROR);
+  }
+};
+
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+}
+
+const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer | undefined> => {
+  const { message, body } = exchange;
+  const url = message.url ?? '/';
+  if (url.startsWith(`${LOCAL}/`)) {
+    const answer = await sites.local(askOf(exchange, url.slice(LOCAL.length)));
+    return answer && textAnswer(answer);
+  }
+  const path = url.split('?')[0];
+  // A probe need not know the prefix.
+  if (path === HEALTH) message.url = `${sites.basePath}${HEALTH}`;
+  const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
+  return reference ?? sites.gateway(message, body);
+};
+
+/** @returns undefined for a body that is too long; what is left of it is read and dropped. */
+const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of message) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return bytes > MAX_BODY_BYTES ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+};
+
+const askOf = ({ message, response, body }: Exchange, url: string): LocalRequest => {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const [path = '', query = ''] = url.split('?', 2);
+  const headers = Object.entries(message.headers).map(([name, value]) => [name, [value].flat().join(',')]);
+  return {
+    method: message.method ?? 'GET',
+    path,
+    query: new URLSearchParams(query),
+    headers: Object.fromEntries(headers),
+    body,
+    signal: gone.signal,
+  };
+};
+
+const textAnswer = ({ status, headers = {}, body }: LocalResponse): GatewayAnswer => ({
+  status,
+  headers,
+  body: Buffer.from(body),
+});
+
+const write = (response: ServerResponse, { status, headers, body }: GatewayAnswer): void => {
+  if (response.destroyed || response.headersSent) return;
+  const bodiless = status === 204 || status === 304;
+  response.writeHead(status, bodiless ? headers : { ...headers, 'content-length': body.length });
+  response.end(bodiless ? undefined : body);
+};

@@ -1,0 +1,225 @@
+import { join } from 'node:path';
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
+import type { Trigger } from '../../../shared/messaging/trigger.ts';
+import { setHost } from '../../../shared/runtime.ts';
+import { createLocal } from '../control/local-routes.ts';
+import { startReport } from '../control/start-report.ts';
+import { createSink } from '../control/webhook-sink.ts';
+import type { Database } from '../dynamodb/database.ts';
+import type { Engine } from '../dynamodb/engine.ts';
+import { openFailures } from '../dynamodb/failures.ts';
+import { createStreams } from '../dynamodb/stream.ts';
+import { createCors } from '../gateway/cors.ts';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import type { Route } from '../gateway/routes.ts';
+import { createIdentity } from '../identity/identity.ts';
+import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
+import { createClock, type HostClock } from '../machine/clock.ts';
+import type { DataFolder } from '../machine/data-folder.ts';
+import { queueUrl } from '../machine/environment.ts';
+import { createFunctions, type Functions, type LoadHandler } from '../machine/invoke.ts';
+import { StartError } from '../machine/start-error.ts';
+import { createBus, type Envelope } from '../messaging/bus.ts';
+import { openQueueStore } from '../messaging/queue-store.ts';
+import { createQueues } from '../messaging/queues.ts';
+import { createSchedules } from '../messaging/schedules.ts';
+import { sqsOperations } from '../messaging/sqs.ts';
+import type { Simulator, SimulatorOptions, SlotOptions } from '../simulator/state/options.ts';
+import { createSimulator } from './simulator.ts';
+
+/** The functions that a host hosts. */
+export interface Catalogue {
+  readonly endpoints: readonly Route[];
+  readonly triggers: readonly Trigger[];
+  readonly load: LoadHandler;
+}
+
+export interface HostInputs {
+  readonly place: DataFolder;
+  readonly baseUrl: string;
+  readonly basePath: string;
+  readonly catalogue: Catalogue;
+  readonly database: Database;
+  /** Of the DynamoDB engine. */
+  readonly endpoint: string;
+  readonly engine: Engine | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly settings: Settings;
+  readonly log: (line: string) => void;
+  /** What is to be closed, first opened last closed. */
+  readonly onClose: (step: () => unknown) => void;
+}
+
+export interface HostParts {
+  readonly clock: HostClock;
+  readonly gateway: Gateway;
+  readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
+  busEvents(): readonly Envelope[];
+  invoke(id: string, event: unknown): Promise<unknown>;
+  replayStream(triggerId: string): Promise<void>;
+  warm(): Promise<void>;
+}
+
+/** The schedule whose work is known: ticks at which no record has an appointment are skipped. */
+const SWEEP = 'workers.sweep-due';
+const DIRECT_TIMEOUT_SECONDS = 60;
+
+export const triggersOf = <Kind extends Trigger['kind']>(
+  { triggers }: Pick<Catalogue, 'triggers'>,
+  kind: Kind,
+): Extract<Trigger, { kind: Kind }>[] =>
+  triggers.filter((trigger): trigger is Extract<Trigger, { kind: Kind }> => trigger.kind === kind);
+
+/** Puts the parts together and sets them to work. */
+export const assemble = (site: HostInputs): HostParts => {
+  const { catalogue, settings, onClose } = site;
+  const clock = openClock(site);
+  setHost({ env: site.env, now: clock.now });
+  let afterEach = (): void => undefined;
+  const functions = createFunctions({ load: catalogue.load, afterEach: () => afterEach() });
+  const { local, bus, streams, start } = backstage(site, clock, functions);
+  onClose(functions.stop);
+  afterEach = () => {
+    streams.poke();
+    clock.wake();
+  };
+  const gateway = createGateway({
+    routes: catalogue.endpoints,
+    basePath: site.basePath,
+    cors: createCors(settings.ALLOWED_ORIGINS),
+    clock,
+    invoke: functions.invoke,
+    log: site.log,
+  });
+  start();
+  clock.start();
+  onClose(clock.stop);
+  return {
+    clock,
+    gateway,
+    local,
+    busEvents: bus.events,
+    invoke: (id, event) => functions.invoke(id, event, DIRECT_TIMEOUT_SECONDS),
+    replayStream: streams.replay,
+    warm: () => functions.warm([...catalogue.endpoints, ...catalogue.triggers].map(({ id }) => id)),
+  };
+};
+
+const keptTimeSchema = z.object({ offsetMs: z.number(), reached: z.number(), frozenAt: z.number().nullable() });
+
+const openClock = ({ place, log }: HostInputs): HostClock =>
+  createClock({
+    kept: place.state.get('clock', keptTimeSchema),
+    keep: (time) => place.state.set('clock', time),
+    log,
+  });
+
+/** Looks again only where something has been written since. */
+const untilWritten = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
+  if (!writeMark) return look;
+  let known: { readonly mark: number; readonly found: T } | undefined;
+  return async () => {
+    const mark = writeMark();
+    if (known?.mark !== mark) known = { mark, found: await look() };
+    return known.found;
+  };
+};
+
+/** Everything behind the gateway. */
+const backstage = (site: HostInputs, clock: HostClock, { invoke }: Functions) => {
+  const { catalogue, database, place, baseUrl, log, onClose } = site;
+  const store = openQueueStore(place.state);
+  const triggers = triggersOf(catalogue, 'queue');
+  const queues = createQueues({ triggers, store, clock, invoke, log });
+  const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock });
+  const streamTriggers = triggersOf(catalogue, 'stream');
+  const failures = openFailures({ folder: join(place.folder, 'failures'), triggers: streamTriggers, invoke });
+  const streams = createStreams({
+    endpoint: site.endpoint,
+    writeMark: site.engine?.writeMark,
+    streamArn: database.streamArn,
+    triggers: streamTriggers,
+    state: place.state,
+    clock,
+    invoke,
+    failures,
+    log,
+  });
+  const schedules = createSchedules({
+    triggers: triggersOf(catalogue, 'schedule'),
+    clock,
+    invoke,
+    earliestWork: { [SWEEP]: untilWritten(site.engine?.writeMark, database.earliestAppointment) },
+    log,
+  });
+  const simulator = openSimulator(site, clock);
+  onClose(simulator.close);
+  const identity = createIdentity({
+    state: place.state,
+    clock,
+    issuer: site.settings.IDENTITY_ISSUER,
+    audience: site.settings.IDENTITY_AUDIENCE,
+  });
+  identity.seed();
+  const operations = {
+    ...bus.operations,
+    ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name) }),
+  };
+  const sink = createSink(place.state, clock);
+  const whereabouts = { basePath: site.basePath, dynamoEndpoint: site.endpoint };
+  for (const work of [simulator, streams, queues, schedules]) clock.register(work);
+  return {
+    bus,
+    streams,
+    local: createLocal({
+      clock,
+      queues,
+      failures,
+      identity,
+      sink,
+      operations,
+      simulator,
+      whereabouts,
+      told: () => startReport(site.env),
+    }),
+    start: (): void => {
+      for (const consumers of [streams, queues]) consumers.start();
+      onClose(() => Promise.all([streams.stop(), queues.stop(), schedules.stop()]));
+    },
+  };
+};
+
+const openSimulator = ({ settings, baseUrl, basePath, place }: HostInputs, clock: HostClock): Simulator => {
+  const slotOf = (slot: ProviderSlot): SlotOptions => ({
+    adapter: settings.slots[slot].ADAPTER,
+    webhookUrl: `${baseUrl}${basePath}/webhooks/${slot}`,
+    ...credentialsOf(settings.slots[slot]),
+  });
+  const [a, b, c, d] = PROVIDER_SLOTS;
+  const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
+  try {
+    return createSimulator({ clock, file: place.file('simulator.db'), slots, deliver });
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error), error);
+  }
+};
+
+/** What an adapter identifies itself with, and what its webhooks are signed for. */
+const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhookSecret'> => {
+  switch (slot.ADAPTER) {
+    case 'paypal':
+      return { apiKey: `${slot.CLIENT_ID}:${slot.CLIENT_SECRET}`, webhookSecret: slot.WEBHOOK_ID };
+    case 'square':
+      return { apiKey: slot.ACCESS_TOKEN, webhookSecret: slot.SIGNATURE_KEY };
+    case 'braintree':
+      return { apiKey: slot.PRIVATE_KEY, webhookSecret: '' };
+    default:
+      return { apiKey: slot.API_KEY, webhookSecret: slot.WEBHOOK_SECRET };
+  }
+};
+
+const deliver: SimulatorOptions['deliver'] = async (url, init) => {
+  const response = await fetch(url, { method: 'POST', ...init });
+  return { status: response.status, body: await response.text() };
+};

@@ -1,0 +1,131 @@
+import { parseSettings } from '../../../shared/core/settings.ts';
+import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
+import { openDatabase } from '../dynamodb/database.ts';
+import { type Engine, type EngineOptions, startEngine } from '../dynamodb/engine.ts';
+import { createReference } from '../gateway/reference-page.ts';
+import { listen } from '../gateway/server.ts';
+import type { Clock } from '../machine/clock.ts';
+import { openDataFolder } from '../machine/data-folder.ts';
+import {
+  checkSettings,
+  type Env,
+  functionEnvironment,
+  operatorEnvironment,
+  readHostSettings,
+} from '../machine/environment.ts';
+import { loadEntry } from '../machine/invoke.ts';
+import type { Envelope } from '../messaging/bus.ts';
+import { assemble, type Catalogue, triggersOf } from './assemble.ts';
+import { seedOrganization } from './seed.ts';
+
+/**
+ * The whole service on one machine, in one process: the functions of the catalogue, a real DynamoDB engine, and
+ * stand-ins for everything around them.
+ */
+export interface Host {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  /** Where the data lies; a temporary folder for `:memory:`. */
+  readonly folder: string;
+  readonly dynamoEndpoint: string;
+  /** What the functions see. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly observed: { busEvents(): readonly Envelope[] };
+  /** Calls a function directly, as its trigger would. */
+  invoke(id: string, event: unknown): Promise<unknown>;
+  /** Hands the whole stream to one of its consumers once more. */
+  replayStream(triggerId: string): Promise<void>;
+  /** Loads all functions in the background, one at a time. */
+  warm(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HostOptions {
+  /** 0: any free port. */
+  readonly port?: number;
+  /** A folder, or `:memory:`. */
+  readonly dataDir: string;
+  /** Stands before the environment of the process. */
+  readonly env?: Env;
+  readonly log?: (line: string) => void;
+  /** The DynamoDB engine has ended by itself, and the host is of no use any more; `log` by default. */
+  readonly onLoss?: (line: string) => void;
+  /** Other functions than the service's own. */
+  readonly catalogue?: Catalogue;
+  /** Another way to the engine: with something in between, say. */
+  readonly startEngine?: (options: EngineOptions) => Promise<Engine>;
+}
+
+/** @throws StartError or SettingsError, each with what the operator has to know; nothing is left running then. */
+export const startHost = async (options: HostOptions): Promise<Host> => {
+  const closing: (() => unknown)[] = [];
+  let closed: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+  const stop = (): Promise<void> => {
+    closed ??= closeAll();
+    return closed;
+  };
+  try {
+    return { ...(await start(options, (step) => closing.push(step))), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const start = async (options: HostOptions, onClose: (step: () => unknown) => void): Promise<Omit<Host, 'stop'>> => {
+  const operator = operatorEnvironment(options.env);
+  const { basePath, dynamoEndpoint } = readHostSettings(operator);
+  const checked = checkSettings(operator, basePath);
+  const log = options.log ?? (() => undefined);
+  const declared = options.catalogue ?? (await serviceCatalogue());
+  const catalogue = { ...declared, triggers: withOperatorSettings(declared.triggers, checked) };
+  const place = openDataFolder(options.dataDir, onClose);
+  const listener = await listen(options.port ?? 0);
+  onClose(listener.close);
+  const open = options.startEngine ?? startEngine;
+  const engine = dynamoEndpoint === '' ? await open({ ...place, onLoss: options.onLoss ?? log }) : undefined;
+  if (engine) onClose(engine.stop);
+  const endpoint = engine?.endpoint ?? dynamoEndpoint;
+  const env = functionEnvironment(operator, {
+    baseUrl: listener.baseUrl,
+    basePath,
+    dynamoEndpoint: endpoint,
+    queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
+  });
+  const settings = parseSettings(env);
+  const database = await openDatabase(endpoint, settings.TABLE_NAME, engine);
+  onClose(database.close);
+  engine?.indexStreamRecords();
+  const { baseUrl } = listener;
+  const site = { place, baseUrl, basePath, catalogue, database, endpoint, engine, env, settings, log, onClose };
+  const parts = assemble(site);
+  await seedOrganization({ endpoint, tableName: settings.TABLE_NAME, now: parts.clock.now });
+  listener.open({
+    gateway: parts.gateway,
+    local: parts.local,
+    reference: createReference(basePath),
+    basePath,
+    log,
+  });
+  onClose(listener.refuse);
+  return {
+    baseUrl,
+    clock: parts.clock,
+    folder: place.folder,
+    dynamoEndpoint: endpoint,
+    env,
+    observed: { busEvents: parts.busEvents },
+    invoke: parts.invoke,
+    replayStream: parts.replayStream,
+    warm: parts.warm,
+  };
+};
+
+/** The functions of the service; a host of other functions needs none of them. */
+const serviceCatalogue = async (): Promise<Catalogue> => ({
+  ...(await import('../../../functions/api/catalogue.ts')),
+  load: loadEntry,
+});

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import * as z from 'zod';
+import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import type { Clock } from '../machine/clock.ts';
+import type { State } from '../machine/sqlite.ts';
+import { openUsers, type Person, type SessionRow } from './users.ts';
+
+/** The identity service of this machine: who a session or token belongs to, and who has an e-mail. */
+export interface Identity {
+  /** Answers the identity protocol; undefined: nothing at all, as an unreachable service does. */
+  answer(ask: LocalRequest): Promise<LocalResponse | undefined>;
+  createSession(input: NewSession): Promise<{ session_id: string; user_id: string; token: string }>;
+  behave(behaviour: { readonly available: boolean; readonly delayMs: number }): void;
+  /** Makes the demo sessions, where they are not there yet. */
+  seed(): void;
+}
+
+export interface NewSession {
+  readonly user_id?: string | undefined;
+  readonly email: string;
+  readonly name?: string | undefined;
+  readonly last_name?: string | undefined;
+  readonly picture?: string | undefined;
+  readonly organization_id?: string | undefined;
+  readonly is_admin?: boolean | undefined;
+  /** Seconds. */
+  readonly expires_in?: number | undefined;
+}
+
+export interface IdentityOptions {
+  readonly state: State;
+  readonly clock: Pick<Clock, 'now'>;
+  /** The issuer of the tokens. */
+  readonly issuer: string;
+  /** Their audience; empty: they name none. */
+  readonly audience: string;
+}
+
+const DAY_SECONDS = 86_400;
+const DEMO_SECONDS = 3_650 * DAY_SECONDS;
+
+export const DEMO_SESSIONS = [
+  {
+    session_id: 'demo-owner',
+    user_id: 'user_demo_owner',
+    email: 'demo.owner@example.com',
+    name: 'Olivia',
+    is_admin: false,
+  },
+  {
+    session_id: 'demo-member',
+    user_id: 'user_demo_member',
+    email: 'demo.member@example.com',
+    name: 'Miles',
+    is_admin: false,
+  },
+  {
+    session_id: 'demo-admin',
+    user_id: 'user_demo_admin',
+    email: 'demo.admin@example.com',
+    name: 'Ada',
+    is_admin: true,
+  },
+] as const;
+
+export const createIdentity = ({ state, clock, issuer, audience }: IdentityOptions): Identity => {
+  const people = openUsers(state);
+  let behaviour = { available: true, delayMs: 0 };
+  let key: Promise<SigningKey> | undefined;
+  const signingKey = (): Promise<SigningKey> => {
+    key ??= loadKey(state);
+    return key;
+  };
+
+  const create = (input: NewSession & { readonly session_id: string }): SessionRow => {
+    const person = people.save({
+      ...input,
+      id: input.user_id ?? people.byEmail(input.email)?.id ?? `user_${randomUUID()}`,
+    });
+    return people.open({
+      id: input.session_id,
+      user_id: person.id,
+      email: person.email,
+      organization_id: input.organization_id ?? null,
+      is_admin: input.is_admin ? 1 : 0,
+      expires_at: clock.now() + (input.expires_in ?? DAY_SECONDS) * 1_000,
+    });
+  };
+  const tokenOf = async (session: SessionRow): Promise<string> => {
+    const { kid, privateKey } = await signingKey();
+    return new SignJWT({
+      email: session.email,
+      ...(audience !== '' && { aud: audience }),
+      is_admin: session.is_admin === 1,
+      ...(session.organization_id !== null && { organization_id: session.organization_id }),
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' })
+      .setSubject(session.user_id)
+      .setIssuer(issuer)
+      .setIssuedAt(Math.floor(clock.now() / 1_000))
+      .setExpirationTime(Math.floor(session.expires_at / 1_000))
+      .sign(privateKey);
+  };
+  const route = async (ask: LocalRequest): Promise<LocalResponse> => {
+    const session = /^\/sessions\/([^/]+)$/.exec(ask.path)?.[1];
+    if (ask.method === 'GET' && session !== undefined)
+      return sessionAnswer(people.session(decodeURIComponent(session)));
+    if (ask.method === 'GET' && ask.path === '/users')
+      return personAnswer(people.byEmail(ask.query.get('email') ?? ''));
+    if (ask.method === 'POST' && ask.path === '/users/lookup') {
+      const { ids } = bodyOf(ask, z.object({ ids: z.array(z.string()).max(1_000) }));
+      return json(
+        200,
+        ids.map(people.byId).filter((person) => person !== undefined),
+      );
+    }
+    if (ask.method === 'GET' && ask.path === '/.well-known/jwks.json') {
+      return json(200, { keys: [(await signingKey()).publicJwk] });
+    }
+    return problem(404, 'the identity service has no such route');
+  };
+
+  return {
+    answer: async (ask) => {
+      if (behaviour.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, behaviour.delayMs));
+      return behaviour.available ? route(ask) : undefined;
+    },
+    createSession: async (input) => {
+      const session = create({ ...input, session_id: `sess_${randomUUID()}` });
+      return { session_id: session.id, user_id: session.user_id, token: await tokenOf(session) };
+    },
+    behave: (to) => {
+      behaviour = to;
+    },
+    seed: () => {
+      for (const demo of DEMO_SESSIONS) {
+        if (!people.session(demo.session_id)) create({ ...demo, expires_in: DEMO_SECONDS });
+      }
+    },
+  };
+};
+
+const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
+  session
+    ? json(200, {
+        user_id: session.user_id,
+        email: session.email,
+        ...(session.organization_id !== null && { organization_id: session.organization_id }),
+        is_admin: session.is_admin === 1,
+        // Also when it lies in the past: the service tells an expired session from an unknown one.
+        expires_at: new Date(session.expires_at).toISOString(),
+      })
+    : problem(404, 'no such session');
+
+const personAnswer = (person: Person | undefined): LocalResponse =>
+  person ? json(200, person) : problem(404, 'no such user');
+
+interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: Awaited<ReturnType<typeof importJWK>>;
+  readonly publicJwk: JWK;
+}
+
+const keySchema = z.object({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
+
+/** The one key, made at first use and kept, so that tokens outlive a restart. */
+const loadKey = async (state: State): Promise<SigningKey> => {
+  const found = state.get('identity key', keySchema);
+  const jwk = found ?? keySchema.parse({ ...(await newKey()), kid: randomUUID() });
+  if (!found) state.set('identity key', jwk);
+  const { kid, kty, crv, x } = jwk;
+  return {
+    kid,
+    privateKey: await importJWK(jwk, 'EdDSA'),
+    publicJwk: { kid, kty, crv, x, alg: 'EdDSA', use: 'sig' },
+  };
+};
+
+const newKey = async (): Promise<JWK> => {
+  const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
+  return exportJWK(privateKey);
+};

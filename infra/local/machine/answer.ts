@@ -1,0 +1,54 @@
+import type * as z from 'zod';
+
+/** What a local stand-in answers over HTTP. */
+export interface LocalResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface LocalRequest {
+  readonly method: string;
+  /** Without the stand-in's own prefix and the query, still percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Aborted once whoever asks has gone. */
+  readonly signal: AbortSignal;
+}
+
+export const json = (status: number, value: unknown, contentType = 'application/json'): LocalResponse => ({
+  status,
+  headers: { 'content-type': contentType },
+  body: JSON.stringify(value),
+});
+
+export const problem = (status: number, error: string): LocalResponse => json(status, { error });
+
+/** A mistake of whoever asks a control route. */
+export class AskError extends Error {
+  readonly status: number;
+  constructor(status: 400 | 404, message: string) {
+    super(message);
+    this.name = 'AskError';
+    this.status = status;
+  }
+}
+
+/** The JSON body by its schema; an empty body counts as `{}`. @throws AskError 400 naming every problem. */
+export const bodyOf = <T>(ask: LocalRequest, schema: z.ZodType<T>): T => {
+  const parsed = schema.safeParse(parseJson(ask.body.toString('utf8')));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
+  throw new AskError(400, problems.join('; '));
+};
+
+const parseJson = (text: string): unknown => {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new AskError(400, 'the body is not valid JSON');
+  }
+};

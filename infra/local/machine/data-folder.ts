@@ -1,0 +1,53 @@
+import { accessSync, constants, mkdirSync, mkdtempSync, statfsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { openState, type State } from './sqlite.ts';
+import { StartError } from './start-error.ts';
+
+/** Where a host keeps its data. */
+export interface DataFolder {
+  /** Nothing is kept: the folder goes with the process. */
+  readonly temporary: boolean;
+  readonly folder: string;
+  readonly state: State;
+  /** The path of a SQLite file of that name, or `:memory:`. */
+  file(name: string): string;
+}
+
+const MEMORY = ':memory:';
+const SHARED_MEMORY = '/dev/shm';
+const ROOM_BYTES = 2 ** 30;
+
+/** @throws StartError where the folder cannot be made, or another host uses it. */
+export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
+  const temporary = dataDir === MEMORY;
+  const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : madeFolder(resolve(dataDir));
+  if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
+  const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
+  const state = openState(file('host.db'));
+  onClose(state.close);
+  return { temporary, folder, state, file };
+};
+
+/** In memory, unless somebody chose a folder (TMPDIR) or there is no room: a container often has none. */
+const temporaryFolder = (): string => {
+  const usual = tmpdir();
+  if (usual !== '/tmp') return usual;
+  try {
+    accessSync(SHARED_MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(SHARED_MEMORY);
+    return bavail * bsize < ROOM_BYTES ? usual : SHARED_MEMORY;
+  } catch {
+    return usual;
+  }
+};
+
+const madeFolder = (folder: string): string => {
+  try {
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  } catch (error) {
+    throw new StartError(`DATA_DIR ${folder} cannot be made: ${error instanceof Error ? error.message : error}`, error);
+  }
+};

@@ -1,0 +1,178 @@
+import * as z from 'zod';
+import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
+import { checkedSettings } from '../../../shared/webhooks/outbound/targets.ts';
+
+/** The settings of the local host, and the environment in which it lets the functions run. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** The environment of the process, and what stands before it. */
+export const operatorEnvironment = (overrides: Env = {}): Env => ({ ...process.env, ...overrides });
+
+export const REGION = 'eu-central-1';
+export const ACCOUNT = '000000000000';
+
+/** Fixed and printed at start, so that anyone can sign. They open nothing outside this machine. */
+export const LOCAL_SECRETS = {
+  PROVIDER_A_API_KEY: 'sk_test_local_provider_a',
+  PROVIDER_A_WEBHOOK_SECRET: 'whsec_local_provider_a',
+  PROVIDER_B_CLIENT_ID: 'local_provider_b_client',
+  PROVIDER_B_CLIENT_SECRET: 'local_provider_b_secret',
+  PROVIDER_B_WEBHOOK_ID: 'LOCALPROVIDERBWEBHOOK',
+  PROVIDER_C_ACCESS_TOKEN: 'local_provider_c_token',
+  PROVIDER_C_SIGNATURE_KEY: 'local_provider_c_key',
+  PROVIDER_D_PUBLIC_KEY: 'local_provider_d_public',
+  PROVIDER_D_PRIVATE_KEY: 'local_provider_d_private',
+  GUEST_TOKEN_SECRET: 'local-guest-token-secret-of-32-bytes-or-more',
+  WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
+} as const;
+/** The publishable key of provider_a: what a browser would confirm with. */
+export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
+
+const DEFAULT_PORT = 3000;
+
+export const hostSchema = z.object({
+  PORT: z
+    .preprocess(
+      (value) => (value === undefined || value === '' ? DEFAULT_PORT : Number(value)),
+      z.int('a port number is wanted').min(0).max(65_535),
+    )
+    .describe('where the local host listens'),
+  DATA_DIR: z
+    .string()
+    .default('')
+    .transform((value) => value || '.local')
+    .describe('where it keeps its data; :memory: keeps none'),
+  BASE_PATH: prefix,
+  DYNAMODB_ENDPOINT: z
+    .union([z.literal(''), z.url('the URL of a DynamoDB engine is wanted')])
+    .default('')
+    .describe('another DynamoDB engine than the one that is started'),
+});
+
+export interface HostSettings {
+  readonly port: number;
+  /** A folder, or `:memory:`. */
+  readonly dataDir: string;
+  /** Prefix of every route of the service, without a slash at its end. */
+  readonly basePath: string;
+  readonly dynamoEndpoint: string;
+}
+
+/** @throws SettingsError naming every mistake. */
+export const readHostSettings = (env: Env): HostSettings => {
+  const parsed = hostSchema.safeParse(env);
+  if (!parsed.success) {
+    throw new SettingsError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
+  }
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT } = parsed.data;
+  return { port: PORT, dataDir: DATA_DIR, basePath: BASE_PATH, dynamoEndpoint: DYNAMODB_ENDPOINT };
+};
+
+export interface Wiring {
+  readonly baseUrl: string;
+  readonly basePath: string;
+  readonly dynamoEndpoint: string;
+  readonly queues: readonly string[];
+}
+
+export const queueUrl = (baseUrl: string, queue: string): string => `${baseUrl}/_local/aws/${ACCOUNT}/${queue}`;
+
+/**
+ * What the functions see: local defaults, then the operator's environment, then what ties them to this host. Nothing
+ * of the operator's AWS settings is among it, so that no credential or endpoint of a real account can slip in.
+ */
+export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({
+  ...defaults(wiring, operator),
+  ...ofTheOperator(operator),
+  AWS_REGION: REGION,
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_ENDPOINT_URL_DYNAMODB: wiring.dynamoEndpoint,
+  AWS_ENDPOINT_URL_SQS: `${wiring.baseUrl}/_local/aws`,
+  AWS_ENDPOINT_URL_EVENTBRIDGE: `${wiring.baseUrl}/_local/aws`,
+  ...Object.fromEntries(
+    wiring.queues.map((queue) => [
+      `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`,
+      queueUrl(wiring.baseUrl, queue),
+    ]),
+  ),
+});
+
+const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, string> => {
+  const identityUrl = operator['IDENTITY_URL'] || `${baseUrl}/_local/identity-service`;
+  return {
+    STAGE: 'local',
+    TABLE_NAME: 'payments',
+    EVENT_BUS_NAME: 'payments',
+    PUBLIC_BASE_URL: `${baseUrl}${basePath}`,
+    IDENTITY_URL: identityUrl,
+    IDENTITY_JWKS_URI: `${identityUrl}/.well-known/jwks.json`,
+    IDENTITY_ISSUER: identityUrl,
+    PROVIDER_TIMEOUT_MS: '1000',
+    GUEST_TOKEN_SECRET: LOCAL_SECRETS.GUEST_TOKEN_SECRET,
+    PROVIDER_A: 'stripe',
+    PROVIDER_A_BASE_URL: `${baseUrl}/_local/providers/stripe`,
+    PROVIDER_A_API_KEY: LOCAL_SECRETS.PROVIDER_A_API_KEY,
+    PROVIDER_A_WEBHOOK_SECRET: LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET,
+    PROVIDER_B: 'paypal',
+    PROVIDER_B_BASE_URL: `${baseUrl}/_local/providers/paypal`,
+    PROVIDER_B_CLIENT_ID: LOCAL_SECRETS.PROVIDER_B_CLIENT_ID,
+    PROVIDER_B_CLIENT_SECRET: LOCAL_SECRETS.PROVIDER_B_CLIENT_SECRET,
+    PROVIDER_B_WEBHOOK_ID: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
+    PROVIDER_C: 'square',
+    PROVIDER_C_BASE_URL: `${baseUrl}/_local/providers/square`,
+    PROVIDER_C_ACCESS_TOKEN: LOCAL_SECRETS.PROVIDER_C_ACCESS_TOKEN,
+    PROVIDER_C_LOCATION_ID: 'LOCAL',
+    PROVIDER_C_SIGNATURE_KEY: LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY,
+    PROVIDER_C_NOTIFICATION_URL: `${baseUrl}${basePath}/webhooks/provider_c`,
+    PROVIDER_D: 'braintree',
+    PROVIDER_D_BASE_URL: `${baseUrl}/_local/providers/braintree`,
+    PROVIDER_D_MERCHANT_ID: 'local',
+    PROVIDER_D_PUBLIC_KEY: LOCAL_SECRETS.PROVIDER_D_PUBLIC_KEY,
+    PROVIDER_D_PRIVATE_KEY: LOCAL_SECRETS.PROVIDER_D_PRIVATE_KEY,
+    EXTERNAL_WEBHOOKS_ENABLED: 'true',
+    EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...(!namesWebhooks(operator) && defaultWebhook(baseUrl)),
+  };
+};
+
+/** The outbound node that is there when the operator names none. */
+const defaultWebhook = (baseUrl: string): Record<string, string> => ({
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: `${baseUrl}/_local/sink/default`,
+  WEBHOOK_1_EVENTS: 'all',
+  WEBHOOK_1_EVENT_MODE: 'both',
+  WEBHOOK_1_SECRET: LOCAL_SECRETS.WEBHOOK_1_SECRET,
+});
+
+const namesWebhooks = (operator: Env): boolean =>
+  Object.keys(operator).some((name) => /^(WEBHOOK_\d+_|EXTERNAL_WEBHOOK_(URLS|EVENTS)$)/.test(name));
+
+const ofTheOperator = (env: Env): Record<string, string> => {
+  const pairs: [string, string][] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !name.startsWith('AWS_')) pairs.push([name, value]);
+  }
+  return Object.fromEntries(pairs);
+};
+
+/** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
+export const checkSettings = (operator: Env, basePath: string): Settings => {
+  const wiring = { baseUrl: 'http://127.0.0.1:0', basePath, dynamoEndpoint: 'http://127.0.0.1:0', queues: [] };
+  const env = functionEnvironment(operator, wiring);
+  if (env['STAGE'] !== 'prod') return checkedSettings(env);
+  throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);
+};
+
+const DEPLOYED_ONLY = 'STAGE: prod is deployed (npm run deploy), not started';
+
+/** Mistakes of the operator. The host's own defaults, which prod would refuse too, are none. */
+const productionMistakes = (operator: Env, env: Env): readonly string[] => {
+  try {
+    checkedSettings(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return error.mistakes.filter((mistake) => operator[mistake.split(':')[0] ?? ''] !== undefined);
+  }
+};

@@ -1,0 +1,51 @@
+import * as z from 'zod';
+import { json, type LocalRequest, type LocalResponse } from '../machine/answer.ts';
+
+/** The AWS JSON protocol: the operation stands in x-amz-target, question and answer are JSON. */
+export type Operation = (input: unknown) => unknown;
+export type Operations = Readonly<Record<string, Operation>>;
+
+const CONTENT_TYPE = 'application/x-amz-json-1.0';
+
+/** An error as the SDK of that service understands it. */
+export class AwsError extends Error {
+  readonly type: string;
+  /** The code of the older query protocol, by which SQS's SDKs still name some errors. */
+  readonly queryCode: string | undefined;
+  constructor(type: string, message: string, queryCode?: string) {
+    super(message);
+    this.name = 'AwsError';
+    this.type = type;
+    this.queryCode = queryCode;
+  }
+}
+
+export const operation =
+  <Input>(schema: z.ZodType<Input>, run: (input: Input) => unknown): Operation =>
+  (input) => {
+    const parsed = schema.safeParse(input);
+    if (!parsed.success) throw new AwsError('ValidationException', z.prettifyError(parsed.error));
+    return run(parsed.data);
+  };
+
+export const answerAws = async (operations: Operations, ask: LocalRequest): Promise<LocalResponse> => {
+  const target = ask.headers['x-amz-target'] ?? '';
+  try {
+    const run = operations[target];
+    if (!run) throw new AwsError('UnknownOperationException', `no such operation here: ${target}`);
+    return json(200, (await run(inputOf(ask.body))) ?? {}, CONTENT_TYPE);
+  } catch (error) {
+    if (!(error instanceof AwsError)) throw error;
+    const answer = json(400, { __type: error.type, message: error.message }, CONTENT_TYPE);
+    const query = error.queryCode && { 'x-amzn-query-error': `${error.queryCode};Sender` };
+    return { ...answer, headers: { ...answer.headers, ...query } };
+  }
+};
+
+const inputOf = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString('utf8') || '{}');
+  } catch {
+    throw new AwsError('SerializationException', 'the body is not valid JSON');
+  }
+};

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import type { State } from '../machine/sqlite.ts';
+
+/**
+ * The messages of all queues, in the host's SQLite file. A message leaves it only when it is deleted; until then it is
+ * visible, delayed (its time has not come) or in flight (received, its visibility running). `held` marks what the
+ * host's own poller works on: its visibility does not run out, and after a crash it is visible at once.
+ */
+const messageSchema = z.object({
+  seq: z.number(),
+  id: z.string(),
+  queue: z.string(),
+  body: z.string(),
+  attributes: z.string(),
+  grp: z.string(),
+  sent_at: z.number(),
+  first_received_at: z.number().nullable(),
+  visible_at: z.number(),
+  receives: z.number(),
+  held: z.number(),
+  /** The queue that gave it up; null of one that was sent to where it is. */
+  source: z.string().nullable(),
+});
+export type Message = z.infer<typeof messageSchema>;
+
+export interface NewMessage {
+  readonly body: string;
+  /** Milliseconds until it can be received. */
+  readonly delayMs?: number;
+  /** The message's own attributes, as JSON. */
+  readonly attributes?: string;
+  readonly group?: string;
+}
+
+export interface QueueCounts {
+  readonly visible: number;
+  readonly delayed: number;
+  readonly in_flight: number;
+}
+
+export interface Moved {
+  readonly moved: number;
+  /** It ended at a message that nobody knows the origin of. */
+  readonly isOriginUnknown: boolean;
+}
+
+export type QueueStore = ReturnType<typeof openQueueStore>;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS messages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, body TEXT NOT NULL,
+    attributes TEXT NOT NULL, grp TEXT NOT NULL, sent_at INTEGER NOT NULL, first_received_at INTEGER,
+    visible_at INTEGER NOT NULL, receives INTEGER NOT NULL DEFAULT 0, held INTEGER NOT NULL DEFAULT 0,
+    turn INTEGER NOT NULL);
+  CREATE INDEX IF NOT EXISTS messages_in_turn ON messages (queue, held, turn, seq);
+  CREATE INDEX IF NOT EXISTS messages_by_time ON messages (queue, held, visible_at);
+  CREATE INDEX IF NOT EXISTS messages_by_group ON messages (queue, grp, turn);`;
+
+const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, source';
+const HAS_SOURCE = "SELECT name FROM pragma_table_info('messages') WHERE name = 'source'";
+
+/** Its turn: messages of one group stand in line, groups (and messages of none) stand side by side. */
+const TURN = `SELECT max(
+    coalesce((SELECT min(turn) FROM messages WHERE queue = :queue AND held = 0), 0),
+    coalesce((SELECT max(turn) + 1 FROM messages WHERE queue = :queue AND grp = :grp AND :grp <> ''), 0)) AS turn`;
+
+export const openQueueStore = (state: State) => {
+  state.define(SCHEMA);
+  // Data may have been kept by a host that did not know it.
+  if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
+  const sql = prepare(state);
+
+  const add = (queue: string, message: NewMessage, now: number): string => {
+    const id = randomUUID();
+    const group = message.group ?? '';
+    sql.insert(
+      id,
+      queue,
+      message.body,
+      message.attributes ?? '{}',
+      group,
+      now,
+      now + (message.delayMs ?? 0),
+      sql.turn.first(queue, group)?.turn ?? 0,
+    );
+    return id;
+  };
+
+  return {
+    /** @returns the ids, in order. */
+    addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] =>
+      state.together(() => messages.map((message) => add(queue, message, now))),
+    /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
+    take: (queue: string, how: TakeOptions): readonly Message[] =>
+      state.together(() => {
+        const busy = JSON.stringify(how.busyGroups ?? []);
+        for (;;) {
+          const ready = sql.ready.all(queue, how.now, busy, how.max);
+          const fit = ready.filter(({ receives }) => !how.deadLetter || receives < how.deadLetter.maxReceives);
+          for (const { seq } of ready.filter((message) => !fit.includes(message))) {
+            sql.move(how.deadLetter?.queue ?? queue, queue, how.now, seq);
+          }
+          for (const { seq } of fit) sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, seq);
+          if (fit.length > 0 || ready.length === 0) {
+            return fit.map((message) => ({
+              ...message,
+              receives: message.receives + 1,
+              first_received_at: message.first_received_at ?? how.now,
+            }));
+          }
+        }
+      }),
+    find: (id: string): Message | undefined => sql.find.first(id),
+    setVisible: (id: string, at: number): boolean => sql.setVisible(at, id) > 0,
+    /** @returns when it is visible. */
+    release: (id: string): number => {
+      sql.release(id);
+      return sql.find.first(id)?.visible_at ?? 0;
+    },
+    remove: (id: string): boolean => sql.remove(id) > 0,
+    /** Moves all visible messages, as new ones, to `to`; without it, each to where it comes from. */
+    moveAll: (from: string, to: string | undefined, now: number): Moved =>
+      state.together(() => {
+        let moved = 0;
+        for (const { seq, source } of sql.ready.all(from, now, '[]', -1)) {
+          const destination = to ?? source;
+          if (destination === null) return { moved, isOriginUnknown: true };
+          sql.move(destination, null, now, seq);
+          sql.renew(randomUUID(), now, seq);
+          moved += 1;
+        }
+        return { moved, isOriginUnknown: false };
+      }),
+    /** Of what is not visible now, the first to be. */
+    nextVisibleAfter: (queue: string, now: number): number | undefined =>
+      sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
+    nextVisibleAt: (queue: string): number | undefined => sql.nextVisible.first(queue)?.at ?? undefined,
+    count: (queue: string, now: number): QueueCounts =>
+      sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
+    /** After a crash nobody works on what was held any more. */
+    releaseAll: (now: number): void => {
+      state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
+    },
+  };
+};
+
+export interface TakeOptions {
+  readonly now: number;
+  readonly max: number;
+  readonly visibilityMs: number;
+  readonly held: boolean;
+  readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
+  /** Groups whose messages wait. */
+  readonly busyGroups?: readonly string[];
+}
+
+const prepare = (state: State) => ({
+  turn: state.read(TURN.replaceAll(':queue', '?1').replaceAll(':grp', '?2'), z.object({ turn: z.number() })),
+  insert: state.write(
+    'INSERT INTO messages (id, queue, body, attributes, grp, sent_at, visible_at, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  ),
+  ready: state.read(
+    `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND held = 0 AND visible_at <= ?
+       AND grp NOT IN (SELECT value FROM json_each(?)) ORDER BY turn, seq LIMIT ?`,
+    messageSchema,
+  ),
+  receive: state.write(
+    `UPDATE messages SET receives = receives + 1, first_received_at = coalesce(first_received_at, ?1), visible_at = ?2,
+     held = ?3 WHERE seq = ?4`,
+  ),
+  find: state.read(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, messageSchema),
+  setVisible: state.write('UPDATE messages SET visible_at = ? WHERE id = ?'),
+  release: state.write('UPDATE messages SET held = 0 WHERE id = ?'),
+  remove: state.write('DELETE FROM messages WHERE id = ?'),
+  move: state.write(
+    `UPDATE messages SET queue = ?, source = ?, visible_at = ?, receives = 0, first_received_at = NULL, held = 0
+     WHERE seq = ?`,
+  ),
+  renew: state.write('UPDATE messages SET id = ?, sent_at = ? WHERE seq = ?'),
+  nextVisible: state.read(
+    'SELECT min(visible_at) AS at FROM messages WHERE queue = ? AND held = 0',
+    z.object({ at: z.number().nullable() }),
+  ),
+  nextVisibleAfter: state.read(
+    'SELECT min(visible_at) AS at FROM messages WHERE queue = ? AND held = 0 AND visible_at > ?',
+    z.object({ at: z.number().nullable() }),
+  ),
+  count: state.read(
+    `SELECT coalesce(sum(held = 0 AND visible_at <= ?2), 0) AS visible,
+       coalesce(sum(held = 0 AND visible_at > ?2 AND receives = 0), 0) AS delayed,
+       coalesce(sum(held = 1 OR (visible_at > ?2 AND receives > 0)), 0) AS in_flight
+     FROM messages WHERE queue = ?1`,
+    z.object({ visible: z.number(), delayed: z.number(), in_flight: z.number() }),
+  ),
+});

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { ScheduleTrigger } from '../../../shared/messaging/trigger.ts';
+import type { HostClock, TimedWork } from '../machine/clock.ts';
+import { ACCOUNT, REGION } from '../machine/environment.ts';
+import type { Invoke } from '../machine/invoke.ts';
+
+/**
+ * Scheduled rules on the clock: each fires at whole multiples of its period. Where it is known what a schedule waits
+ * for, ticks at which nothing is due are skipped, which is what makes moving the clock over months cheap.
+ */
+export interface SchedulesOptions {
+  readonly triggers: readonly ScheduleTrigger[];
+  readonly clock: Pick<HostClock, 'now' | 'moving' | 'wake'>;
+  readonly invoke: Invoke;
+  /** By trigger id: the earliest moment (epoch ms) for which the schedule has something to do. */
+  readonly earliestWork: Readonly<Record<string, () => Promise<number | undefined>>>;
+  readonly log: (line: string) => void;
+}
+
+export interface Schedules extends TimedWork {
+  stop(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+export const createSchedules = (options: SchedulesOptions): Schedules => {
+  const running = new Set<Promise<void>>();
+  const schedules = options.triggers.map((trigger) => createSchedule(options, trigger, running));
+  let stopped = false;
+  return {
+    name: 'schedules',
+    nextDueAt: async () => {
+      const dues = await Promise.all(schedules.map((schedule) => schedule.nextDueAt()));
+      const known = dues.filter((due) => due !== undefined);
+      return known.length === 0 ? undefined : Math.min(...known);
+    },
+    runDue: async () => {
+      if (!stopped) await Promise.all(schedules.map((schedule) => schedule.runDue()));
+    },
+    idle: () => running.size === 0,
+    stop: async () => {
+      stopped = true;
+      await Promise.all(running);
+    },
+  };
+};
+
+const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, running: Set<Promise<void>>) => {
+  const { clock, invoke, log } = options;
+  const periodMs = trigger.everyMinutes * MINUTE_MS;
+  const earliestWork = options.earliestWork[trigger.id];
+  const tickAfter = (at: number) => Math.ceil(at / periodMs) * periodMs;
+  const latestTick = () => Math.floor(clock.now() / periodMs) * periodMs;
+  /** The latest tick that was run or skipped. */
+  let passed = latestTick();
+  /** What the table said last, while the clock is moved: good until the tick that it leads to. */
+  let known: number | undefined;
+
+  const fire = async (tick: number): Promise<void> => {
+    try {
+      await invoke(trigger.id, eventOf(trigger, tick), trigger.timeoutSeconds);
+    } catch (error) {
+      log(`${trigger.id} failed: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+  };
+  const track = (work: Promise<void>): Promise<void> => {
+    const tracked = work.finally(() => {
+      running.delete(tracked);
+      clock.wake();
+    });
+    running.add(tracked);
+    return tracked;
+  };
+  /** @returns once it is known whether there is anything to do; the handler may run on. */
+  const pass = async (tick: number): Promise<void> => {
+    passed = tick;
+    const told = known;
+    known = undefined;
+    const earliest = told !== undefined && told <= tick ? told : earliestWork ? await earliestWork() : tick;
+    if (earliest !== undefined && earliest <= tick) void track(fire(tick));
+  };
+
+  return {
+    nextDueAt: async (): Promise<number | undefined> => {
+      const next = passed + periodMs;
+      // In real time the next tick decides by itself whether anything is due: asking now would cost a look at the table.
+      if (!earliestWork || !clock.moving()) return Math.max(next, latestTick());
+      known = await earliestWork();
+      return known === undefined ? undefined : Math.max(next, tickAfter(known));
+    },
+    runDue: async (): Promise<void> => {
+      const tick = latestTick();
+      if (tick > passed) await track(pass(tick));
+    },
+  };
+};
+
+/** What EventBridge Scheduler's rules hand to a function. */
+const eventOf = (trigger: ScheduleTrigger, tick: number) => ({
+  version: '0',
+  id: randomUUID(),
+  'detail-type': 'Scheduled Event',
+  source: 'aws.events',
+  account: ACCOUNT,
+  time: new Date(tick).toISOString().replace('.000Z', 'Z'),
+  region: REGION,
+  resources: [`arn:aws:events:${REGION}:${ACCOUNT}:rule/${trigger.id}`],
+  detail: {},
+});

@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import type { Clock } from '../machine/clock.ts';
+import { AwsError, type Operations, operation } from './aws-protocol.ts';
+import { type Queue, type Queues, queueArn } from './queues.ts';
+
+/**
+ * SQS's tasks that empty dead-letter queues. Here a task has ended when it is first asked about. As on AWS it knows where
+ * a message came from only if SQS itself moved it: one that was sent straight to the queue needs a destination.
+ */
+interface MoveTask {
+  readonly Status: 'COMPLETED' | 'FAILED';
+  readonly SourceArn: string;
+  readonly DestinationArn: string | undefined;
+  readonly ApproximateNumberOfMessagesMoved: number;
+  readonly ApproximateNumberOfMessagesToMove: number;
+  readonly FailureReason: string | undefined;
+  readonly StartedTimestamp: number;
+}
+
+export interface MoveTaskOptions {
+  readonly queues: Queues;
+  readonly clock: Pick<Clock, 'now'>;
+  /** @throws AwsError */
+  readonly queueOf: (url: string) => Queue;
+}
+
+const MOST_LISTED = 10;
+
+export const moveTaskOperations = ({ queues, clock, queueOf }: MoveTaskOptions): Operations => {
+  /** The newest first. */
+  let tasks: readonly MoveTask[] = [];
+  const named = (arn: string): Queue => queueOf(arn.replaceAll(':', '/'));
+  const start = (source: Queue, destination: Queue | undefined): MoveTask => {
+    const count = queues.counts()[source.name]?.visible ?? 0;
+    const { moved, isOriginUnknown } = queues.move(source.name, destination?.name);
+    return {
+      Status: isOriginUnknown ? 'FAILED' : 'COMPLETED',
+      SourceArn: queueArn(source.name),
+      DestinationArn: destination && queueArn(destination.name),
+      ApproximateNumberOfMessagesMoved: moved,
+      ApproximateNumberOfMessagesToMove: count,
+      FailureReason: isOriginUnknown ? 'CouldNotDetermineMessageSource' : undefined,
+      // The clock may stand still: no two tasks start at once.
+      StartedTimestamp: Math.max(clock.now(), 1 + (tasks[0]?.StartedTimestamp ?? 0)),
+    };
+  };
+  return {
+    StartMessageMoveTask: operation(
+      z.object({ SourceArn: z.string(), DestinationArn: z.string().optional() }),
+      ({ SourceArn, DestinationArn }) => {
+        const source = named(SourceArn);
+        if (source.deadLetter) {
+          throw new AwsError(
+            'com.amazonaws.sqs#InvalidParameterValueException',
+            'Source queue must be configured as a Dead Letter Queue.',
+            'InvalidParameterValue',
+          );
+        }
+        tasks = [start(source, DestinationArn === undefined ? undefined : named(DestinationArn)), ...tasks];
+        return { TaskHandle: Buffer.from(`${SourceArn} ${tasks.length}`).toString('base64url') };
+      },
+    ),
+    ListMessageMoveTasks: operation(
+      z.object({ SourceArn: z.string(), MaxResults: z.int().min(1).max(MOST_LISTED).default(1) }),
+      ({ SourceArn, MaxResults }) => {
+        named(SourceArn);
+        return { Results: tasks.filter((task) => task.SourceArn === SourceArn).slice(0, MaxResults) };
+      },
+    ),
+  };
+};

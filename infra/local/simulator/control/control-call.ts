@@ -1,0 +1,50 @@
+import type * as z from 'zod';
+import type { Clock } from '../../machine/clock.ts';
+import type { Faults } from '../protocol/faults.ts';
+import type { Journal } from '../protocol/journal.ts';
+import type { Units } from '../protocol/ledger-work.ts';
+import type { Outbox } from '../protocol/outbox.ts';
+import type { Vendor } from '../protocol/vendor.ts';
+import type { SimulatorOptions } from '../state/options.ts';
+
+/** What the control routes work with. */
+export interface ControlParts {
+  readonly clock: Clock;
+  readonly options: SimulatorOptions;
+  readonly units: Units;
+  readonly outbox: Outbox;
+  readonly journal: Journal;
+  readonly faults: Faults;
+  readonly vendors: readonly Vendor[];
+  /** Sends what has just been written to the outbox. */
+  readonly kick: () => void;
+}
+
+export interface ControlCall {
+  readonly url: URL;
+  /** The `:id` of the path. */
+  readonly id: string;
+  readonly body: unknown;
+  /** Sent by the form of the customer's page. */
+  readonly fromPage: boolean;
+}
+
+/** Thrown by a route: its answer. */
+export class ControlError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ControlError';
+    this.status = status;
+  }
+}
+
+/** @throws ControlError 400 naming every problem. */
+export const parsed = <T extends z.ZodType>(schema: T, body: unknown): z.output<T> => {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  throw new ControlError(
+    400,
+    result.error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; '),
+  );
+};

@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
+import { type Payment, referenceOf, type Setup } from '../ledger/documents.ts';
+import { authenticate } from '../ledger/payments.ts';
+import { authenticateSetup } from '../ledger/setups.ts';
+import type { Unit } from '../ledger/unit.ts';
+import type { CustomerStep, StepTaken } from '../protocol/vendor.ts';
+import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
+
+/** 3-D Secure or an approval: the step that a customer takes away from shop and service. */
+const step = z.object({ outcome: z.enum(['success', 'failure']), payer: z.string().min(1).max(100).optional() });
+
+export const customerStep = (parts: ControlParts, call: ControlCall): Response => {
+  const { outcome, payer } = parsed(step, call.body);
+  const waiting = findWaiting(parts, call.id);
+  const { after, backTo } = take(parts, waiting, { passed: outcome === 'success', payer });
+  parts.kick();
+  if (call.fromPage) return backFrom(backTo, after.status);
+  return Response.json({
+    provider: after.provider,
+    id: after.id,
+    payment_id: referenceOf(after),
+    status: after.status,
+  });
+};
+
+/** Where a browser is sent by `next_action`: the bank's question, with both answers. */
+export const customerPage = (parts: ControlParts, id: string): Response => {
+  const waiting = findWaiting(parts, id);
+  const what =
+    'amount' in waiting ? `${waiting.amount} ${waiting.currency} (as the provider counts)` : 'storing this card';
+  const button = (outcome: string, label: string): string =>
+    `<button name="outcome" value="${outcome}">${label}</button>`;
+  const html = `<!doctype html><title>Approval (simulated)</title><h1>Your bank or wallet asks</h1><p>Do you approve ${what}?</p>
+<form method="post">${button('success', 'Approve')} ${button('failure', 'Refuse')}</form>`;
+  return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+};
+
+/** By our own payment's id, or by the provider's. */
+const findWaiting = ({ units }: ControlParts, id: string): Payment | Setup => {
+  const { payments, setups } = units.documents;
+  const ours = payments.all(id);
+  const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]).filter(
+    (found) => found !== undefined,
+  );
+  const found = [...ours, ...theirs];
+  if (found.length === 0) throw new ControlError(404, `No provider knows a payment ${id}`);
+  const waiting = found.findLast(({ status }) => status === 'requires_action');
+  if (waiting) return waiting;
+  throw new ControlError(409, `Payment ${id} waits for no step of its customer: it is ${found.at(-1)?.status}`);
+};
+
+type Taken = Exclude<StepTaken, { problem: string }>;
+
+const take = ({ units, options, vendors }: ControlParts, waiting: Payment | Setup, step: CustomerStep): Taken =>
+  units.work(waiting.provider, undefined, (unit) => {
+    const vendor = vendors.find(({ adapter }) => adapter === options.slots[waiting.provider].adapter);
+    const taken = vendor?.takeCustomerStep?.(unit, waiting, step) ?? takeAuthentication(unit, waiting, step);
+    if ('problem' in taken) throw new ControlError(400, taken.problem);
+    return taken;
+  }).result;
+
+const takeAuthentication = (unit: Unit, waiting: Payment | Setup, { passed }: CustomerStep): Taken => {
+  const method = unit.documents.methods.get(unit.slot, waiting.methodId ?? '');
+  if (!method) throw new Error(`${waiting.id} waits for its customer without a method`);
+  const after =
+    'amount' in waiting
+      ? authenticate(unit, waiting, method, passed)
+      : authenticateSetup(unit, waiting, method, passed);
+  if (waiting.returnUrl === null) return { after, backTo: undefined };
+  const back = new URL(waiting.returnUrl);
+  back.searchParams.set('amount' in waiting ? 'payment_intent' : 'setup_intent', waiting.id);
+  back.searchParams.set('redirect_status', after.status === 'succeeded' ? 'succeeded' : 'failed');
+  return { after, backTo: back.href };
+};
+
+const backFrom = (backTo: string | undefined, status: string): Response =>
+  backTo === undefined
+    ? new Response(`<!doctype html><p>Done: ${status}`, { headers: { 'content-type': 'text/html' } })
+    : new Response(null, { status: 303, headers: { location: backTo } });

@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import type { Store } from '../state/store.ts';
+import type { Call, Caller } from './vendor.ts';
+
+/** The calls that adapters made, without bodies and query strings: no card number or secret is ever kept. */
+export interface Journal {
+  /** The call's number; it has no status until it is answered. */
+  begin(at: number, caller: Caller, call: Call, idempotencyKey: string | undefined): number;
+  answered(number: number, status: number): void;
+  list(): JournalEntry[];
+  clear(): void;
+}
+
+export interface JournalEntry {
+  readonly at: string;
+  readonly provider: string;
+  readonly method: string;
+  readonly path: string;
+  readonly idempotency_key: string | null;
+  /** null: no answer was sent (yet). */
+  readonly status: number | null;
+}
+
+const rowSchema = z.object({
+  at: z.int(),
+  provider: z.string(),
+  method: z.string(),
+  path: z.string(),
+  idempotency_key: z.string().nullable(),
+  status: z.int().nullable(),
+});
+
+export const openJournal = (store: Store): Journal => ({
+  begin: (at, caller, call, idempotencyKey) =>
+    store.run(
+      'INSERT INTO journal (at, slot, caller, method, path, idempotency_key) VALUES (?, ?, ?, ?, ?, ?)',
+      at,
+      caller.slot,
+      caller.kind,
+      call.method,
+      call.path,
+      idempotencyKey ?? null,
+    ).lastId,
+  answered: (number, status) => {
+    store.run('UPDATE journal SET status = ? WHERE seq = ?', status, number);
+  },
+  list: () =>
+    store
+      .rows(
+        `SELECT at, slot AS provider, method, path, idempotency_key, status FROM journal
+         WHERE caller = 'adapter' ORDER BY seq`,
+      )
+      .map((row) => rowSchema.parse(row))
+      .map((row) => ({ ...row, at: new Date(row.at).toISOString() })),
+  clear: () => {
+    store.run('DELETE FROM journal');
+  },
+});

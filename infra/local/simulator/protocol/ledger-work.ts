@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
+import type { Clock } from '../../machine/clock.ts';
+import { type Documents, openDocuments } from '../ledger/documents.ts';
+import { retryInvoice, settlePayment } from '../ledger/invoices.ts';
+import { announceTrialEnd, billSubscription } from '../ledger/subscriptions.ts';
+import { type Change, type Unit, WORK_KINDS, type WorkKind } from '../ledger/unit.ts';
+import type { Store } from '../state/store.ts';
+import { MANNERS, type Outbox } from './outbox.ts';
+import type { Cause, Vendor, VendorEvent } from './vendor.ts';
+
+/** Opens units of work over the ledger, and runs the work that has fallen due. */
+export interface Units {
+  readonly documents: Documents;
+  /** One transaction; every change announced in it becomes events in the outbox. */
+  work<T>(slot: ProviderSlot, cause: Cause | undefined, task: (unit: Unit) => T): Done<T>;
+  /** An attempt under this name has lost its connection, though nothing of it was committed. */
+  rememberLost(attempt: string): void;
+  nextDueAt(): number | undefined;
+  runDue(): void;
+  /** 1, 2, 3 … for each name. */
+  count(name: string): number;
+  /** Tells this ledger's ids from another's. */
+  readonly tag: string;
+}
+
+export interface Done<T> {
+  readonly result: T;
+  readonly answerLost: boolean;
+}
+
+interface UnitsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly outbox: Outbox;
+  readonly vendorOf: (slot: ProviderSlot) => Vendor;
+  /** The slots that have a vendor: what is due for another waits until it has one again. */
+  readonly served: readonly ProviderSlot[];
+  /** Where the host is reached from outside, for the customer's page. */
+  readonly siteOf: (slot: ProviderSlot) => string;
+}
+
+export const openUnits = ({ store, clock, outbox, vendorOf, served, siteOf }: UnitsParts): Units => {
+  const documents = openDocuments(store);
+  const tag = ledgerTag(store, clock.now());
+  const work: Units['work'] = (slot, cause, task) => {
+    let answerLost = false;
+    const vendor = vendorOf(slot);
+    const unit: Unit = {
+      slot,
+      at: clock.now(),
+      documents,
+      newId: (kind) => vendor.formatId(kind, store.next(kind), tag),
+      count: (name) => store.next(name),
+      lostBefore: (name) => store.row('SELECT 1 FROM counter WHERE name = ?', lost(slot, name)) !== undefined,
+      loseAnswer: (name) => {
+        answerLost = true;
+        if (name !== undefined) store.next(lost(slot, name));
+      },
+      schedule: (dueAt, kind, subject) => {
+        store.run('INSERT INTO work (due_at, slot, kind, subject) VALUES (?, ?, ?, ?)', dueAt, slot, kind, subject);
+      },
+      announce: (change) => announce({ unit, change, cause, vendor, outbox }),
+      secretOf: (id) => createHash('sha256').update(`${tag}:secret:${id}`).digest('hex').slice(0, 24),
+      customerPage: (id) => `${siteOf(slot)}/_local/simulator/payments/${id}/authenticate`,
+    };
+    return { result: store.transaction(() => task(unit)), answerLost };
+  };
+  return {
+    documents,
+    tag,
+    count: (name) => store.next(name),
+    work,
+    rememberLost: (attempt) => {
+      store.next(attempt);
+    },
+    nextDueAt: () =>
+      dueAtRow.parse(store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, JSON.stringify(served)))
+        .dueAt ?? undefined,
+    runDue: () => {
+      const next = () => nextDue(store, clock.now(), served);
+      for (let due = next(); due; due = next()) {
+        const { seq, slot, kind, subject } = due;
+        work(slot, undefined, (unit) => {
+          store.run('DELETE FROM work WHERE seq = ?', seq);
+          WORK[kind](unit, subject);
+        });
+      }
+    },
+  };
+};
+
+export const lost = (slot: ProviderSlot, attempt: string): string => `lost:${slot}:${attempt}`;
+
+const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = {
+  settle_payment: settlePayment,
+  bill_subscription: billSubscription,
+  announce_trial_end: announceTrialEnd,
+  retry_invoice: retryInvoice,
+};
+
+const dueAtRow = z.object({ dueAt: z.int().nullable() });
+const dueRow = z.object({
+  seq: z.int(),
+  slot: z.enum(PROVIDER_SLOTS),
+  kind: z.enum(WORK_KINDS),
+  subject: z.string(),
+});
+
+const SERVED = 'slot IN (SELECT value FROM json_each(?))';
+
+const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => {
+  const row = store.row(
+    `SELECT seq, slot, kind, subject FROM work WHERE ${SERVED} AND due_at <= ? ORDER BY due_at, seq LIMIT 1`,
+    JSON.stringify(served),
+    now,
+  );
+  return row === undefined ? undefined : dueRow.parse(row);
+};
+
+/** From the time the ledger was begun: the same in a test, another on a fresh file beside an older service's records. */
+const ledgerTag = (store: Store, now: number): string => {
+  const known = store.readSetting('tag', z.string());
+  if (known !== undefined) return known;
+  const tag = now.toString(36).padStart(8, '0').slice(-8);
+  store.writeSetting('tag', tag);
+  return tag;
+};
+
+interface Announcement {
+  readonly unit: Unit;
+  readonly change: Change;
+  readonly cause: Cause | undefined;
+  readonly vendor: Vendor;
+  readonly outbox: Outbox;
+}
+
+/** The vendor's events show the object as it is at this moment, whatever the same call does to it later. */
+const announce = ({ unit, change, cause, vendor, outbox }: Announcement): void => {
+  for (const event of vendor.webhooks.eventsOf(change, unit)) {
+    const id = unit.newId('event');
+    const body = JSON.stringify(
+      vendor.webhooks.envelope({ ...event, id, created: Math.floor(unit.at / 1_000), cause }),
+    );
+    unit.documents.events.put({
+      id,
+      provider: unit.slot,
+      metadata: {},
+      wire: {},
+      createdAt: unit.at,
+      type: event.type,
+      body,
+    });
+    outbox.post({ slot: unit.slot, subject: event.subject, body, manner: mannerOf(event) });
+  }
+};
+
+const WISHES: Readonly<Record<string, string>> = { dup: 'duplicate', badsig: 'forged' };
+
+const mannerOf = ({ manner }: VendorEvent) => {
+  if (manner === undefined) return undefined;
+  const wish = WISHES[manner] ?? manner;
+  return MANNERS.find((known) => known === wish);
+};

@@ -1,0 +1,206 @@
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
+import type { Clock } from '../../machine/clock.ts';
+import { shuffled } from '../state/random.ts';
+import type { Store } from '../state/store.ts';
+
+/**
+ * The simulator's own webhooks: written in the transaction of what they tell, delivered afterwards, at least once.
+ * Events of one object go one after the other, unless a test asks for disorder.
+ */
+const WEBHOOK_MODES = ['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const;
+
+export const MANNERS = [...WEBHOOK_MODES, 'forged', 'stale'] as const;
+export type Manner = (typeof MANNERS)[number];
+
+export const webhookMode = z.object({ mode: z.enum(WEBHOOK_MODES), seed: z.int().default(1) });
+export type WebhookSetting = z.infer<typeof webhookMode>;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS];
+const DELAY_MS = HOUR_MS;
+const COPIES = 3;
+/** Taken from the file at a time, and the most that is ever under way. */
+const BATCH = 64;
+const AT_ONCE = 16;
+
+export interface Delivery {
+  readonly seq: number;
+  readonly slot: ProviderSlot;
+  readonly subject: string;
+  readonly body: string;
+  readonly manner: Manner;
+  readonly attempts: number;
+}
+
+export interface Posting {
+  readonly slot: ProviderSlot;
+  readonly subject: string;
+  readonly body: string;
+  readonly manner: Manner | undefined;
+}
+
+export interface Outbox {
+  /** Within the transaction of what the event tells. */
+  post(posting: Posting): void;
+  setting(): WebhookSetting;
+  use(setting: WebhookSetting): void;
+  nextDueAt(): number | undefined;
+  /** Starts what is due; `idle` tells when it is done. */
+  drain(): void;
+  idle(): boolean;
+  /** How many wait, and how many were given up or dropped. */
+  counts(): Record<string, number>;
+  close(): void;
+}
+
+interface OutboxParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The slots that have a vendor: what another was to send waits until it has one again. */
+  readonly served: readonly ProviderSlot[];
+  /** The status that the service answered; 0 where it did not. Never rejects. */
+  readonly send: (delivery: Delivery) => Promise<number>;
+}
+
+const SETTING = 'webhooks';
+
+export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox => {
+  let setting = store.readSetting(SETTING, webhookMode) ?? { mode: 'normal', seed: 1 };
+  const servedSlots = JSON.stringify(served);
+  let closed = false;
+  const inFlight = new Set<number>();
+  const lane = lanes(AT_ONCE);
+
+  const deliver = async (delivery: Delivery): Promise<void> => {
+    if (closed) return;
+    const status = await send(delivery);
+    if (closed) return;
+    record(store, delivery, status, clock.now());
+    inFlight.delete(delivery.seq);
+    if (inFlight.size <= AT_ONCE) drain();
+    clock.wake();
+  };
+  const due = (limit: number): Delivery[] =>
+    store
+      .rows(
+        `SELECT seq, slot, subject, body, manner, attempts FROM outbox
+         WHERE state = 'pending' AND due_at <= ? AND slot IN (SELECT value FROM json_each(?))
+         ORDER BY due_at, seq LIMIT ?`,
+        clock.now(),
+        servedSlots,
+        limit,
+      )
+      .map((row) => deliveryRow.parse(row))
+      .filter((delivery) => !inFlight.has(delivery.seq));
+
+  const drain = (): void => {
+    if (closed || inFlight.size >= BATCH) return;
+    for (const delivery of inOrder(due(BATCH), setting.seed)) {
+      inFlight.add(delivery.seq);
+      lane(delivery.subject, () => deliver(delivery));
+    }
+  };
+
+  return {
+    post: (posting) => post(store, posting, posting.manner ?? setting.mode, clock.now()),
+    setting: () => setting,
+    use: (next) => {
+      setting = next;
+      store.writeSetting(SETTING, next);
+    },
+    nextDueAt: () => {
+      const rows = store.rows(
+        `SELECT seq, due_at AS dueAt FROM outbox
+         WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
+        servedSlots,
+        inFlight.size + 1,
+      );
+      return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
+    },
+    drain,
+    idle: () => closed || (inFlight.size === 0 && due(1).length === 0),
+    counts: () =>
+      Object.fromEntries(
+        store
+          .rows('SELECT state, count(*) AS n FROM outbox GROUP BY state')
+          .map((row) => countRow.parse(row))
+          .map(({ state, n }) => [state, n]),
+      ),
+    close: () => {
+      closed = true;
+    },
+  };
+};
+
+const deliveryRow = z.object({
+  seq: z.int(),
+  slot: z.enum(PROVIDER_SLOTS),
+  subject: z.string(),
+  body: z.string(),
+  manner: z.enum(MANNERS),
+  attempts: z.int(),
+});
+const dueRow = z.object({ seq: z.int(), dueAt: z.int() });
+const countRow = z.object({ state: z.string(), n: z.int() });
+
+const post = (store: Store, posting: Posting, manner: Manner, now: number): void => {
+  const copies = manner === 'duplicate' ? COPIES : 1;
+  for (let copy = 0; copy < copies; copy += 1) {
+    store.run(
+      'INSERT INTO outbox (state, due_at, slot, subject, body, manner) VALUES (?, ?, ?, ?, ?, ?)',
+      manner === 'drop' ? 'dropped' : 'pending',
+      manner === 'delay' ? now + DELAY_MS : now,
+      posting.slot,
+      posting.subject,
+      posting.body,
+      manner,
+    );
+  }
+};
+
+/** A forged event is tried once: its sender does not know the secret, however often it calls. */
+const record = (store: Store, delivery: Delivery, status: number, now: number): void => {
+  const retryIn = delivery.manner === 'forged' ? undefined : RETRY_DELAYS_MS[delivery.attempts];
+  const delivered = status >= 200 && status < 300;
+  const state = delivered ? 'delivered' : retryIn === undefined ? 'given_up' : 'pending';
+  store.run(
+    'UPDATE outbox SET state = ?, due_at = ?, attempts = attempts + 1, last_status = ? WHERE seq = ?',
+    state,
+    now + (retryIn ?? 0),
+    status,
+    delivery.seq,
+  );
+};
+
+const inOrder = (deliveries: readonly Delivery[], seed: number): readonly Delivery[] =>
+  deliveries.some((delivery) => delivery.manner === 'reorder')
+    ? shuffled(deliveries, seed, (delivery) => delivery.seq)
+    : deliveries;
+
+/** Runs tasks of one lane in turn and different lanes beside each other, up to `atOnce` at a time. */
+const lanes = (atOnce: number) => {
+  const tails = new Map<string, Promise<void>>();
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const enter = async (): Promise<void> => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+  };
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  };
+  return (name: string, task: () => Promise<void>): void => {
+    const tail = (tails.get(name) ?? Promise.resolve()).then(async () => {
+      await enter();
+      await task().finally(leave);
+    });
+    const done = tail.finally(() => {
+      if (tails.get(name) === done) tails.delete(name);
+    });
+    tails.set(name, done);
+  };
+};

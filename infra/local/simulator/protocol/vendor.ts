@@ -1,0 +1,132 @@
+import type { AdapterName, ProviderSlot } from '../../../../shared/core/settings.ts';
+import type { Payment, Setup } from '../ledger/documents.ts';
+import type { Change, IdKind, Unit } from '../ledger/unit.ts';
+import type { SlotOptions } from '../state/options.ts';
+
+/** One call of a vendor's protocol, its prefix (`/stripe`) taken off. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** false: refused before anything began, so that the same idempotency key may try again. */
+  readonly began: boolean;
+}
+
+export interface Caller {
+  readonly slot: ProviderSlot;
+  /** `adapter`: with the secret key; `browser`: the customer's own, with what a browser may know. */
+  readonly kind: 'adapter' | 'browser';
+}
+
+/** An event of the vendor's own, about to be wrapped and sent. */
+export interface VendorEvent {
+  readonly type: string;
+  readonly object: unknown;
+  readonly previous?: Readonly<Record<string, unknown>> | undefined;
+  /** What events of this object are sent one after the other for. */
+  readonly subject: string;
+  /** The object's own wish of how its events are delivered. */
+  readonly manner?: string | undefined;
+}
+
+export interface EnvelopeParts {
+  readonly id: string;
+  readonly type: string;
+  readonly object: unknown;
+  readonly previous?: Readonly<Record<string, unknown>> | undefined;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly cause: Cause | undefined;
+}
+
+/** The call that an event comes from; undefined where something fell due. */
+export interface Cause {
+  readonly requestId: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export type SignatureKind = 'valid' | 'invalid' | 'missing' | 'stale';
+
+export interface Signing {
+  readonly raw: string;
+  readonly slot: SlotOptions;
+  /** Epoch ms of the clock. */
+  readonly at: number;
+  readonly kind: SignatureKind;
+}
+
+/** How a vendor signs what it sends, and what its events look like. */
+export interface VendorWebhooks {
+  /** The headers of one delivery. */
+  headersOf(signing: Signing): Record<string, string>;
+  envelope(parts: EnvelopeParts): unknown;
+  eventsOf(change: Change, unit: Unit): readonly VendorEvent[];
+}
+
+/** How a vendor treats a repeated key. */
+export interface VendorIdempotency {
+  keyOf(call: Call): string | undefined;
+  /** Equal for calls that ask for the same. */
+  fingerprintOf(call: Call): string;
+  keepMs(call: Call): number;
+  /** Another request under a used key; undefined: the stored answer is given anyway. */
+  reused(key: string, call: Call, firstPath: string): Answer | undefined;
+  inUse(key: string): Answer;
+  replayHeaders(requestId: string): Record<string, string>;
+  /** The status of an answer given again, where it is not the first one's. */
+  replayStatus?(status: number): number;
+}
+
+/** What a customer does away from shop and service. */
+export interface CustomerStep {
+  readonly passed: boolean;
+  /** Who approves, by a test value of the vendor's. */
+  readonly payer: string | undefined;
+}
+
+export type StepTaken =
+  | { readonly after: Payment | Setup; readonly backTo: string | undefined }
+  | { readonly problem: string };
+
+/** Thrown by a vendor: nothing of the call is committed, and this is its answer. */
+export class Refused extends Error {
+  readonly answer: Answer;
+  constructor(answer: Answer) {
+    super(answer.body);
+    this.name = 'Refused';
+    this.answer = answer;
+  }
+}
+
+/** One vendor's protocol over the ledger. A vendor holds no state of its own. */
+export interface Vendor {
+  readonly adapter: AdapterName;
+  readonly webhooks: VendorWebhooks;
+  readonly idempotency: VendorIdempotency;
+  looksLive(apiKey: string): boolean;
+  /** Who calls, or the refusal. */
+  identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): Caller | Answer;
+  /**
+   * Carries the call out, within one transaction.
+   * @throws Refused where nothing is to be committed.
+   */
+  execute(call: Call, caller: Caller, unit: Unit): Answer;
+  /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication is taken. */
+  takeCustomerStep?(unit: Unit, waiting: Payment | Setup, step: CustomerStep): StepTaken;
+  /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
+  minorUnits(amount: number, currency: string): number;
+  /** `tag` tells one ledger's ids from another's. */
+  formatId(kind: IdKind | 'request', n: number, tag: string): string;
+  headersOf(call: Call, requestId: string): Record<string, string>;
+  serverError(requestId: string): Answer;
+  rateLimited(requestId: string): Answer;
+}

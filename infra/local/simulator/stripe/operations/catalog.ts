@@ -1,0 +1,132 @@
+import * as z from 'zod';
+import type { Price, Product, Subscription } from '../../ledger/billing-documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { invalidRequest, noSuch } from '../views/errors.ts';
+import { priceView } from '../views/subscription-views.ts';
+import { type StripeObject, seconds } from '../views/views.ts';
+import {
+  anything,
+  choice,
+  expand,
+  flag,
+  mergeMetadata,
+  metadata,
+  readParameters,
+  text,
+  whole,
+} from '../wire/parameters.ts';
+import { getRoute, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { checkCurrency } from './currencies.ts';
+
+/** What is sold, and at what price: recurring prices only. */
+export const catalogRoutes: readonly StripeRoute[] = [
+  { method: 'POST', path: '/v1/products', run: (request) => ({ object: productView(createProduct(request)) }) },
+  getRoute('/v1/products/:id', 'product', (unit) => ({ collection: unit.documents.products, view: productView })),
+  { method: 'POST', path: '/v1/prices', run: (request) => ({ object: priceView(createPrice(request)) }) },
+  getRoute('/v1/prices/:id', 'price', (unit) => ({ collection: unit.documents.prices, view: priceView })),
+];
+
+const productFields = z.strictObject({
+  name: text(),
+  description: text().optional(),
+  active: flag.optional(),
+  metadata: metadata.optional(),
+  statement_descriptor: text(22).optional(),
+  tax_code: text().optional(),
+  unit_label: text(12).optional(),
+  url: text().optional(),
+  expand: expand.optional(),
+});
+
+const createProduct = ({ call, unit }: StripeRequest): Product => {
+  const sent = readParameters(call, productFields);
+  return unit.documents.products.put({
+    id: unit.newId('product'),
+    provider: unit.slot,
+    metadata: mergeMetadata({}, sent.metadata),
+    wire: {},
+    createdAt: unit.at,
+    name: sent.name,
+    description: sent.description ?? null,
+  });
+};
+
+export const priceData = z.strictObject({
+  currency: text(10),
+  product: text(),
+  unit_amount: whole,
+  recurring: z.strictObject({
+    interval: choice(['day', 'week', 'month', 'year']),
+    interval_count: whole.optional(),
+    usage_type: choice(['licensed']).optional(),
+  }),
+  tax_behavior: anything.optional(),
+});
+export type PriceData = z.output<typeof priceData>;
+
+const createPrice = ({ call, unit }: StripeRequest): Price => {
+  const fields = { ...priceData.shape, metadata: metadata.optional(), nickname: text().optional() };
+  const sent = readParameters(call, z.strictObject({ ...fields, expand: expand.optional() }));
+  return addPrice(unit, sent, { param: '', metadata: mergeMetadata({}, sent.metadata) });
+};
+
+/** Three years. */
+const MOST: Readonly<Record<Subscription['unit'], number>> = { day: 1_095, week: 156, month: 36, year: 3 };
+
+interface Adding {
+  /** Where in the request the price stands. */
+  readonly param: string;
+  readonly metadata: Record<string, string>;
+}
+
+export const addPrice = (unit: Unit, data: PriceData, { param, metadata: kept }: Adding): Price => {
+  const named = (field: string): string => (param === '' ? field : `${param}[${field}]`);
+  if (!unit.documents.products.get(unit.slot, data.product)) throw noSuch('product', data.product, named('product'));
+  const { interval, interval_count: count = 1 } = data.recurring;
+  if (count < 1 || count > MOST[interval]) {
+    throw invalidRequest({
+      message: `Invalid interval: the maximum interval is 3 years (${MOST[interval]} ${interval}s).`,
+      param: named('recurring'),
+    });
+  }
+  if (data.unit_amount < 0 || data.unit_amount > MAX_AMOUNT) {
+    throw invalidRequest({ message: `Invalid unit_amount: ${data.unit_amount}`, param: named('unit_amount') });
+  }
+  return unit.documents.prices.put({
+    id: unit.newId('price'),
+    provider: unit.slot,
+    metadata: kept,
+    wire: {},
+    createdAt: unit.at,
+    productId: data.product,
+    amount: data.unit_amount,
+    currency: checkCurrency(data.currency),
+    unit: interval,
+    count,
+  });
+};
+
+const MAX_AMOUNT = 99_999_999;
+
+const productView = (product: Product): StripeObject => ({
+  id: product.id,
+  object: 'product',
+  active: true,
+  created: seconds(product.createdAt),
+  default_price: null,
+  description: product.description,
+  features: [],
+  images: [],
+  livemode: false,
+  marketing_features: [],
+  metadata: product.metadata,
+  name: product.name,
+  package_dimensions: null,
+  shippable: null,
+  statement_descriptor: null,
+  tax_code: null,
+  type: 'service',
+  unit_label: null,
+  updated: seconds(product.createdAt),
+  url: null,
+});

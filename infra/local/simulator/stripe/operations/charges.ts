@@ -1,0 +1,125 @@
+import * as z from 'zod';
+import type { Charge, LedgerEvent, Refund } from '../../ledger/documents.ts';
+import { chargeView, refundView } from '../views/charge-views.ts';
+import { invalidRequest, noSuch } from '../views/errors.ts';
+import type { StripeObject } from '../views/views.ts';
+import {
+  anything,
+  choice,
+  expand,
+  mergeMetadata,
+  metadata,
+  page,
+  readParameters,
+  text,
+  whole,
+} from '../wire/parameters.ts';
+import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { checkAmount } from './currencies.ts';
+
+export const chargeRoutes: readonly StripeRoute[] = [
+  { method: 'GET', path: '/v1/charges', run: (request) => ({ object: listCharges(request) }) },
+  getRoute<Charge>('/v1/charges/:id', 'charge', (unit) => ({
+    collection: unit.documents.charges,
+    view: (charge) => chargeView(charge, unit),
+  })),
+  { method: 'POST', path: '/v1/refunds', run: (request) => ({ object: refundView(refund(request)) }) },
+  getRoute('/v1/refunds/:id', 'refund', (unit) => ({ collection: unit.documents.refunds, view: refundView })),
+  { method: 'GET', path: '/v1/events', run: (request) => ({ object: listEvents(request) }) },
+  getRoute<LedgerEvent>('/v1/events/:id', 'event', (unit) => ({
+    collection: unit.documents.events,
+    view: (event) => eventObject.parse(JSON.parse(event.body)),
+  })),
+];
+
+const eventObject = z.record(z.string(), z.unknown());
+
+const refundFields = z.strictObject({
+  charge: text().optional(),
+  payment_intent: text().optional(),
+  amount: whole.optional(),
+  reason: choice(['duplicate', 'fraudulent', 'requested_by_customer']).optional(),
+  metadata: metadata.optional(),
+  refund_application_fee: anything.optional(),
+  reverse_transfer: anything.optional(),
+  expand: expand.optional(),
+});
+
+const listCharges = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, z.strictObject({ ...page, payment_intent: text().optional() }));
+  return listPage(request, sent, {
+    collection: unit.documents.charges,
+    view: (charge) => chargeView(charge, unit),
+    holder: sent.payment_intent,
+    kind: 'charge',
+  });
+};
+
+const listEvents = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, z.strictObject({ ...page, type: text().optional() }));
+  return listPage(request, sent, {
+    collection: unit.documents.events,
+    view: (event) => eventObject.parse(JSON.parse(event.body)),
+    holder: sent.type,
+    kind: 'event',
+  });
+};
+
+const refund = ({ call, unit }: StripeRequest): Refund => {
+  const sent = readParameters(call, refundFields);
+  const charge = chargeFor(unit, sent);
+  const left = charge.amountCaptured - charge.amountRefunded;
+  const amount = checkAmount(sent.amount ?? left);
+  if (charge.status === 'refunded') {
+    throw invalidRequest({
+      code: 'charge_already_refunded',
+      message: `Charge ${charge.id} has already been refunded.`,
+    });
+  }
+  if (charge.status !== 'succeeded' || amount > left) {
+    throw invalidRequest({
+      message: `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
+      param: 'amount',
+    });
+  }
+  const amountRefunded = charge.amountRefunded + amount;
+  const after = unit.documents.charges.put({
+    ...charge,
+    amountRefunded,
+    status: amountRefunded === charge.amountCaptured ? 'refunded' : 'succeeded',
+  });
+  const made = unit.documents.refunds.put({
+    id: unit.newId('refund'),
+    provider: unit.slot,
+    metadata: mergeMetadata({}, sent.metadata),
+    wire: {},
+    createdAt: unit.at,
+    chargeId: charge.id,
+    paymentId: charge.paymentId,
+    amount,
+    currency: charge.currency,
+    reason: sent.reason ?? null,
+  });
+  unit.announce({ kind: 'refund.created', refund: made });
+  unit.announce({ kind: 'charge.refunded', charge: after });
+  return made;
+};
+
+const chargeFor = (unit: StripeRequest['unit'], sent: z.output<typeof refundFields>): Charge => {
+  const payment =
+    sent.payment_intent === undefined ? undefined : unit.documents.payments.get(unit.slot, sent.payment_intent);
+  if (sent.payment_intent !== undefined && !payment)
+    throw noSuch('payment_intent', sent.payment_intent, 'payment_intent');
+  const id = sent.charge ?? payment?.latestChargeId;
+  if (!id) {
+    throw invalidRequest({
+      code: 'parameter_missing',
+      message: 'One of the following params should be provided for this request: payment_intent or charge.',
+    });
+  }
+  const charge = unit.documents.charges.get(unit.slot, id);
+  if (!charge) throw noSuch('charge', id, 'charge');
+  return charge;
+};

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import type { Customer } from '../../ledger/documents.ts';
+import { attachMethod, deleteCustomer } from '../../ledger/methods.ts';
+import { endSubscription, isLive } from '../../ledger/subscription-end.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { customerView } from '../views/views.ts';
+import {
+  address,
+  anything,
+  choice,
+  clearable,
+  expand,
+  mergeMetadata,
+  metadata,
+  page,
+  readParameters,
+  text,
+} from '../wire/parameters.ts';
+import { getRoute, listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { checkUsable, findCustomer, findMethod, mergeAddress } from './method-data.ts';
+
+const fields = z.strictObject({
+  name: clearable(256).optional(),
+  email: clearable(512).optional(),
+  phone: clearable(20).optional(),
+  description: clearable().optional(),
+  address: z.union([z.literal(''), address]).optional(),
+  metadata: metadata.optional(),
+  payment_method: text().optional(),
+  invoice_settings: z.strictObject({ default_payment_method: clearable().optional() }).optional(),
+  preferred_locales: z.array(z.string()).optional(),
+  shipping: anything.optional(),
+  tax_exempt: choice(['', 'exempt', 'none', 'reverse']).optional(),
+  business_name: anything.optional(),
+  individual_name: anything.optional(),
+  expand: expand.optional(),
+});
+type Fields = z.output<typeof fields>;
+
+const WIRE = ['preferred_locales', 'shipping', 'tax_exempt'] as const;
+
+export const customerRoutes: readonly StripeRoute[] = [
+  { method: 'POST', path: '/v1/customers', run: (request) => ({ object: customerView(create(request)) }) },
+  { method: 'GET', path: '/v1/customers', run: (request) => ({ object: list(request) }) },
+  getRoute('/v1/customers/:id', 'customer', (unit) => ({ collection: unit.documents.customers, view: customerView })),
+  { method: 'POST', path: '/v1/customers/:id', run: (request) => ({ object: customerView(update(request)) }) },
+  { method: 'DELETE', path: '/v1/customers/:id', run: (request) => ({ object: customerView(remove(request)) }) },
+];
+
+const create = ({ call, unit }: StripeRequest): Customer => {
+  const sent = readParameters(call, fields);
+  const blank: Customer = {
+    id: unit.newId('customer'),
+    provider: unit.slot,
+    metadata: {},
+    wire: {},
+    createdAt: unit.at,
+    email: null,
+    name: null,
+    phone: null,
+    description: null,
+    address: null,
+    defaultMethodId: null,
+    deleted: false,
+  };
+  const customer = unit.documents.customers.put(applied(unit, blank, sent));
+  unit.announce({ kind: 'customer.created', customer });
+  if (sent.payment_method !== undefined) {
+    attachMethod(unit, checkUsable(findMethod(unit, sent.payment_method, 'payment_method'), customer.id), customer.id);
+  }
+  return customer;
+};
+
+const update = ({ call, unit, id }: StripeRequest): Customer => {
+  const sent = readParameters(call, fields.omit({ payment_method: true }));
+  const before = findCustomer(unit, id, 'id');
+  const customer = unit.documents.customers.put(applied(unit, before, sent));
+  unit.announce({ kind: 'customer.updated', customer, before });
+  return customer;
+};
+
+/** Stripe cancels its subscriptions. */
+const remove = ({ call, unit, id }: StripeRequest): Customer => {
+  readParameters(call, none);
+  const customer = findCustomer(unit, id, 'id');
+  for (const subscription of unit.documents.subscriptions.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
+    if (isLive(subscription)) endSubscription(unit, subscription, 'cancellation_requested');
+  }
+  return deleteCustomer(unit, customer);
+};
+
+const list = (request: StripeRequest) => {
+  const { unit, call } = request;
+  const sent = readParameters(call, z.strictObject({ ...page, email: text(512).optional() }));
+  const { customers } = unit.documents;
+  const wanted = (customer: Customer): boolean =>
+    !customer.deleted && (sent.email === undefined || customer.email === sent.email);
+  const shown = {
+    ...customers,
+    list: (...args: Parameters<typeof customers.list>) => customers.list(...args).filter(wanted),
+  };
+  return listPage(request, sent, { collection: shown, view: customerView, kind: 'customer' });
+};
+
+const applied = (unit: Unit, customer: Customer, sent: Omit<Fields, 'payment_method'>): Customer => ({
+  ...customer,
+  name: sent.name === undefined ? customer.name : sent.name,
+  email: sent.email === undefined ? customer.email : sent.email,
+  phone: sent.phone === undefined ? customer.phone : sent.phone,
+  description: sent.description === undefined ? customer.description : sent.description,
+  address: mergeAddress(customer.address, sent.address),
+  metadata: mergeMetadata(customer.metadata, sent.metadata),
+  defaultMethodId: defaultMethod(unit, customer, sent.invoice_settings?.default_payment_method),
+  wire: {
+    ...customer.wire,
+    ...Object.fromEntries(
+      WIRE.filter((field) => sent[field] !== undefined).map((field) => [field, sent[field] || null]),
+    ),
+  },
+});
+
+const defaultMethod = (unit: Unit, customer: Customer, sent: string | null | undefined): string | null => {
+  if (sent === undefined) return customer.defaultMethodId;
+  if (sent === null) return null;
+  return checkUsable(findMethod(unit, sent, 'invoice_settings[default_payment_method]'), customer.id).id;
+};

@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import type { Invoice } from '../../ledger/billing-documents.ts';
+import { collectInvoice, setCollection } from '../../ledger/invoices.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
+import { paymentView } from '../views/intent-views.ts';
+import { invoiceView } from '../views/invoice-views.ts';
+import { methodView, type StripeObject } from '../views/views.ts';
+import { expand, flag, mergeMetadata, metadata, page, readParameters, text } from '../wire/parameters.ts';
+import { getRoute, listPage, type Reply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { checkUsable, findMethod } from './method-data.ts';
+
+const PATH = '/v1/invoices';
+
+export const invoiceRoutes: readonly StripeRoute[] = [
+  { method: 'GET', path: PATH, run: (request) => ({ object: list(request) }) },
+  getRoute<Invoice>(`${PATH}/:id`, 'invoice', (unit) => ({
+    collection: unit.documents.invoices,
+    view: (invoice) => invoiceView(invoice, unit),
+  })),
+  { method: 'POST', path: `${PATH}/:id`, run: (request) => ({ object: update(request) }) },
+  { method: 'POST', path: `${PATH}/:id/pay`, run: (request) => pay(request) },
+];
+
+const list = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, z.strictObject({ ...page, subscription: text().optional() }));
+  return listPage(request, sent, {
+    collection: unit.documents.invoices,
+    view: (invoice) => invoiceView(invoice, unit),
+    holder: sent.subscription,
+    kind: 'invoice',
+  });
+};
+
+const find = ({ unit, id }: StripeRequest): Invoice => {
+  const invoice = unit.documents.invoices.get(unit.slot, id);
+  if (!invoice) throw noSuch('invoice', id, 'id');
+  return invoice;
+};
+
+const updateFields = z.strictObject({
+  auto_advance: flag.optional(),
+  metadata: metadata.optional(),
+  expand: expand.optional(),
+});
+
+const update = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, updateFields);
+  const found = find(request);
+  const invoice = unit.documents.invoices.put({ ...found, metadata: mergeMetadata(found.metadata, sent.metadata) });
+  if (sent.auto_advance === undefined) return invoiceView(invoice, unit);
+  if (invoice.status !== 'open' && invoice.status !== 'draft') {
+    throw invalidRequest({
+      message: `You cannot change \`auto_advance\` of an invoice that is ${invoice.status}.`,
+      param: 'auto_advance',
+    });
+  }
+  return invoiceView(setCollection(unit, invoice, sent.auto_advance), unit);
+};
+
+const payFields = z.strictObject({
+  payment_method: text().optional(),
+  off_session: flag.optional(),
+  expand: expand.optional(),
+});
+
+const pay = (request: StripeRequest): Reply => {
+  const { unit, call } = request;
+  const sent = readParameters(call, payFields);
+  const invoice = find(request);
+  const method =
+    sent.payment_method === undefined
+      ? undefined
+      : checkUsable(findMethod(unit, sent.payment_method, 'payment_method'), invoice.customerId);
+  if (invoice.status === 'paid') throw invalidRequest({ message: 'Invoice is already paid' });
+  if (invoice.status !== 'open') {
+    throw invalidRequest({ message: `You cannot pay an invoice that is ${invoice.status}.` });
+  }
+  const payment = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
+  if (payment?.status === 'processing') {
+    throw invalidRequest({ message: 'A payment of this invoice is already processing.' });
+  }
+  const { invoice: after, declined } = collectInvoice(unit, invoice, { method, attempt: `invoice:${invoice.id}` });
+  if (!declined) return { object: invoiceView(after, unit) };
+  const tried = unit.documents.payments.get(unit.slot, after.paymentId ?? '');
+  const error = {
+    ...declineFields(declined.reason),
+    ...(declined.charge && { charge: declined.charge.id }),
+    ...(tried && { payment_intent: paymentView(tried, unit) }),
+    payment_method: methodView(declined.method),
+  };
+  return { answer: errorAnswer(402, error, true) };
+};

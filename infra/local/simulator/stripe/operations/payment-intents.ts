@@ -1,0 +1,316 @@
+import * as z from 'zod';
+import type { Method, Payment } from '../../ledger/documents.ts';
+import { type Attempted, attemptPayment, cancel, capture } from '../../ledger/payments.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import type { Refused } from '../../protocol/vendor.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../views/errors.ts';
+import { browserView, clientSecretOf, paymentView } from '../views/intent-views.ts';
+import { methodView, type StripeObject } from '../views/views.ts';
+import { mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
+import { listPage, type Reply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { searchPayments } from '../wire/search.ts';
+import { checkAmount, checkCharge, checkCurrency } from './currencies.ts';
+import {
+  type ConfirmFields,
+  cancelFields,
+  captureFields,
+  confirmFields,
+  createFields,
+  type UpdateFields,
+  updateFields,
+  wireOf,
+} from './intent-fields.ts';
+import { checkUsable, findCustomer, findMethod, methodFromData } from './method-data.ts';
+
+const PATH = '/v1/payment_intents';
+
+export const paymentIntentRoutes: readonly StripeRoute[] = [
+  { method: 'POST', path: PATH, run: (request) => create(request) },
+  { method: 'GET', path: PATH, run: (request) => ({ object: list(request) }) },
+  { method: 'GET', path: `${PATH}/search`, run: (request) => ({ object: searchPayments(request) }) },
+  { method: 'GET', path: `${PATH}/:id`, browser: true, run: (request) => read(request) },
+  { method: 'POST', path: `${PATH}/:id`, run: (request) => update(request) },
+  { method: 'POST', path: `${PATH}/:id/confirm`, browser: true, run: (request) => confirm(request) },
+  { method: 'POST', path: `${PATH}/:id/cancel`, run: (request) => cancelIntent(request) },
+  { method: 'POST', path: `${PATH}/:id/capture`, run: (request) => captureIntent(request) },
+];
+
+const UPDATABLE: readonly Payment['status'][] = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
+const CANCELABLE: readonly Payment['status'][] = [...UPDATABLE, 'requires_capture'];
+
+const create = (request: StripeRequest): Reply => {
+  const { call, unit } = request;
+  const sent = readParameters(call, createFields);
+  if (sent.confirm !== true) refuseWithoutConfirm(sent);
+  const customerId = sent.customer === undefined ? null : findCustomer(unit, sent.customer, 'customer').id;
+  const currency = checkCurrency(sent.currency);
+  const amount = checkCharge(sent.amount, currency);
+  const method = methodOf(unit, sent);
+  if (method) checkUsable(method, customerId);
+  const payment = unit.documents.payments.put({
+    id: unit.newId('payment'),
+    provider: unit.slot,
+    metadata: mergeMetadata({}, sent.metadata),
+    wire: wireOf(
+      {
+        automatic_payment_methods: automatic(sent),
+        confirmation_method: sent.confirmation_method ?? 'automatic',
+        redirects:
+          sent.automatic_payment_methods?.enabled === true &&
+          sent.automatic_payment_methods.allow_redirects !== 'never',
+      },
+      sent,
+    ),
+    createdAt: unit.at,
+    amount,
+    currency,
+    status: method ? 'requires_confirmation' : 'requires_payment_method',
+    captures: sent.capture_method === 'manual' ? 'later' : 'at_once',
+    description: sent.description ?? null,
+    customerId,
+    methodId: method?.id ?? null,
+    saveMethod: sent.setup_future_usage ?? null,
+    amountReceived: 0,
+    latestChargeId: null,
+    failure: null,
+    returnUrl: null,
+    canceledAt: null,
+    cancellationReason: null,
+  });
+  unit.announce({ kind: 'payment.created', payment });
+  if (sent.confirm !== true) return { object: paymentView(payment, unit) };
+  const key = call.headers.get('idempotency-key');
+  const terms = { ...sent, payment_method: undefined, payment_method_data: undefined };
+  return attempt(request, payment, terms, key === null ? undefined : `key:${key}`);
+};
+
+/** Fields that speak of the confirmation have no meaning before it. */
+const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
+  for (const param of ['off_session', 'return_url', 'error_on_requires_action', 'mandate_data'] as const) {
+    if (sent[param] === undefined) continue;
+    throw invalidRequest({
+      message: `You can only pass \`${param}\` when creating a PaymentIntent if \`confirm\` is set to true.`,
+      param,
+    });
+  }
+};
+
+const automatic = (sent: z.output<typeof createFields>): StripeObject | null => {
+  const wanted = sent.automatic_payment_methods;
+  if (wanted?.enabled === false || (wanted === undefined && sent.payment_method_types !== undefined)) return null;
+  return { allow_redirects: wanted?.allow_redirects ?? 'always', enabled: true };
+};
+
+const find = ({ unit, id }: StripeRequest): Payment => {
+  const payment = unit.documents.payments.get(unit.slot, id);
+  if (!payment) throw noSuch('payment_intent', id, 'intent');
+  return payment;
+};
+
+/** A browser proves by the client secret that it is this payment's. */
+const findFor = (request: StripeRequest, clientSecret: string | undefined): Payment => {
+  const payment = find(request);
+  if (request.caller.kind === 'adapter' && clientSecret === undefined) return payment;
+  if (clientSecret === clientSecretOf(request.unit, payment.id)) return payment;
+  throw invalidRequest({
+    code: clientSecret === undefined ? 'parameter_missing' : 'payment_intent_invalid_parameter',
+    message:
+      clientSecret === undefined
+        ? 'Missing required param: client_secret.'
+        : 'The client_secret provided does not match the client_secret associated with the PaymentIntent.',
+    param: 'client_secret',
+  });
+};
+
+const read = (request: StripeRequest): Reply => {
+  const schema = z.strictObject({ client_secret: text().optional(), expand: page.expand });
+  const { client_secret: secret } = readParameters(request.call, schema);
+  return { object: viewFor(request, findFor(request, secret)) };
+};
+
+const list = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional() }));
+  if (sent.customer !== undefined) findCustomer(unit, sent.customer, 'customer');
+  return listPage(request, sent, {
+    collection: unit.documents.payments,
+    view: (payment) => paymentView(payment, unit),
+    holder: sent.customer,
+    kind: 'payment_intent',
+  });
+};
+
+const ANYTIME: readonly string[] = ['metadata', 'description', 'receipt_email', 'expand'];
+
+const update = (request: StripeRequest): Reply => {
+  const { call, unit } = request;
+  const sent = readParameters(call, updateFields);
+  const payment = find(request);
+  const late = Object.keys(sent).find((field) => !ANYTIME.includes(field));
+  if (late !== undefined && !UPDATABLE.includes(payment.status)) throw notUpdatable(unit, payment, late);
+  const changed: Payment = {
+    ...payment,
+    ...priceOf(payment, sent),
+    description: sent.description === undefined ? payment.description : sent.description,
+    customerId: sent.customer === undefined ? payment.customerId : findCustomer(unit, sent.customer, 'customer').id,
+    captures: capturesOf(payment, sent.capture_method),
+    saveMethod: usageOf(payment, sent.setup_future_usage),
+    metadata: mergeMetadata(payment.metadata, sent.metadata),
+    wire: wireOf(payment.wire, sent),
+  };
+  const stored = unit.documents.payments.put(late === undefined ? changed : withMethod(unit, changed, sent));
+  return { object: paymentView(stored, unit) };
+};
+
+const priceOf = (payment: Payment, sent: UpdateFields): Pick<Payment, 'amount' | 'currency'> => {
+  const currency = sent.currency === undefined ? payment.currency : checkCurrency(sent.currency);
+  return { amount: checkCharge(sent.amount ?? payment.amount, currency), currency };
+};
+
+const usageOf = (payment: Payment, sent: '' | Payment['saveMethod'] | undefined): Payment['saveMethod'] => {
+  if (sent === undefined) return payment.saveMethod;
+  return sent === '' ? null : sent;
+};
+
+const capturesOf = (payment: Payment, sent: UpdateFields['capture_method']): Payment['captures'] => {
+  if (sent === undefined) return payment.captures;
+  return sent === 'manual' ? 'later' : 'at_once';
+};
+
+/** A change of what is paid, or how, asks for a new confirmation. */
+const withMethod = (unit: Unit, payment: Payment, sent: UpdateFields): Payment => {
+  const given = methodOf(unit, sent);
+  const methodId = sent.payment_method === null ? null : (given?.id ?? payment.methodId);
+  const method = methodId === null ? undefined : unit.documents.methods.get(unit.slot, methodId);
+  if (method) checkUsable(method, payment.customerId);
+  return { ...payment, methodId, status: methodId === null ? 'requires_payment_method' : 'requires_confirmation' };
+};
+
+const methodOf = (
+  unit: Unit,
+  sent: { readonly payment_method?: string | null | undefined } & Pick<ConfirmFields, 'payment_method_data'>,
+): Method | undefined => {
+  if (sent.payment_method_data !== undefined) return methodFromData(unit, sent.payment_method_data);
+  return sent.payment_method ? findMethod(unit, sent.payment_method, 'payment_method') : undefined;
+};
+
+const confirm = (request: StripeRequest): Reply => {
+  const sent = readParameters(request.call, confirmFields);
+  const payment = findFor(request, sent.client_secret);
+  if (!UPDATABLE.includes(payment.status)) throw notConfirmable(request.unit, payment);
+  return attempt(request, payment, sent, payment.id);
+};
+
+const attempt = (request: StripeRequest, payment: Payment, sent: ConfirmFields, name: string | undefined): Reply => {
+  const { unit } = request;
+  const method =
+    methodOf(unit, sent) ??
+    (payment.methodId === null ? undefined : unit.documents.methods.get(unit.slot, payment.methodId));
+  if (!method) {
+    throw unexpectedState(
+      unit,
+      payment,
+      "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the " +
+        'PaymentIntent with a payment method and then confirm it again, or confirm it again directly with a payment ' +
+        'method or ConfirmationToken.',
+    );
+  }
+  checkUsable(method, payment.customerId);
+  const ready: Payment = {
+    ...payment,
+    saveMethod: usageOf(payment, sent.setup_future_usage),
+    captures: capturesOf(payment, sent.capture_method),
+    returnUrl: sent.return_url ?? payment.returnUrl,
+    wire: wireOf(payment.wire, sent),
+  };
+  requireReturnUrl(request, ready, sent);
+  const offSession = sent.off_session === true || sent.error_on_requires_action === true;
+  return replyTo(request, attemptPayment(unit, ready, method, { offSession, attempt: name }));
+};
+
+/** Stripe's rule since October 2023; its own scripts in the browser take the customer back by themselves. */
+const requireReturnUrl = ({ caller }: StripeRequest, payment: Payment, sent: ConfirmFields): void => {
+  if (payment.wire['redirects'] !== true || payment.returnUrl !== null) return;
+  if (sent.use_stripe_sdk === true || caller.kind === 'browser') return;
+  throw invalidRequest({
+    message:
+      'This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these ' +
+      "payment methods might redirect your customer off of your page, you must provide a `return_url`. If you don't " +
+      'want to accept redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and ' +
+      '`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.',
+    param: 'return_url',
+  });
+};
+
+const replyTo = (request: StripeRequest, { payment, declined }: Attempted): Reply => {
+  if (!declined) return { object: viewFor(request, payment) };
+  const error = {
+    ...declineFields(declined.reason),
+    ...(declined.charge ? { charge: declined.charge.id } : {}),
+    payment_intent: viewFor(request, payment),
+    payment_method: methodView(declined.method),
+  };
+  return { answer: errorAnswer(402, error, true) };
+};
+
+const viewFor = ({ caller, unit }: StripeRequest, payment: Payment): StripeObject =>
+  caller.kind === 'browser' ? browserView(paymentView(payment, unit)) : paymentView(payment, unit);
+
+const cancelIntent = (request: StripeRequest): Reply => {
+  const { call, unit } = request;
+  const sent = readParameters(call, cancelFields);
+  const payment = find(request);
+  if (!CANCELABLE.includes(payment.status)) {
+    throw unexpectedState(
+      unit,
+      payment,
+      `You cannot cancel this PaymentIntent because it has a status of ${payment.status}. Only a PaymentIntent with one ` +
+        `of the following statuses may be canceled: ${CANCELABLE.join(', ')}.`,
+    );
+  }
+  return { object: paymentView(cancel(unit, payment, sent.cancellation_reason ?? null), unit) };
+};
+
+const captureIntent = (request: StripeRequest): Reply => {
+  const { call, unit } = request;
+  const sent = readParameters(call, captureFields);
+  const payment = find(request);
+  if (payment.status !== 'requires_capture') {
+    throw unexpectedState(
+      unit,
+      payment,
+      `This PaymentIntent could not be captured because it has a status of ${payment.status}. Only a PaymentIntent with ` +
+        'one of the following statuses may be captured: requires_capture.',
+    );
+  }
+  const amount = checkAmount(sent.amount_to_capture ?? payment.amount, 'amount_to_capture');
+  if (amount > payment.amount) {
+    throw invalidRequest({
+      code: 'amount_too_large',
+      message: `The payment intent could not be captured because the requested capture amount is greater than the authorized amount.`,
+      param: 'amount_to_capture',
+    });
+  }
+  return { object: paymentView(capture(unit, payment, amount), unit) };
+};
+
+const notConfirmable = (unit: Unit, payment: Payment): Refused =>
+  unexpectedState(
+    unit,
+    payment,
+    payment.status === 'succeeded'
+      ? 'You cannot confirm this PaymentIntent because it has already succeeded after being previously confirmed.'
+      : `You cannot confirm this PaymentIntent because it has a status of ${payment.status}. Only a PaymentIntent with one ` +
+          'of the following statuses may be confirmed: requires_confirmation, requires_action.',
+  );
+
+const notUpdatable = (unit: Unit, payment: Payment, field: string): Refused =>
+  unexpectedState(
+    unit,
+    payment,
+    `This PaymentIntent's ${field} could not be updated because it has a status of ${payment.status}. You may only ` +
+      `update the ${field} of a PaymentIntent with one of the following statuses: ${UPDATABLE.join(', ')}.`,
+  );
+
+const unexpectedState = (unit: Unit, payment: Payment, message: string): Refused =>
+  refusedOperation({ code: 'payment_intent_unexpected_state', message, payment_intent: paymentView(payment, unit) });

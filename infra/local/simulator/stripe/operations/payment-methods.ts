@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import type { Method } from '../../ledger/documents.ts';
+import { attachMethod, detachMethod } from '../../ledger/methods.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { Refused } from '../../protocol/vendor.ts';
+import { declineFields, errorAnswer, invalidRequest } from '../views/errors.ts';
+import { methodView, type StripeObject } from '../views/views.ts';
+import { choice, expand, mergeMetadata, metadata, page, readParameters, text, whole } from '../wire/parameters.ts';
+import { listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { billingDetails, findCustomer, findMethod, mergeBilling, methodData, methodFromData } from './method-data.ts';
+
+const created = methodData.extend({ expand: expand.optional() });
+const changes = z.strictObject({
+  billing_details: billingDetails.optional(),
+  card: z.strictObject({ exp_month: whole.optional(), exp_year: whole.optional() }).optional(),
+  metadata: metadata.optional(),
+  allow_redisplay: choice(['always', 'limited', 'unspecified']).optional(),
+  expand: expand.optional(),
+});
+
+const withView = (run: (request: StripeRequest) => Method) => (request: StripeRequest) => ({
+  object: methodView(run(request)),
+});
+
+const PATH = '/v1/payment_methods/:id';
+
+export const paymentMethodRoutes: readonly StripeRoute[] = [
+  {
+    method: 'POST',
+    path: '/v1/payment_methods',
+    browser: true,
+    run: withView(({ call, unit }) => methodFromData(unit, readParameters(call, created))),
+  },
+  { method: 'GET', path: '/v1/payment_methods', run: (request) => ({ object: list(request) }) },
+  { method: 'GET', path: '/v1/customers/:id/payment_methods', run: (request) => ({ object: listOf(request) }) },
+  { method: 'GET', path: PATH, run: withView(read) },
+  { method: 'POST', path: PATH, run: withView(update) },
+  { method: 'POST', path: `${PATH}/attach`, run: withView(attach) },
+  { method: 'POST', path: `${PATH}/detach`, run: withView(detach) },
+];
+
+function read({ call, unit, id }: StripeRequest): Method {
+  readParameters(call, none);
+  return findMethod(unit, id, 'id');
+}
+
+function update({ call, unit, id }: StripeRequest): Method {
+  const sent = readParameters(call, changes);
+  const before = findMethod(unit, id, 'id');
+  if (before.customerId === null) {
+    throw invalidRequest({ message: 'You must save this PaymentMethod to a customer before you can update it.' });
+  }
+  const method = unit.documents.methods.put({
+    ...before,
+    billing: mergeBilling(before.billing, sent.billing_details ?? {}),
+    card: {
+      ...before.card,
+      expMonth: sent.card?.exp_month ?? before.card.expMonth,
+      expYear: sent.card?.exp_year ?? before.card.expYear,
+    },
+    metadata: mergeMetadata(before.metadata, sent.metadata),
+  });
+  unit.announce({ kind: 'method.updated', method, before });
+  return method;
+}
+
+function attach({ call, unit, id }: StripeRequest): Method {
+  const sent = readParameters(call, z.strictObject({ customer: text(), expand: expand.optional() }));
+  const customer = findCustomer(unit, sent.customer, 'customer');
+  const method = findMethod(unit, id, 'id');
+  if (method.customerId === customer.id) return method;
+  if (method.customerId !== null) {
+    throw invalidRequest({ message: 'The payment method you provided has already been attached to a customer.' });
+  }
+  if (method.spent) {
+    throw invalidRequest({
+      message:
+        'This PaymentMethod was previously used without being attached to a Customer or was detached from a Customer, ' +
+        'and may not be used again.',
+    });
+  }
+  checkCard(method);
+  return attachMethod(unit, method, customer.id);
+}
+
+function detach({ call, unit, id }: StripeRequest): Method {
+  readParameters(call, none);
+  const method = findMethod(unit, id, 'id');
+  if (method.customerId === null) {
+    throw invalidRequest({
+      message: 'The payment method you provided is not attached to a customer so detachment is impossible.',
+    });
+  }
+  return detachMethod(unit, method);
+}
+
+/** The bank is asked about a card when it is stored. */
+const checkCard = ({ behaviour }: Method): void => {
+  if (behaviour.kind !== 'declines' || behaviour.attaches) return;
+  throw new Refused(errorAnswer(402, declineFields(behaviour.reason), true));
+};
+
+const listFields = { ...page, type: choice(['card']).optional() };
+
+const list = (request: StripeRequest): StripeObject => {
+  const sent = readParameters(request.call, z.strictObject({ ...listFields, customer: text().optional() }));
+  if (sent.customer !== undefined) findCustomer(request.unit, sent.customer, 'customer');
+  return listPage(request, sent, { ...listed(request.unit), holder: sent.customer });
+};
+
+const listOf = (request: StripeRequest): StripeObject => {
+  const sent = readParameters(request.call, z.strictObject(listFields));
+  return listPage(request, sent, { ...listed(request.unit), holder: findCustomer(request.unit, request.id, 'id').id });
+};
+
+const listed = (unit: Unit) => ({ collection: unit.documents.methods, view: methodView, kind: 'PaymentMethod' });

@@ -1,0 +1,153 @@
+import * as z from 'zod';
+import type { Method, Setup } from '../../ledger/documents.ts';
+import { attemptSetup } from '../../ledger/setups.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../views/errors.ts';
+import { browserView, clientSecretOf, setupView } from '../views/intent-views.ts';
+import { methodView, type StripeObject } from '../views/views.ts';
+import {
+  anything,
+  choice,
+  clearable,
+  expand,
+  flag,
+  mergeMetadata,
+  metadata,
+  readParameters,
+  text,
+} from '../wire/parameters.ts';
+import type { Reply, StripeRequest, StripeRoute } from '../wire/request.ts';
+import { checkUsable, findCustomer, findMethod, methodData, methodFromData } from './method-data.ts';
+
+const common = {
+  payment_method: text().optional(),
+  payment_method_data: methodData.optional(),
+  payment_method_options: anything.optional(),
+  mandate_data: anything.optional(),
+  return_url: text().optional(),
+  use_stripe_sdk: flag.optional(),
+  expand: expand.optional(),
+};
+const createFields = z.strictObject({
+  ...common,
+  automatic_payment_methods: anything.optional(),
+  confirm: flag.optional(),
+  customer: text().optional(),
+  description: clearable(1_000).optional(),
+  metadata: metadata.optional(),
+  payment_method_types: z.array(choice(['card', 'link'])).optional(),
+  usage: choice(['off_session', 'on_session']).optional(),
+});
+const confirmFields = z.strictObject({ ...common, client_secret: text().optional() });
+type ConfirmFields = z.output<typeof confirmFields>;
+const cancelFields = z.strictObject({
+  cancellation_reason: choice(['abandoned', 'duplicate', 'requested_by_customer']).optional(),
+  expand: expand.optional(),
+});
+
+const PATH = '/v1/setup_intents';
+const OPEN: readonly Setup['status'][] = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
+
+export const setupIntentRoutes: readonly StripeRoute[] = [
+  { method: 'POST', path: PATH, run: (request) => create(request) },
+  { method: 'GET', path: `${PATH}/:id`, browser: true, run: (request) => read(request) },
+  { method: 'POST', path: `${PATH}/:id/confirm`, browser: true, run: (request) => confirm(request) },
+  { method: 'POST', path: `${PATH}/:id/cancel`, run: (request) => cancel(request) },
+];
+
+const create = (request: StripeRequest): Reply => {
+  const { call, unit } = request;
+  const sent = readParameters(call, createFields);
+  const customerId = sent.customer === undefined ? null : findCustomer(unit, sent.customer, 'customer').id;
+  const method = methodOf(request, sent);
+  if (method) checkUsable(method, customerId);
+  const setup = unit.documents.setups.put({
+    id: unit.newId('setup'),
+    provider: unit.slot,
+    metadata: mergeMetadata({}, sent.metadata),
+    wire: sent.payment_method_types === undefined ? {} : { payment_method_types: sent.payment_method_types },
+    createdAt: unit.at,
+    status: method ? 'requires_confirmation' : 'requires_payment_method',
+    usage: sent.usage ?? 'off_session',
+    description: sent.description ?? null,
+    customerId,
+    methodId: method?.id ?? null,
+    failure: null,
+    returnUrl: null,
+    cancellationReason: null,
+  });
+  unit.announce({ kind: 'setup.created', setup });
+  if (sent.confirm !== true) return { object: setupView(setup, unit) };
+  return attempt(request, setup, { ...sent, payment_method: undefined, payment_method_data: undefined });
+};
+
+const methodOf = ({ unit }: StripeRequest, sent: ConfirmFields): Method | undefined => {
+  if (sent.payment_method_data !== undefined) return methodFromData(unit, sent.payment_method_data);
+  return sent.payment_method === undefined ? undefined : findMethod(unit, sent.payment_method, 'payment_method');
+};
+
+const find = ({ unit, id, caller }: StripeRequest, clientSecret: string | undefined): Setup => {
+  const setup = unit.documents.setups.get(unit.slot, id);
+  if (!setup) throw noSuch('setupintent', id, 'intent');
+  if (caller.kind === 'adapter' && clientSecret === undefined) return setup;
+  if (clientSecret === clientSecretOf(unit, setup.id)) return setup;
+  throw invalidRequest({
+    message: 'The client_secret provided does not match the client_secret associated with the SetupIntent.',
+    param: 'client_secret',
+  });
+};
+
+const read = (request: StripeRequest): Reply => {
+  const schema = z.strictObject({ client_secret: text().optional(), expand: expand.optional() });
+  const { client_secret: secret } = readParameters(request.call, schema);
+  return { object: viewFor(request, find(request, secret)) };
+};
+
+const confirm = (request: StripeRequest): Reply => {
+  const sent = readParameters(request.call, confirmFields);
+  const setup = find(request, sent.client_secret);
+  if (!OPEN.includes(setup.status)) throw unexpectedState(request, setup, 'confirm');
+  return attempt(request, setup, sent);
+};
+
+const attempt = (request: StripeRequest, setup: Setup, sent: ConfirmFields): Reply => {
+  const { unit } = request;
+  const method = methodOf(request, sent) ?? unit.documents.methods.get(unit.slot, setup.methodId ?? '');
+  if (!method) throw unexpectedState(request, setup, 'confirm');
+  checkUsable(method, setup.customerId);
+  const ready = { ...setup, returnUrl: sent.return_url ?? setup.returnUrl };
+  const { setup: after, declined } = attemptSetup(unit, ready, method);
+  if (!declined) return { object: viewFor(request, after) };
+  const error = {
+    ...declineFields(declined.reason),
+    payment_method: methodView(method),
+    setup_intent: viewFor(request, after),
+  };
+  return { answer: errorAnswer(402, error, true) };
+};
+
+const cancel = (request: StripeRequest): Reply => {
+  const { call, unit } = request;
+  const sent = readParameters(call, cancelFields);
+  const setup = find(request, undefined);
+  if (!OPEN.includes(setup.status)) throw unexpectedState(request, setup, 'cancel');
+  const canceled = unit.documents.setups.put({
+    ...setup,
+    status: 'canceled',
+    cancellationReason: sent.cancellation_reason ?? null,
+  });
+  unit.announce({ kind: 'setup.canceled', setup: canceled });
+  return { object: setupView(canceled, unit) };
+};
+
+const viewFor = ({ caller, unit }: StripeRequest, setup: Setup): StripeObject =>
+  caller.kind === 'browser' ? browserView(setupView(setup, unit)) : setupView(setup, unit);
+
+const unexpectedState = ({ unit }: StripeRequest, setup: Setup, action: 'confirm' | 'cancel') =>
+  refusedOperation({
+    code: 'setup_intent_unexpected_state',
+    message:
+      setup.status === 'requires_payment_method'
+        ? "You cannot confirm this SetupIntent because it's missing a payment method."
+        : `You cannot ${action} this SetupIntent because it has a status of ${setup.status}.`,
+    setup_intent: setupView(setup, unit),
+  });

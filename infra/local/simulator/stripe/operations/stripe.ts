@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
+import type { IdKind, Unit } from '../../ledger/unit.ts';
+import type { Answer, Call, Caller, Vendor } from '../../protocol/vendor.ts';
+import type { SlotOptions } from '../../state/options.ts';
+import { errorAnswer, unauthorized } from '../views/errors.ts';
+import { expanded } from '../wire/expand.ts';
+import { formOf } from '../wire/parameters.ts';
+import type { StripeRoute } from '../wire/request.ts';
+import { API_VERSION, stripeWebhooks } from '../wire/webhooks.ts';
+import { catalogRoutes } from './catalog.ts';
+import { chargeRoutes } from './charges.ts';
+import { minorUnits } from './currencies.ts';
+import { customerRoutes } from './customers.ts';
+import { invoiceRoutes } from './invoices.ts';
+import { paymentIntentRoutes } from './payment-intents.ts';
+import { paymentMethodRoutes } from './payment-methods.ts';
+import { setupIntentRoutes } from './setup-intents.ts';
+import { subscriptionRoutes } from './subscriptions.ts';
+
+/** Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
+const ROUTES: readonly StripeRoute[] = [
+  ...paymentIntentRoutes,
+  ...customerRoutes,
+  ...paymentMethodRoutes,
+  ...setupIntentRoutes,
+  ...chargeRoutes,
+  ...catalogRoutes,
+  ...subscriptionRoutes,
+  ...invoiceRoutes,
+];
+
+const DAY_MS = 86_400_000;
+const KEY_MAX = 255;
+
+export const stripe: Vendor = {
+  adapter: 'stripe',
+  webhooks: stripeWebhooks,
+  looksLive: (apiKey) => /^(sk|rk|pk)_live_/.test(apiKey),
+  identify: (call, slots) => identify(call, slots),
+  execute: (call, caller, unit) => execute(call, caller, unit),
+  minorUnits,
+  formatId: (kind, n, tag) => formatId(kind, n, tag),
+  headersOf: (call, requestId) => {
+    const key = call.headers.get('idempotency-key');
+    return {
+      'request-id': requestId,
+      'stripe-version': call.headers.get('stripe-version') ?? API_VERSION,
+      ...(key === null ? {} : { 'idempotency-key': key }),
+    };
+  },
+  serverError: (requestId) =>
+    errorAnswer(
+      500,
+      {
+        type: 'api_error',
+        message: `An unknown error occurred. If you have questions, please mention the request ID (${requestId}).`,
+      },
+      false,
+    ),
+  rateLimited: () => ({
+    ...errorAnswer(
+      429,
+      {
+        type: 'invalid_request_error',
+        code: 'rate_limit',
+        message: 'Request rate limit exceeded. Try again in a moment.',
+      },
+      false,
+    ),
+    headers: { 'retry-after': '1' },
+  }),
+  idempotency: {
+    keyOf: (call) =>
+      call.method === 'POST' ? (call.headers.get('idempotency-key')?.slice(0, KEY_MAX) ?? undefined) : undefined,
+    fingerprintOf: (call) => fingerprintOf(call),
+    keepMs: () => DAY_MS,
+    reused: (key, call, firstPath) =>
+      errorAnswer(400, { type: 'idempotency_error', message: reusedMessage(key, call, firstPath) }, false),
+    inUse: (key) =>
+      errorAnswer(
+        409,
+        {
+          type: 'idempotency_error',
+          code: 'idempotency_key_in_use',
+          message:
+            'There is currently another in-progress request using this Idempotent Key (that probably means you submitted ' +
+            `twice, and the other request is still going through): ${key}. Please try again later.`,
+        },
+        false,
+      ),
+    replayHeaders: (requestId) => ({ 'idempotent-replayed': 'true', 'original-request': requestId }),
+  },
+};
+
+const reusedMessage = (key: string, call: Call, firstPath: string): string =>
+  call.path === firstPath
+    ? 'Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a ' +
+      `key other than '${key}' if you meant to execute a different request.`
+    : `Keys for idempotent requests can only be used for the same endpoint they were first used for ('${call.path}' vs ` +
+      `'${firstPath}'). Try using a key other than '${key}' if you meant to execute a different request.`;
+
+/** The order of the fields does not matter; a hash, since a body may hold a card's number. */
+const fingerprintOf = (call: Call): string => {
+  const fields = [...new URLSearchParams(call.body)].map(([name, value]) => `${name}=${value}`).sort();
+  return createHash('sha256')
+    .update(JSON.stringify([call.method, call.path, fields]))
+    .digest('hex');
+};
+
+const execute = (call: Call, caller: Caller, unit: Unit): Answer => {
+  const found = findRoute(call);
+  if (found === undefined) return unknownUrl(call);
+  if (caller.kind === 'browser' && found.route.browser !== true) {
+    return unauthorized('This API call cannot be made with a publishable API key. Please use a secret API key.');
+  }
+  const reply = found.route.run({ call, caller, unit, id: found.id });
+  if ('answer' in reply) return reply.answer;
+  const paths = formOf(call)['expand'];
+  const object = Array.isArray(paths) ? expanded(reply.object, paths.map(String), unit) : reply.object;
+  return { status: 200, body: JSON.stringify(object), began: true };
+};
+
+const unknownUrl = (call: Call): Answer =>
+  errorAnswer(
+    404,
+    {
+      type: 'invalid_request_error',
+      message: `Unrecognized request URL (${call.method}: ${call.path}). Either Stripe has no such route, or the simulator does not speak it.`,
+    },
+    false,
+  );
+
+/** The first that fits: `search` stands before `:id`. */
+const findRoute = (call: Call): { readonly route: StripeRoute; readonly id: string } | undefined => {
+  const parts = call.path.split('/');
+  for (const route of ROUTES) {
+    if (route.method !== call.method) continue;
+    const pattern = route.path.split('/');
+    if (pattern.length !== parts.length) continue;
+    if (!pattern.every((part, index) => part === ':id' || part === parts[index])) continue;
+    return { route, id: parts[pattern.indexOf(':id')] ?? '' };
+  }
+  return undefined;
+};
+
+const identify = (call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): Caller | Answer => {
+  const key = keyOf(call);
+  if (key === undefined) {
+    return unauthorized(
+      "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').",
+    );
+  }
+  for (const [slot, { apiKey }] of slots) {
+    if (apiKey === '') continue;
+    if (key === apiKey) return { slot, kind: 'adapter' };
+    if (key === apiKey.replace(/^sk_/, 'pk_')) return { slot, kind: 'browser' };
+  }
+  return unauthorized(`Invalid API Key provided: ${key.slice(0, 8)}****`);
+};
+
+/** Bearer, or Basic with the key as user name. */
+const keyOf = (call: Call): string | undefined => {
+  const [scheme = '', value = ''] = (call.headers.get('authorization') ?? '').split(' ');
+  if (scheme.toLowerCase() === 'bearer' && value !== '') return value;
+  if (scheme.toLowerCase() === 'basic') return Buffer.from(value, 'base64').toString('utf8').split(':')[0];
+  return undefined;
+};
+
+const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
+  customer: 'cus_',
+  method: 'pm_1',
+  payment: 'pi_3',
+  charge: 'ch_3',
+  refund: 're_3',
+  setup: 'seti_1',
+  event: 'evt_1',
+  product: 'prod_',
+  price: 'price_1',
+  subscription: 'sub_1',
+  invoice: 'in_1',
+  request: 'req_',
+};
+
+const formatId = (kind: IdKind | 'request', n: number, tag: string): string =>
+  `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`;

@@ -1,0 +1,263 @@
+import * as z from 'zod';
+import type { Price, Subscription } from '../../ledger/billing-documents.ts';
+import { changeSubscription, endSubscription, isLive } from '../../ledger/subscription-end.ts';
+import {
+  type NewSubscription,
+  restartSubscription,
+  resumeSubscription,
+  type Started,
+  startSubscription,
+} from '../../ledger/subscriptions.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { Refused } from '../../protocol/vendor.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
+import { subscriptionView } from '../views/subscription-views.ts';
+import { methodView, type StripeObject } from '../views/views.ts';
+import {
+  anything,
+  choice,
+  clearable,
+  expand,
+  flag,
+  mergeMetadata,
+  metadata,
+  page,
+  readParameters,
+  text,
+  whole,
+} from '../wire/parameters.ts';
+import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { addPrice, priceData } from './catalog.ts';
+import { checkCharge } from './currencies.ts';
+import { checkUsable, findCustomer, findMethod } from './method-data.ts';
+
+/**
+ * Subscriptions of one item, collected automatically. A first charge that is declined leaves nothing: of Stripe's ways to
+ * treat it, this is the one that the simulator knows (`error_if_incomplete`).
+ */
+const PATH = '/v1/subscriptions';
+
+const withView = (run: (request: StripeRequest) => Subscription) => (request: StripeRequest) => ({
+  object: subscriptionView(run(request), request.unit),
+});
+
+export const subscriptionRoutes: readonly StripeRoute[] = [
+  { method: 'POST', path: PATH, run: withView((request) => create(request)) },
+  { method: 'GET', path: PATH, run: (request) => ({ object: list(request) }) },
+  getRoute<Subscription>(`${PATH}/:id`, 'subscription', (unit) => ({
+    collection: unit.documents.subscriptions,
+    view: (subscription) => subscriptionView(subscription, unit),
+  })),
+  { method: 'POST', path: `${PATH}/:id`, run: withView((request) => update(request)) },
+  { method: 'POST', path: `${PATH}/:id/resume`, run: withView((request) => resume(request)) },
+  { method: 'DELETE', path: `${PATH}/:id`, run: withView((request) => cancel(request)) },
+];
+
+const common = {
+  automatic_tax: anything.optional(),
+  billing_mode: anything.optional(),
+  cancel_at_period_end: flag.optional(),
+  collection_method: choice(['charge_automatically']).optional(),
+  default_payment_method: text().optional(),
+  description: clearable(500).optional(),
+  expand: expand.optional(),
+  metadata: metadata.optional(),
+  off_session: flag.optional(),
+  payment_settings: anything.optional(),
+  proration_behavior: choice(['always_invoice', 'create_prorations', 'none']).optional(),
+  trial_settings: z
+    .strictObject({
+      end_behavior: z.strictObject({ missing_payment_method: choice(['cancel', 'create_invoice', 'pause']) }),
+    })
+    .optional(),
+};
+
+const createFields = z.strictObject({
+  ...common,
+  customer: text(),
+  items: z
+    .array(
+      z.strictObject({
+        price: text().optional(),
+        price_data: priceData.optional(),
+        quantity: z.literal('1').optional(),
+      }),
+    )
+    .length(1),
+  payment_behavior: choice(['error_if_incomplete']),
+  trial_end: whole.optional(),
+  trial_period_days: whole.optional(),
+});
+type CreateFields = z.output<typeof createFields>;
+
+const create = ({ call, unit }: StripeRequest): Subscription => {
+  const sent = readParameters(call, createFields);
+  const customerId = findCustomer(unit, sent.customer, 'customer').id;
+  const price = priceFor(unit, sent);
+  // Nothing is charged for a price of nothing; any other obeys the rules of charges.
+  if (price.amount > 0) checkCharge(price.amount, price.currency);
+  const wanted: NewSubscription = {
+    id: unit.newId('subscription'),
+    provider: unit.slot,
+    metadata: mergeMetadata({}, sent.metadata),
+    wire: {},
+    createdAt: unit.at,
+    customerId,
+    methodId:
+      sent.default_payment_method === undefined ? null : ownMethod(unit, sent.default_payment_method, customerId),
+    priceId: price.id,
+    amount: price.amount,
+    currency: price.currency,
+    unit: price.unit,
+    count: price.count,
+    description: sent.description ?? null,
+    trialEnd: trialEndOf(unit, sent),
+    withoutMethod: sent.trial_settings?.end_behavior.missing_payment_method ?? 'create_invoice',
+    cancelAtPeriodEnd: sent.cancel_at_period_end ?? false,
+    canceledAt: sent.cancel_at_period_end ? unit.at : null,
+    endedAt: null,
+    endReason: null,
+    pausedCollection: null,
+  };
+  const subscription = paidFor(startSubscription(unit, wanted, { attempt: attemptOf(call) }));
+  if (subscription.status === 'trialing' || subscription.status === 'active') return subscription;
+  throw invalidRequest({
+    code: 'resource_missing',
+    message:
+      'This customer has no attached payment source or default payment method. Please consider adding a default ' +
+      'payment method.',
+  });
+};
+
+const paidFor = ({ subscription, declined }: Started): Subscription => {
+  if (!declined) return subscription;
+  const error = { ...declineFields(declined.reason), payment_method: methodView(declined.method) };
+  throw new Refused(errorAnswer(402, error, true));
+};
+
+/** The same call, sent again, is the same attempt. */
+const attemptOf = (call: StripeRequest['call']): string => `key:${call.headers.get('idempotency-key') ?? call.path}`;
+
+const priceFor = (unit: Unit, { items }: CreateFields): Price => {
+  const [item] = items;
+  if (item?.price_data) return addPrice(unit, item.price_data, { param: 'items[0][price_data]', metadata: {} });
+  const id = item?.price ?? '';
+  const price = unit.documents.prices.get(unit.slot, id);
+  if (!price) throw noSuch('price', id, 'items[0][price]');
+  return price;
+};
+
+const ownMethod = (unit: Unit, id: string, customerId: string): string => {
+  const method = checkUsable(findMethod(unit, id, 'default_payment_method'), customerId);
+  if (method.customerId === customerId) return method.id;
+  throw invalidRequest({
+    message: `The customer does not have a payment method with the ID ${id}. The payment method must be attached to the customer.`,
+    param: 'default_payment_method',
+  });
+};
+
+const DAY_SECONDS = 86_400;
+
+const trialEndOf = (unit: Unit, sent: CreateFields): number | null => {
+  const now = Math.floor(unit.at / 1_000);
+  const days = sent.trial_period_days;
+  const end = sent.trial_end ?? (days === undefined || days === 0 ? undefined : now + days * DAY_SECONDS);
+  if (end === undefined) return null;
+  if (end > now) return end * 1_000;
+  throw invalidRequest({
+    message: 'Invalid timestamp: must be an integer Unix timestamp in the future.',
+    param: 'trial_end',
+  });
+};
+
+const find = ({ unit, id }: StripeRequest): Subscription => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, id);
+  if (!subscription) throw noSuch('subscription', id, 'id');
+  return subscription;
+};
+
+const updateFields = z.strictObject({
+  ...common,
+  billing_cycle_anchor: z.strictObject({ type: choice(['now', 'unchanged']) }).optional(),
+  pause_collection: z
+    .union([z.literal(''), z.strictObject({ behavior: choice(['keep_as_draft', 'mark_uncollectible', 'void']) })])
+    .optional(),
+  payment_behavior: anything.optional(),
+});
+
+const update = (request: StripeRequest): Subscription => {
+  const { unit, call } = request;
+  const sent = readParameters(call, updateFields);
+  const before = find(request);
+  const others = Object.keys(sent).filter((field) => field !== 'metadata' && field !== 'expand');
+  if (before.status === 'canceled' && others.length > 0) {
+    throw invalidRequest({
+      message: 'A canceled subscription can only update its cancellation_details and metadata.',
+    });
+  }
+  const after: Subscription = {
+    ...before,
+    ...(sent.default_payment_method !== undefined && {
+      methodId: ownMethod(unit, sent.default_payment_method, before.customerId),
+    }),
+    ...(sent.description !== undefined && { description: sent.description }),
+    ...(sent.cancel_at_period_end !== undefined && endOf(unit, before, sent.cancel_at_period_end)),
+    ...(sent.pause_collection !== undefined && {
+      pausedCollection: sent.pause_collection === '' ? null : sent.pause_collection.behavior,
+    }),
+    ...(sent.trial_settings && { withoutMethod: sent.trial_settings.end_behavior.missing_payment_method }),
+    metadata: mergeMetadata(before.metadata, sent.metadata),
+  };
+  if (sent.billing_cycle_anchor?.type === 'now') {
+    return paidFor(restartSubscription(unit, before, after, { attempt: attemptOf(call) }));
+  }
+  return JSON.stringify(after) === JSON.stringify(before) ? before : changeSubscription(unit, before, after);
+};
+
+const endOf = (unit: Unit, before: Subscription, atPeriodEnd: boolean) => ({
+  cancelAtPeriodEnd: atPeriodEnd,
+  canceledAt: atPeriodEnd ? (before.canceledAt ?? unit.at) : null,
+});
+
+const resume = (request: StripeRequest): Subscription => {
+  const { unit, call } = request;
+  readParameters(call, z.strictObject({ billing_cycle_anchor: choice(['now']).optional(), expand: expand.optional() }));
+  const subscription = find(request);
+  if (subscription.status !== 'paused') {
+    throw invalidRequest({ message: `You cannot resume a subscription that is ${subscription.status}.` });
+  }
+  return resumeSubscription(unit, subscription, { attempt: attemptOf(call) }).subscription;
+};
+
+/** A subscription that is over is there to be read, and not to be canceled. */
+const cancel = (request: StripeRequest): Subscription => {
+  const { unit, call, id } = request;
+  const fields = { invoice_now: flag.optional(), prorate: flag.optional(), cancellation_details: anything.optional() };
+  readParameters(call, z.strictObject({ ...fields, expand: expand.optional() }));
+  const subscription = find(request);
+  if (!isLive(subscription)) throw noSuch('subscription', id, 'id');
+  return endSubscription(unit, subscription, 'cancellation_requested');
+};
+
+/** What is over is listed only where it is asked for. */
+const list = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const status = choice(['active', 'all', 'canceled', 'past_due', 'paused', 'trialing']).optional();
+  const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional(), status }));
+  if (sent.customer !== undefined) findCustomer(unit, sent.customer, 'customer');
+  const isWanted = (subscription: Subscription): boolean =>
+    sent.status === undefined ? isLive(subscription) : ['all', subscription.status].includes(sent.status);
+  const { subscriptions } = unit.documents;
+  const listed: typeof subscriptions.list = (slot, listing) => {
+    const found = subscriptions.list(slot, { ...listing, limit: MOST_LISTED }).filter(isWanted);
+    return listing.before === undefined ? found.slice(0, listing.limit) : found.slice(-listing.limit);
+  };
+  return listPage(request, sent, {
+    collection: { ...subscriptions, list: listed },
+    view: (subscription) => subscriptionView(subscription, unit),
+    holder: sent.customer,
+    kind: 'subscription',
+  });
+};
+
+const MOST_LISTED = 100_000;

@@ -1,0 +1,132 @@
+import type { Charge, Method, Refund } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { declineFields } from './errors.ts';
+import { billingView, checksOf, lower, NO_ADDRESS, type StripeObject, seconds } from './views.ts';
+
+export const chargeView = (charge: Charge, unit: Unit): StripeObject => {
+  const method = unit.documents.methods.get(unit.slot, charge.methodId);
+  const failure = charge.failure && declineFields(charge.failure.reason);
+  return {
+    id: charge.id,
+    object: 'charge',
+    amount: charge.amount,
+    amount_captured: charge.amountCaptured,
+    amount_refunded: charge.amountRefunded,
+    application: null,
+    application_fee: null,
+    application_fee_amount: null,
+    balance_transaction: null,
+    billing_details: method ? billingView(method) : { address: NO_ADDRESS, email: null, name: null, phone: null },
+    calculated_statement_descriptor: 'PAYMENTS',
+    captured: charge.captured,
+    created: seconds(charge.createdAt),
+    currency: lower(charge.currency),
+    customer: charge.customerId,
+    description: charge.description,
+    disputed: false,
+    failure_balance_transaction: null,
+    failure_code: failure?.code ?? null,
+    failure_message: failure?.message ?? null,
+    fraud_details: {},
+    livemode: false,
+    metadata: charge.metadata,
+    on_behalf_of: null,
+    outcome: outcomeOf(charge),
+    paid: statusOf(charge) === 'succeeded',
+    payment_intent: charge.paymentId,
+    payment_method: charge.methodId,
+    payment_method_details: method ? detailsOf(method, charge) : null,
+    receipt_email: charge.wire['receipt_email'] ?? null,
+    receipt_number: null,
+    receipt_url: null,
+    refunded: charge.amountRefunded === charge.amount,
+    review: null,
+    shipping: charge.wire['shipping'] ?? null,
+    source_transfer: null,
+    statement_descriptor: charge.wire['statement_descriptor'] ?? null,
+    statement_descriptor_suffix: charge.wire['statement_descriptor_suffix'] ?? null,
+    status: statusOf(charge),
+    transfer_data: null,
+    transfer_group: charge.wire['transfer_group'] ?? null,
+  };
+};
+
+/** Stripe calls money that is only reserved, or was released again, a charge that succeeded but is not captured. */
+const statusOf = (charge: Charge): 'succeeded' | 'pending' | 'failed' => {
+  if (charge.status === 'failed') return 'failed';
+  return charge.status === 'pending' && !charge.reserved ? 'pending' : 'succeeded';
+};
+
+const outcomeOf = (charge: Charge): StripeObject => {
+  const reason = charge.failure && declineFields(charge.failure.reason).decline_code;
+  return {
+    advice_code: null,
+    network_advice_code: null,
+    network_decline_code: null,
+    network_status: reason ? 'declined_by_network' : 'approved_by_network',
+    reason: reason ?? null,
+    risk_level: 'normal',
+    risk_score: 10,
+    seller_message: reason ? 'The bank did not return any further details with this decline.' : 'Payment complete.',
+    type: reason ? 'issuer_declined' : 'authorized',
+  };
+};
+
+const detailsOf = (method: Method, charge: Charge): StripeObject => ({
+  card: {
+    amount_authorized: charge.status === 'failed' ? null : charge.amount,
+    authorization_code: null,
+    brand: method.card.brand,
+    checks: checksOf(method),
+    country: method.card.country,
+    exp_month: method.card.expMonth,
+    exp_year: method.card.expYear,
+    extended_authorization: { status: 'disabled' },
+    fingerprint: method.card.fingerprint,
+    funding: method.card.funding,
+    incremental_authorization: { status: 'unavailable' },
+    installments: null,
+    last4: method.card.last4,
+    mandate: null,
+    multicapture: { status: 'unavailable' },
+    network: method.card.brand,
+    network_token: { used: false },
+    network_transaction_id: null,
+    overcapture: { maximum_amount_capturable: charge.amount, status: 'unavailable' },
+    regulated_status: 'unregulated',
+    three_d_secure: charge.authenticated
+      ? {
+          authentication_flow: 'challenge',
+          electronic_commerce_indicator: '05',
+          exemption_indicator: null,
+          result: 'authenticated',
+          result_reason: null,
+          transaction_id: null,
+          version: '2.2.0',
+        }
+      : null,
+    wallet: null,
+  },
+  type: 'card',
+});
+
+export const refundView = (refund: Refund): StripeObject => ({
+  id: refund.id,
+  object: 'refund',
+  amount: refund.amount,
+  balance_transaction: null,
+  charge: refund.chargeId,
+  created: seconds(refund.createdAt),
+  currency: lower(refund.currency),
+  destination_details: {
+    card: { reference_status: 'pending', reference_type: 'acquirer_reference_number', type: 'refund' },
+    type: 'card',
+  },
+  metadata: refund.metadata,
+  payment_intent: refund.paymentId,
+  reason: refund.reason,
+  receipt_number: null,
+  source_transfer_reversal: null,
+  status: 'succeeded',
+  transfer_reversal: null,
+});

@@ -1,0 +1,155 @@
+import type { Price, Subscription } from '../../ledger/billing-documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { lower, type StripeObject, seconds } from './views.ts';
+
+/** In the shape of the newest version: the period stands on the item. */
+export const orNull = (at: number | null): number | null => (at === null ? null : seconds(at));
+
+export const subscriptionView = (subscription: Subscription, unit: Unit): StripeObject => ({
+  id: subscription.id,
+  object: 'subscription',
+  application: null,
+  application_fee_percent: null,
+  automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+  billing_cycle_anchor: seconds(subscription.anchor),
+  billing_cycle_anchor_config: null,
+  billing_mode: { flexible: null, type: 'classic' },
+  billing_schedules: [],
+  billing_thresholds: null,
+  cancel_at: subscription.cancelAtPeriodEnd ? seconds(subscription.periodEnd) : null,
+  cancel_at_period_end: subscription.cancelAtPeriodEnd,
+  canceled_at: orNull(subscription.canceledAt),
+  cancellation_details: {
+    comment: null,
+    feedback: null,
+    reason: subscription.endReason ?? (subscription.cancelAtPeriodEnd ? 'cancellation_requested' : null),
+  },
+  collection_method: 'charge_automatically',
+  created: seconds(subscription.createdAt),
+  currency: lower(subscription.currency),
+  customer: subscription.customerId,
+  customer_account: null,
+  days_until_due: null,
+  default_payment_method: subscription.methodId,
+  default_source: null,
+  default_tax_rates: [],
+  description: subscription.description,
+  discounts: [],
+  ended_at: orNull(subscription.endedAt),
+  invoice_settings: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: { type: 'self' },
+  },
+  items: {
+    object: 'list',
+    data: [itemView(subscription, unit)],
+    has_more: false,
+    url: `/v1/subscription_items?subscription=${subscription.id}`,
+  },
+  latest_invoice: subscription.latestInvoiceId,
+  livemode: false,
+  managed_payments: null,
+  metadata: subscription.metadata,
+  next_pending_invoice_item_invoice: null,
+  on_behalf_of: null,
+  pause_collection:
+    subscription.pausedCollection === null ? null : { behavior: subscription.pausedCollection, resumes_at: null },
+  payment_settings: {
+    payment_method_options: null,
+    payment_method_types: null,
+    save_default_payment_method: 'off',
+  },
+  pending_invoice_item_interval: null,
+  pending_setup_intent: null,
+  pending_update: null,
+  schedule: null,
+  start_date: seconds(subscription.createdAt),
+  status: subscription.status,
+  test_clock: null,
+  transfer_data: null,
+  trial_end: orNull(subscription.trialEnd),
+  trial_settings: { end_behavior: { missing_payment_method: subscription.withoutMethod } },
+  trial_start: orNull(subscription.trialStart),
+});
+
+/** A subscription has one item, and an invoice one line: their ids follow. */
+export const itemIdOf = ({ id }: Subscription): string => id.replace(/^sub_/, 'si_');
+
+const itemView = (subscription: Subscription, unit: Unit): StripeObject => {
+  const price = priceOf(subscription, unit);
+  return {
+    id: itemIdOf(subscription),
+    object: 'subscription_item',
+    billing_thresholds: null,
+    created: seconds(subscription.createdAt),
+    current_period_end: seconds(subscription.periodEnd),
+    current_period_start: seconds(subscription.periodStart),
+    discounts: [],
+    metadata: {},
+    plan: planView(price),
+    price: priceView(price),
+    quantity: 1,
+    subscription: subscription.id,
+    tax_rates: [],
+  };
+};
+
+export const priceOf = ({ id, priceId }: Subscription, unit: Unit): Price => {
+  const price = unit.documents.prices.get(unit.slot, priceId);
+  if (!price) throw new Error(`Subscription ${id} has no price`);
+  return price;
+};
+
+export const priceView = (price: Price): StripeObject => ({
+  id: price.id,
+  object: 'price',
+  active: true,
+  billing_scheme: 'per_unit',
+  created: seconds(price.createdAt),
+  currency: lower(price.currency),
+  custom_unit_amount: null,
+  livemode: false,
+  lookup_key: null,
+  metadata: price.metadata,
+  nickname: null,
+  product: price.productId,
+  recurring: {
+    interval: price.unit,
+    interval_count: price.count,
+    meter: null,
+    trial_period_days: null,
+    usage_type: 'licensed',
+  },
+  tax_behavior: 'unspecified',
+  tiers_mode: null,
+  transform_quantity: null,
+  type: 'recurring',
+  unit_amount: price.amount,
+  unit_amount_decimal: String(price.amount),
+});
+
+/** The older form of a price, which items still show beside it. */
+const planView = (price: Price): StripeObject => ({
+  id: price.id,
+  object: 'plan',
+  active: true,
+  amount: price.amount,
+  amount_decimal: String(price.amount),
+  billing_scheme: 'per_unit',
+  created: seconds(price.createdAt),
+  currency: lower(price.currency),
+  interval: price.unit,
+  interval_count: price.count,
+  livemode: false,
+  metadata: price.metadata,
+  meter: null,
+  nickname: null,
+  product: price.productId,
+  tiers_mode: null,
+  transform_usage: null,
+  trial_period_days: null,
+  usage_type: 'licensed',
+});

@@ -1,0 +1,84 @@
+import type { Customer, Method } from '../../ledger/documents.ts';
+
+/** The ledger in Stripe's own objects. Other objects appear by their id; `expand` puts them in place. */
+export type StripeObject = { readonly [field: string]: unknown };
+
+export const seconds = (at: number): number => Math.floor(at / 1_000);
+export const lower = (currency: string): string => currency.toLowerCase();
+export const NO_ADDRESS = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
+
+export const customerView = (customer: Customer): StripeObject =>
+  customer.deleted
+    ? { id: customer.id, object: 'customer', deleted: true }
+    : {
+        id: customer.id,
+        object: 'customer',
+        address: customer.address && { ...NO_ADDRESS, ...customer.address },
+        balance: 0,
+        created: seconds(customer.createdAt),
+        currency: null,
+        default_source: null,
+        delinquent: false,
+        description: customer.description,
+        discount: null,
+        email: customer.email,
+        invoice_prefix: customer.id.slice(-8).toUpperCase(),
+        invoice_settings: {
+          custom_fields: null,
+          default_payment_method: customer.defaultMethodId,
+          footer: null,
+          rendering_options: null,
+        },
+        livemode: false,
+        metadata: customer.metadata,
+        name: customer.name,
+        next_invoice_sequence: 1,
+        phone: customer.phone,
+        preferred_locales: customer.wire['preferred_locales'] ?? [],
+        shipping: customer.wire['shipping'] ?? null,
+        tax_exempt: customer.wire['tax_exempt'] ?? 'none',
+        test_clock: null,
+      };
+
+export const methodView = (method: Method): StripeObject => ({
+  id: method.id,
+  object: 'payment_method',
+  allow_redisplay: method.wire['allow_redisplay'] ?? 'unspecified',
+  billing_details: billingView(method),
+  card: {
+    brand: method.card.brand,
+    checks: checksOf(method),
+    country: method.card.country,
+    display_brand: method.card.brand,
+    exp_month: method.card.expMonth,
+    exp_year: method.card.expYear,
+    fingerprint: method.card.fingerprint,
+    funding: method.card.funding,
+    generated_from: null,
+    last4: method.card.last4,
+    networks: { available: [method.card.brand], preferred: null },
+    regulated_status: 'unregulated',
+    three_d_secure_usage: { supported: true },
+    wallet: null,
+  },
+  created: seconds(method.createdAt),
+  customer: method.customerId,
+  customer_account: null,
+  livemode: false,
+  metadata: method.metadata,
+  type: 'card',
+});
+
+export const billingView = (method: Method): StripeObject => ({
+  address: { ...NO_ADDRESS, ...method.billing.address },
+  email: method.billing.email,
+  name: method.billing.name,
+  phone: method.billing.phone,
+  tax_id: null,
+});
+
+export const checksOf = (method: Method): StripeObject => ({
+  address_line1_check: method.billing.address?.['line1'] ? 'pass' : null,
+  address_postal_code_check: method.billing.address?.['postal_code'] ? 'pass' : null,
+  cvc_check: method.behaviour.kind === 'declines' && method.behaviour.reason === 'incorrect_cvc' ? 'fail' : 'pass',
+});

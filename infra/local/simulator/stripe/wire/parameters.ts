@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import type { Call } from '../../protocol/vendor.ts';
+import { invalidRequest } from '../views/errors.ts';
+import { type Form, type FormValue, parseForm } from './form.ts';
+
+/** What the fields of Stripe's forms may hold, and Stripe's words for what they may not. */
+const LONG = 5_000;
+
+const problem = (code: string, message: (input: unknown) => string) => ({
+  error: (issue: { readonly input?: unknown }) => message(issue.input),
+  params: { code },
+});
+
+/** A text that, once set, cannot be unset. */
+export const text = (max = LONG) => z.string().min(1).max(max);
+/** A text that an empty string unsets. */
+export const clearable = (max = LONG) =>
+  z
+    .string()
+    .max(max)
+    .transform((value) => (value === '' ? null : value));
+
+export const whole = z
+  .string()
+  .refine(
+    (value) => /^-?\d{1,15}$/.test(value),
+    problem('parameter_invalid_integer', (input) => `Invalid integer: ${input}`),
+  )
+  .transform(Number);
+
+export const flag = z
+  .string()
+  .refine(
+    (value) => value === 'true' || value === 'false',
+    problem('', (input) => `Invalid boolean: ${input}`),
+  )
+  .transform((value) => value === 'true');
+
+export const choice = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values);
+
+/** An empty value deletes its key, an empty string all keys. */
+export const metadata = z.union([z.literal(''), z.record(z.string().min(1).max(40), z.string().max(500))]);
+export const expand = z.array(z.string().max(200)).max(20);
+
+/** Accepted, kept nowhere: fields that change nothing here. */
+export const anything: z.ZodType<FormValue> = z.lazy(() =>
+  z.union([z.string(), z.array(anything), z.record(z.string(), anything)]),
+);
+
+export const address = z.strictObject({
+  city: clearable().optional(),
+  country: clearable().optional(),
+  line1: clearable().optional(),
+  line2: clearable().optional(),
+  postal_code: clearable().optional(),
+  state: clearable().optional(),
+});
+
+export const page = {
+  limit: whole.optional(),
+  starting_after: text().optional(),
+  ending_before: text().optional(),
+  expand: expand.optional(),
+};
+
+/** @throws Refused with Stripe's error of the first problem. */
+export const readParameters = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+  const form = formOf(call);
+  const parsed = schema.safeParse(form);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw refusalOf(form, issue);
+};
+
+export const formOf = (call: Call): Form => ({
+  ...parseForm(call.query),
+  ...(call.method === 'POST' ? parseForm(new URLSearchParams(call.body)) : {}),
+});
+
+/** Applies what was sent to what is kept. */
+export const mergeMetadata = (
+  kept: Readonly<Record<string, string>>,
+  sent: z.output<typeof metadata> | undefined,
+): Record<string, string> => {
+  if (sent === undefined) return { ...kept };
+  if (sent === '') return {};
+  return Object.fromEntries(Object.entries({ ...kept, ...sent }).filter(([, value]) => value !== ''));
+};
+
+const nameOf = (path: readonly PropertyKey[]): string => {
+  const [first = '', ...rest] = path.map(String);
+  return first + rest.map((part) => `[${part}]`).join('');
+};
+
+const refusalOf = (form: Form, issue: z.core.$ZodIssue | undefined) => {
+  if (issue === undefined) return invalidRequest({ message: 'Invalid request.' });
+  const param = nameOf(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const unknown = nameOf([...issue.path, issue.keys[0] ?? '']);
+    return invalidRequest({
+      code: 'parameter_unknown',
+      message: `Received unknown parameter: ${unknown}`,
+      param: unknown,
+    });
+  }
+  const given = valueAt(form, issue.path);
+  if (given === undefined) {
+    return invalidRequest({ code: 'parameter_missing', message: `Missing required param: ${param}.`, param });
+  }
+  if (given === '') {
+    return invalidRequest({
+      code: 'parameter_invalid_empty',
+      message:
+        `You passed an empty string for '${param}'. We assume empty values are an attempt to unset a field; ` +
+        `however '${param}' cannot be unset. You should remove '${param}' from your request or supply a non-empty value.`,
+      param,
+    });
+  }
+  const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : '';
+  return invalidRequest({ ...(code === '' ? {} : { code }), message: messageOf(issue, param, given), param });
+};
+
+const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {
+  if (issue.code === 'custom') return issue.message;
+  if (issue.code === 'too_big' && typeof given === 'string') {
+    return `Invalid string: ${given.slice(0, 5)}…; must be at most ${issue.maximum} characters`;
+  }
+  if (issue.code === 'invalid_value') return `Invalid ${param}: must be one of ${issue.values.map(String).join(', ')}`;
+  return `Invalid ${param}`;
+};
+
+const valueAt = (form: Form, path: readonly PropertyKey[]): FormValue | undefined => {
+  let value: FormValue | undefined = form;
+  for (const key of path) {
+    if (typeof value !== 'object') return undefined;
+    value = Array.isArray(value) ? value[Number(key)] : Object.entries(value).find(([name]) => name === key)?.[1];
+  }
+  return value;
+};

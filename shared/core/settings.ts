@@ -1,0 +1,235 @@
+import * as z from 'zod';
+
+/**
+ * Every setting of the service, parsed once by this schema: by a function at its cold start, by the CDK app at
+ * deployment and by the local host at its start. An empty secret closes what needs it.
+ */
+/** Kinds of settings; an empty variable counts as one that is not there. */
+export const textSetting = z.string().trim().default('');
+export const booleanSetting = (fallback: boolean) =>
+  z
+    .enum(['true', 'false', ''])
+    .default('')
+    .transform((value) => (value === '' ? fallback : value === 'true'));
+export const listSetting = z
+  .string()
+  .default('')
+  .transform((value) =>
+    value
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  );
+export const integerSetting = (fallback: number, min: number, max: number) =>
+  z.preprocess((value) => (value === '' || value === undefined ? fallback : Number(value)), z.int().min(min).max(max));
+const MAX_DAYS = 365;
+/** Ascending whole days, separated by commas. */
+const days = (fallback: readonly number[]) =>
+  listSetting
+    .transform((parts) => (parts.length === 0 ? [...fallback] : parts.map(Number)))
+    .pipe(
+      z
+        .array(z.int().min(1).max(MAX_DAYS))
+        .refine((each) => each.every((day, index) => index === 0 || day > (each[index - 1] ?? 0)), 'must ascend'),
+    );
+/** Prefix of every route, without a slash at its end. */
+export const prefix = z
+  .string()
+  .default('')
+  .refine((value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'a path like /payments-api is wanted')
+  .transform((value) => value.replace(/\/$/, ''));
+const link = z.union([z.literal(''), z.url()]).default('');
+
+export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
+export type ProviderSlot = (typeof PROVIDER_SLOTS)[number];
+const LETTERS = ['A', 'B', 'C', 'D'] as const;
+type Letter = (typeof LETTERS)[number];
+
+export const ADAPTERS = ['stripe', 'paypal', 'square', 'braintree'] as const;
+export type AdapterName = (typeof ADAPTERS)[number];
+
+export const slotFields = {
+  ADAPTER: z
+    .enum(['', ...ADAPTERS])
+    .default('')
+    .describe('the adapter of the slot; empty: the slot is closed'),
+  BASE_URL: link.describe('where the adapter calls; empty: the live provider'),
+  SUBSCRIPTIONS: z
+    .enum(['', 'native', 'service'])
+    .default('')
+    .describe(
+      'who bills new subscriptions: native, the provider, or service; empty: the adapter says; those that there are stay with whoever bills them',
+    ),
+  SECRET_ARN: textSetting,
+  API_KEY: textSetting.describe('Stripe: the secret key'),
+  WEBHOOK_SECRET: textSetting.describe('Stripe: the signing secret of the webhook endpoint'),
+  CLIENT_ID: textSetting.describe('PayPal: the app'),
+  CLIENT_SECRET: textSetting.describe('PayPal: its secret'),
+  WEBHOOK_ID: textSetting.describe('PayPal: the id of the webhook that was registered'),
+  ACCESS_TOKEN: textSetting.describe('Square: the access token'),
+  LOCATION_ID: textSetting.describe('Square: the location that sells'),
+  SIGNATURE_KEY: textSetting.describe('Square: the signature key of the webhook subscription'),
+  NOTIFICATION_URL: listSetting.describe('Square: the URLs that are registered there, letter by letter'),
+  MERCHANT_ID: textSetting.describe('Braintree: the merchant'),
+  PUBLIC_KEY: textSetting.describe('Braintree: the public key'),
+  PRIVATE_KEY: textSetting.describe('Braintree: the private key'),
+};
+const slotSchema = z.object(slotFields);
+export type SlotSettings = z.infer<typeof slotSchema>;
+
+/** Functions that call a provider have at least 20 s: 5 s are left to record the outcome and to answer. */
+export const PROVIDER_FUNCTION_SECONDS = 20;
+const AROUND_A_PROVIDER_CALL_MS = 5_000;
+const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
+
+export const serviceSettings = z.object({
+  STAGE: z
+    .enum(['local', 'dev', 'staging', 'prod'])
+    .default('local')
+    .describe('which installation it is (deployed: dev by default); prod refuses what only tests may do'),
+  PUBLIC_BASE_URL: link.describe(
+    "the service's root as callers see it, with its prefix; empty when deployed: follows from the custom domain or the API",
+  ),
+  BASE_PATH: prefix.describe(
+    'prefix of every route, such as /pay: of the local host, and deployed under the custom domain alone',
+  ),
+  ALLOWED_ORIGINS: listSetting.describe('origins that browsers may call from'),
+  IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
+  IDENTITY_JWKS_URI: link.describe('keys of bearer tokens that are JWTs; empty: none is taken'),
+  IDENTITY_ISSUER: textSetting.describe('their issuer'),
+  IDENTITY_AUDIENCE: textSetting.describe('the audience that each of them must name; empty: any is taken'),
+  ADMIN_USER_IDS: listSetting.describe('users who are platform admins besides those whose session says so'),
+  PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
+    'deadline of a call to a provider; at least 5 s less than the time-out of every function that makes one',
+  ),
+  GUEST_TOKEN_SECRET: listSetting.describe(
+    'signs guest tokens; the first signs, all are accepted, so that it can be changed; empty: no guest tokens',
+  ),
+  GUEST_TOKEN_SECRET_ARN: textSetting,
+  GUEST_TOKEN_TTL_SECONDS: integerSetting(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
+  GUEST_EMAIL_LIST: z
+    .enum(['minimal', 'full', 'token'])
+    .default('minimal')
+    .describe('what the lists by guest e-mail show: few fields, all, or nothing without a token'),
+  ALLOW_RAW_CARDS: booleanSetting(false).describe('raw card fields on payment methods; never in prod'),
+  ALLOW_QUERY_SESSION: booleanSetting(true).describe('the credential session_id in the query'),
+  RATE_LIMITS: z
+    .enum(['on', 'off', ''])
+    .default('')
+    .transform((value) => value !== 'off')
+    .describe('off for load and matrix tests; never in prod'),
+  DUNNING_DAYS: days([1, 3, 7, 14]).describe(
+    'days after the first failure of a renewal on which it is tried again, ascending',
+  ),
+  DUNNING_FINAL_ACTION: z
+    .enum(['cancel', 'pause', ''])
+    .default('')
+    .transform((value) => value || 'cancel')
+    .describe('what becomes of a subscription when they are used up'),
+  CUSTOMER_DELETE_HISTORY: booleanSetting(false).describe(
+    'deleting a customer deletes its payments and subscriptions too',
+  ),
+  EXTERNAL_WEBHOOK_MAX_RETRIES: integerSetting(3, 0, 999).describe('tries after the first'),
+  EXTERNAL_WEBHOOK_RETRY_DELAY: integerSetting(5_000, 0, 43_000_000).describe(
+    'milliseconds before the first retry, twice as long each time, in whole seconds; 12 h at most',
+  ),
+  EXTERNAL_WEBHOOK_TIMEOUT: integerSetting(10_000, 100, 60_000).describe(
+    "milliseconds for one POST, from the name's resolution to the answer's body",
+  ),
+  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: booleanSetting(false).describe('lifts https and public addresses'),
+  WEBHOOKS_SECRET_ARN: textSetting,
+  TABLE_NAME: z.string().default('payments'),
+  EVENT_BUS_NAME: z.string().default('payments'),
+});
+
+export type Settings = z.infer<typeof serviceSettings> & {
+  readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
+  /** Queue URLs by queue name (QUEUE_URL_APPLY_PROVIDER_EVENT …). */
+  readonly queueUrls: Readonly<Record<string, string>>;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Thrown with one line a mistake. */
+export class SettingsError extends Error {
+  readonly mistakes: readonly string[];
+  constructor(mistakes: readonly string[]) {
+    super(mistakes.join('\n'));
+    this.name = 'SettingsError';
+    this.mistakes = mistakes;
+  }
+}
+
+const slotEnvironment = (env: Environment, letter: Letter): Record<string, string | undefined> => ({
+  ADAPTER: env[`PROVIDER_${letter}`],
+  ...Object.fromEntries(
+    Object.keys(slotFields)
+      .filter((field) => field !== 'ADAPTER')
+      .map((field) => [field, env[`PROVIDER_${letter}_${field}`]]),
+  ),
+});
+
+/** @throws SettingsError naming every mistake, one line each. */
+export const parseSettings = (env: Environment): Settings => {
+  const mistakes: string[] = [];
+  const base = serviceSettings.safeParse(env);
+  for (const issue of base.error?.issues ?? []) mistakes.push(`${issue.path.join('.')}: ${issue.message}`);
+  const slots = LETTERS.map((letter) => {
+    const parsed = slotSchema.safeParse(slotEnvironment(env, letter));
+    for (const issue of parsed.error?.issues ?? []) {
+      const field = issue.path.join('.');
+      mistakes.push(`PROVIDER_${letter}${field === 'ADAPTER' ? '' : `_${field}`}: ${issue.message}`);
+    }
+    return parsed.data;
+  });
+  mistakes.push(...productionMistakes(env));
+  if (base.data) mistakes.push(...retryMistakes(base.data));
+  const [a, b, c, d] = slots;
+  if (mistakes.length > 0 || !base.data || !a || !b || !c || !d) throw new SettingsError(mistakes);
+  const queueUrls = Object.fromEntries(
+    Object.entries(env)
+      .filter(([name, value]) => name.startsWith('QUEUE_URL_') && value)
+      .map(([name, value]) => [name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-'), value ?? '']),
+  );
+  return { ...base.data, slots: { provider_a: a, provider_b: b, provider_c: c, provider_d: d }, queueUrls };
+};
+
+/** An HMAC key shorter than its hash can be guessed from one token. */
+const GUEST_SECRET_CHARACTERS = 32;
+export const isWeakGuestSecret = (secret: string): boolean => secret.length < GUEST_SECRET_CHARACTERS;
+export const WEAK_GUEST_SECRET = `must have at least ${GUEST_SECRET_CHARACTERS} characters in prod`;
+
+const PRODUCTION_LINKS: readonly string[] = [
+  'PUBLIC_BASE_URL',
+  'IDENTITY_URL',
+  'IDENTITY_JWKS_URI',
+  ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
+];
+
+/** What only tests may do. Reads the environment itself, so that another mistake hides none of these. */
+const productionMistakes = (env: Environment): readonly string[] => {
+  if (env['STAGE'] !== 'prod') return [];
+  const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';
+  const plain = PRODUCTION_LINKS.filter((name) => isPlain(env[name] ?? ''));
+  return [
+    ...plain.map((name) => `${name}: must begin with https:// in prod`),
+    ...(listSetting.parse(env['GUEST_TOKEN_SECRET']).some(isWeakGuestSecret)
+      ? [`GUEST_TOKEN_SECRET: ${WEAK_GUEST_SECRET}`]
+      : []),
+    ...(env['RATE_LIMITS'] === 'off' ? ['RATE_LIMITS: must be on in prod'] : []),
+    ...(env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true'
+      ? ['EXTERNAL_WEBHOOK_ALLOW_PRIVATE: must not be true in prod']
+      : []),
+  ];
+};
+
+/** SQS hides a message for 12 hours at most; a little of that is the attempt's own. */
+const LONGEST_DELAY_MS = 43_000_000;
+
+const retryMistakes = (settings: z.infer<typeof serviceSettings>): readonly string[] => {
+  const { EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs, EXTERNAL_WEBHOOK_MAX_RETRIES: retries } = settings;
+  if (delayMs * 2 ** (retries - 1) <= LONGEST_DELAY_MS) return [];
+  return [
+    'EXTERNAL_WEBHOOK_RETRY_DELAY: doubled at each of EXTERNAL_WEBHOOK_MAX_RETRIES it exceeds the 12 hours of SQS',
+  ];
+};

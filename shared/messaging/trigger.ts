@@ -1,0 +1,69 @@
+import type { QueueName, Right } from '../core/rights.ts';
+import type { Settings } from '../core/settings.ts';
+import { SECOND } from '../core/time.ts';
+
+interface TriggerBase {
+  /** `workers.run-due` is the entry functions/workers/run-due.ts, export `handler`. */
+  readonly id: string;
+  readonly summary: string;
+  readonly uses: readonly Right[];
+  readonly timeoutSeconds: number;
+  readonly memoryMb: 256 | 512;
+  /** What is lost for the business while this does not work: the text of its alarm. */
+  readonly impact: string;
+}
+
+/** Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), in order, ten tries. */
+export interface StreamTrigger extends TriggerBase {
+  readonly kind: 'stream';
+  readonly sortKeys: readonly string[];
+  readonly batchSize: number;
+}
+
+type BusValues = readonly (string | { readonly prefix: string })[];
+interface BusFields {
+  readonly [name: string]: BusValues | BusFields;
+}
+
+/** An EventBridge pattern: exact values or {prefix}. */
+export interface BusPattern {
+  readonly source?: readonly string[];
+  readonly 'detail-type'?: BusValues;
+  readonly detail?: BusFields;
+}
+
+/** Takes messages from a queue, which bus rules may feed; a failed message comes back, then goes to the DLQ. */
+export interface QueueTrigger extends TriggerBase {
+  readonly kind: 'queue';
+  readonly queue: QueueName;
+  readonly rules: readonly { readonly name: string; readonly pattern: BusPattern }[];
+  readonly batchSize: number;
+  readonly maxConcurrency: number;
+  readonly visibilitySeconds: number;
+  /** Receives before a message goes to the dead-letter queue. */
+  readonly maxReceives: number;
+}
+
+export interface ScheduleTrigger extends TriggerBase {
+  readonly kind: 'schedule';
+  readonly everyMinutes: number;
+}
+
+export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
+
+export type OperatedSettings = Pick<Settings, 'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT'>;
+
+/** What an attempt needs beside the target's own time. */
+const AROUND_A_POST_SECONDS = 10;
+
+/** The triggers as the operator's settings have them: how often a webhook is tried, and how long a try may take. */
+export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
+  triggers.map((trigger) =>
+    trigger.kind === 'queue' && trigger.queue === 'webhook-delivery'
+      ? {
+          ...trigger,
+          maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
+          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND) + AROUND_A_POST_SECONDS,
+        }
+      : trigger,
+  );

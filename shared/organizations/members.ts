@@ -1,0 +1,94 @@
+import { DomainError, notFound } from '../core/errors.ts';
+import { iso } from '../core/time.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Identity } from '../identity/identity.ts';
+import {
+  type Member,
+  memberView,
+  newMember,
+  type Organization,
+  requireAssignable,
+  requireChangeable,
+  userIdOf,
+} from './organization.ts';
+import type { AddMemberBody, ChangeRoleBody } from './requests.ts';
+import { memberStore, type StoreDeps } from './store.ts';
+
+/** Adds the user with that e-mail address. */
+export const addMember = async (
+  deps: StoreDeps & { readonly identity: Pick<Identity, 'userByEmail'> },
+  { record, body, idempotency }: ApiRequest<unknown, unknown, AddMemberBody, Organization>,
+): Promise<Reply> => {
+  requireAssignable(body.role);
+  const user = await deps.identity.userByEmail(body.email);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  const wanted = { organizationId: record.id, userId: user.id, role: body.role };
+  const member = { ...newMember(wanted, iso(deps.now())), addedUnder: idempotency?.scope };
+  const standing = await memberStore(deps).add(member);
+  // What stands there may be this very request's, which was stopped before it could answer.
+  const isOurs = idempotency !== undefined && standing?.addedUnder === idempotency.scope;
+  if (standing && !isOurs) throw new DomainError('ALREADY_MEMBER');
+  return { data: memberView(standing ?? member), message: 'The member was added' };
+};
+
+interface MemberPath {
+  readonly memberId: string;
+}
+
+/** Gives a member another role; the last change wins. */
+export const changeRole = async (
+  deps: StoreDeps,
+  { record, params, body, caller }: ApiRequest<MemberPath, unknown, ChangeRoleBody, Organization>,
+): Promise<Reply> => {
+  requireAssignable(body.role);
+  const store = memberStore(deps);
+  const changed = await untilItHolds(async () => {
+    const member = await store.load(record.id, params.memberId);
+    if (!member) throw notFound('member');
+    requireChangeable(member, userIdOf(caller));
+    return member.role === body.role ? member : store.changeRole(member, body.role);
+  });
+  return { data: memberView(changed), message: 'The role was changed' };
+};
+
+export const removeMember = async (
+  deps: StoreDeps,
+  { record, params, caller }: ApiRequest<MemberPath, unknown, unknown, Organization>,
+): Promise<Reply> => {
+  const store = memberStore(deps);
+  await untilItHolds(async () => {
+    const member = await store.load(record.id, params.memberId);
+    if (!member) throw notFound('member');
+    requireChangeable(member, userIdOf(caller));
+    return gone(await store.remove(member), member);
+  });
+  return { data: undefined, message: 'The member was removed' };
+};
+
+export const leaveOrganization = async (
+  deps: StoreDeps,
+  { record, caller }: ApiRequest<unknown, unknown, unknown, Organization>,
+): Promise<Reply> => {
+  const store = memberStore(deps);
+  const left = await untilItHolds(async () => {
+    const member = await store.loadOf(record.id, userIdOf(caller));
+    if (!member) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
+    if (member.role === 'owner') throw new DomainError('OWNER_CANNOT_LEAVE');
+    return gone(await store.remove(member), member);
+  });
+  return { data: { organization_id: left.organizationId }, message: 'You have left the organization' };
+};
+
+const gone = (removed: boolean, member: Member): Member | undefined => (removed ? member : undefined);
+
+const TRIES = 10;
+
+/** Reads and writes again while somebody else changes the same membership in between. */
+const untilItHolds = async <T>(change: () => Promise<T | undefined>): Promise<T> => {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const changed = await change();
+    if (changed !== undefined) return changed;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};

@@ -1,0 +1,138 @@
+import { ownerOfRecord } from '../../access/owner.ts';
+import { addressShape } from '../../addresses/address.ts';
+import { derivedId } from '../../core/ids.ts';
+import { iso } from '../../core/time.ts';
+import { type Customer, customerShape } from '../../customers/customer.ts';
+import { organizationRecord } from '../../organizations/organization.ts';
+import { addressUseSteps } from '../../payment-methods/address-use.ts';
+import { storedMethodFields } from '../../payment-methods/create.ts';
+import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
+import type { ProviderMethod } from '../../providers/port/provider.ts';
+import type { Providers } from '../../providers/registry/registry.ts';
+import { aliasStep, findAlias } from '../../table/alias.ts';
+import { ownerKeyOf } from '../../table/defaults.ts';
+import type { Owner } from '../../table/keys.ts';
+import { recordStore } from '../../table/record-store.ts';
+import type { Table } from '../../table/table.ts';
+import { isVisiblePayment, type VisiblePayment, wantsMethodSaved } from '../record/payment.ts';
+import { type PaymentStore, paymentStore } from '../record/store.ts';
+import { providerReference } from '../record/versions.ts';
+
+interface SaveDeps {
+  readonly table: Table;
+  readonly providers: Providers;
+  readonly now: () => number;
+}
+
+/**
+ * Saves the method of a succeeded payment that asked for it (setup_future_usage). Its id follows from the payment's, so
+ * it is one method however often the success is reported; what stops half-way is finished by the payment's appointment.
+ * A method that its provider will not keep (a bank account, say) is given up; the payment is made all the same.
+ */
+export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
+  if (!wantsMethodSaved(payment)) return payment;
+  const owner = ownerOfRecord(payment);
+  if (!owner) return payment;
+  const store = paymentStore(deps.table, deps.now);
+  if (await isGone(deps.table, owner)) return giveUp(store, payment);
+  const customer = await customerOf(deps, payment, owner);
+  if (!customer) return giveUp(store, payment);
+  const customerId = customer.providerCustomerId;
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const idempotencyKey = `${payment.id}:keep`;
+  const kept = await provider.keepMethod({ ...providerReference(payment), customerId, idempotencyKey });
+  if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;
+  if (kept.kind !== 'done' || kept.value.customerId !== customerId) return giveUp(store, payment);
+  const known = await knownMethod(deps, payment, kept.value);
+  if (known && !isOf(known, owner)) return giveUp(store, payment);
+  const method = known ?? (await save(deps, await newMethod(deps, { payment, kept: kept.value, customer })));
+  const next = {
+    ...payment,
+    paymentMethodId: method.id,
+    methodRef: method.providerMethodId,
+    cause: 'update' as const,
+    version: payment.version + 1,
+    updatedAt: iso(deps.now()),
+  };
+  const committed = await store.commit(payment, next);
+  const stands = committed.ok ? next : committed.found;
+  return stands && isVisiblePayment(stands) ? stands : payment;
+};
+
+const giveUp = async (store: PaymentStore, payment: VisiblePayment): Promise<VisiblePayment> => {
+  await store.giveUpMethod(payment);
+  return { ...payment, methodNotKept: true };
+};
+
+/** What belonged to a deleted organization is removed; nothing is added to it. */
+const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
+  if (owner.kind !== 'organization') return false;
+  const item = await table.get(organizationRecord.key(owner.organizationId));
+  return !item || organizationRecord.parse(item) === undefined;
+};
+
+/** The payment's customer at the provider, where it belongs to the payment's owner: no method is kept for another's. */
+const customerOf = async (
+  { table, now }: SaveDeps,
+  { providerId, providerCustomerId }: VisiblePayment,
+  owner: Owner,
+): Promise<Customer | undefined> => {
+  const alias = providerCustomerId ? await findAlias(table, providerId, providerCustomerId) : undefined;
+  if (alias?.kind !== 'CUS') return undefined;
+  const customer = await recordStore(table, now, customerShape).load(alias.id);
+  return customer && isOf(customer, owner) ? customer : undefined;
+};
+
+/** The record of that very method, where there is one: a method is saved once, for one owner. */
+const knownMethod = async (
+  { table, now }: SaveDeps,
+  { providerId }: VisiblePayment,
+  { methodId }: ProviderMethod,
+): Promise<PaymentMethod | undefined> => {
+  const alias = await findAlias(table, providerId, methodId);
+  return alias?.kind === 'PM' ? recordStore(table, now, paymentMethodShape).load(alias.id) : undefined;
+};
+
+const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
+  const recordOwner = ownerOfRecord(record);
+  return recordOwner !== undefined && ownerKeyOf(recordOwner) === ownerKeyOf(owner);
+};
+
+const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
+  const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
+  await recordStore(table, now, paymentMethodShape).insertOrFind(method, [
+    alias,
+    ...addressUseSteps(undefined, method),
+  ]);
+  return method;
+};
+
+interface Kept {
+  readonly payment: VisiblePayment;
+  readonly kept: ProviderMethod;
+  readonly customer: Customer;
+}
+
+const newMethod = async (deps: SaveDeps, { payment, kept, customer }: Kept): Promise<PaymentMethod> => {
+  const at = iso(deps.now());
+  const { userId, organizationId, guestId, guestEmail } = payment;
+  return {
+    id: derivedId('payment_method', payment.id),
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    providerId: payment.providerId,
+    ...storedMethodFields(kept),
+    customerId: customer.id,
+    providerCustomerId: customer.providerCustomerId,
+    billingAddressId: await addressOf(deps, payment),
+    ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
+  };
+};
+
+/** The address that the payment names, unless it was deleted since. */
+const addressOf = async (
+  { table, now }: SaveDeps,
+  { billingAddressId }: VisiblePayment,
+): Promise<string | undefined> =>
+  billingAddressId === undefined ? undefined : (await recordStore(table, now, addressShape).load(billingAddressId))?.id;

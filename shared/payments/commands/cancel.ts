@@ -1,0 +1,35 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { cancelIntent } from '../attempts/cancel-intent.ts';
+import { isOfSubscription, type VisiblePayment } from '../record/payment.ts';
+import { mayPaymentChange } from '../record/states.ts';
+import { paymentStore } from '../record/store.ts';
+import { paymentView } from '../record/view.ts';
+
+/** Cancels an unconfirmed payment; here only once the provider has. */
+export const cancelPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }, unknown, unknown, VisiblePayment>,
+): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = request.record;
+  if (payment.status === 'canceled') return { data: paymentView(payment) };
+  if (isOfSubscription(payment)) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'It is collected by its subscription: cancel that',
+      details: { subscription_id: payment.subscriptionId },
+    });
+  }
+  if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (!mayPaymentChange(payment.status, 'canceled', 'cancel')) {
+    throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
+  }
+  const provider = await deps.providers.forPayments(payment.providerId);
+  const canceled = await cancelIntent(deps, store, provider, payment, 'cancel');
+  if (canceled.status !== 'canceled') {
+    throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
+  }
+  return { data: paymentView(canceled) };
+};

@@ -1,0 +1,214 @@
+import type { Caller } from '../../access/caller.ts';
+import type { Owned } from '../../access/record-kind.ts';
+import { requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
+import { addressRecord } from '../../addresses/address.ts';
+import { priceOf } from '../../catalog/price.ts';
+import { productRecord } from '../../catalog/records.ts';
+import { DomainError } from '../../core/errors.ts';
+import { derivedId } from '../../core/ids.ts';
+import type { ProviderSlot } from '../../core/settings.ts';
+import { DAY, instant, iso, SECOND } from '../../core/time.ts';
+import { customerRecord } from '../../customers/customer.ts';
+import { ensureCustomer } from '../../customers/ensure.ts';
+import { ownerCustomerOf } from '../../customers/owner-customer.ts';
+import { guestTokenFields } from '../../http/guests.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import { inProgressError, keyReusedError } from '../../idempotency/idempotency.ts';
+import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
+import { type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { requireProvider } from '../../providers/registry/unwrap.ts';
+import type { Owner } from '../../table/keys.ts';
+import { createIntent } from '../attempts/create-intent.ts';
+import { FIRST_LOOK_MS } from '../record/due.ts';
+import { methodFields } from '../record/paying-customer.ts';
+import type { Payment, VisiblePayment } from '../record/payment.ts';
+import { isVisiblePayment } from '../record/payment.ts';
+import { type PaymentStore, paymentStore } from '../record/store.ts';
+import { paymentWithSecret } from '../record/view.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
+import type { CreateIntentBody } from './requests.ts';
+
+/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
+export const PAYMENT_CREATE_TIMEOUT_SECONDS = 20;
+const RETRY_WAITS_MS = (PAYMENT_CREATE_TIMEOUT_SECONDS + 5) * SECOND;
+const KEY_LIFETIME_MS = DAY;
+const MAX_KEY_GENERATIONS = 50;
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
+
+/**
+ * Creates a payment intent: here as `creating` first, then at the provider under a key derived from our id, then visible.
+ * With an Idempotency-Key the id follows from the key, so one conditional write claims and stores.
+ */
+export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+  const { body, caller } = request;
+  const slot = body.provider_id ?? 'provider_a';
+  const provider = await deps.providers.forPayments(slot);
+  const wanted = draftOf(deps, request, provider);
+  await requireAcceptedAmount(provider, wanted, () => isRepeat(deps, request));
+  const draft = await withCustomer(deps, request, wanted);
+  const store = paymentStore(deps.table, deps.now);
+  const claim = await claimCreation(deps, store, request, draft);
+  if (claim.replayed) return created(deps, caller, claim.payment, true);
+  const payment = await createIntent(deps, store, provider, claim.payment, { isFirstTry: !claim.resumed });
+  return created(deps, caller, payment, claim.resumed);
+};
+
+const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
+  const { body, caller, owner, idempotency, named } = request;
+  const { slot } = provider;
+  const payer = ownerFields(caller, owner);
+  const now = deps.now();
+  const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const product = named(productRecord);
+  const customer = customerOf(request, slot);
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payer.organizationId);
+  return {
+    version: 0,
+    status: 'creating',
+    createdAt: iso(now),
+    updatedAt: iso(now),
+    ...priceOf(body, product),
+    ...payer,
+    projectId: body.project_id ?? product?.project_id ?? undefined,
+    productId: product?.id,
+    ...customer,
+    ...methodFields(chooseMethod(provider, request, payer), customer),
+    billingAddressId: address?.id,
+    providerId: slot,
+    setupFutureUsage: body.setup_future_usage ?? undefined,
+    returnUrl: text(body.return_url),
+    description: text(body.description),
+    concept: text(body.concept),
+    referenceCode: text(body.reference_code),
+    category: text(body.category),
+    tags: text(body.tags),
+    metadata: body.metadata ?? undefined,
+    attempt: 0,
+    reconcileAt: iso(now + FIRST_LOOK_MS),
+    requestHash: idempotency?.requestHash,
+    busyUntil: iso(now + RETRY_WAITS_MS),
+  };
+};
+
+/** The customer named, else the owner's customer at that provider, if there is one. */
+const customerOf = (
+  { named, alongside, owner }: CreateRequest,
+  slot: ProviderSlot,
+): Pick<Payment, 'customerId' | 'providerCustomerId'> => {
+  const customer = named(customerRecord);
+  if (customer) {
+    requireProvider('customer_id', slot, customer.providerId);
+    requirePayersCustomer(customer, owner?.kind === 'organization' ? owner.organizationId : undefined);
+    return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
+  }
+  const detected = ownerCustomerOf(alongside[0]);
+  return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
+};
+
+/** Saving the method needs a customer at the provider; one is made where there is none. */
+const withCustomer = async (
+  deps: MoneyDeps,
+  request: CreateRequest,
+  draft: Omit<Payment, 'id'>,
+): Promise<Omit<Payment, 'id'>> => {
+  const { caller, owner, requestId, idempotency } = request;
+  if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
+  // A repeat makes none: its payment has the customer of then, which may have been deleted since.
+  const earlier = await earlierOf(deps, request);
+  if (earlier && isInForce(deps, earlier)) return draft;
+  const forId = earlier?.id ?? idempotency?.scope ?? requestId;
+  const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
+  return { ...draft, ...customer };
+};
+
+/** The payment that this Idempotency-Key made first. */
+const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
+  idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
+
+/** Its key still answers with it. */
+const isInForce = ({ now }: MoneyDeps, { createdAt }: Payment): boolean => instant(createdAt) + KEY_LIFETIME_MS > now();
+
+const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
+  const earlier = await earlierOf(deps, request);
+  return earlier !== undefined && isInForce(deps, earlier);
+};
+
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, caller, named }: CreateRequest,
+  payer: Owned,
+): UsableMethod | undefined => {
+  const saved = named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller, payer, slot: provider.slot });
+  return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
+};
+
+const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment> => {
+  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
+  switch (caller.kind) {
+    case 'session':
+      return { userId: caller.userId, userEmail: caller.email, organizationId };
+    case 'guest':
+      return {
+        guestId: caller.guestId,
+        guestEmail: caller.email,
+        guestName: caller.name,
+        guestPhone: caller.phone,
+      };
+    case 'anonymous':
+      throw new DomainError('AUTHENTICATION_REQUIRED');
+  }
+};
+
+type Claim =
+  | { readonly replayed: true; readonly payment: VisiblePayment }
+  | { readonly replayed: false; readonly resumed: boolean; readonly payment: Payment };
+
+/** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
+const claimCreation = async (
+  deps: MoneyDeps,
+  store: PaymentStore,
+  { idempotency }: CreateRequest,
+  draft: Omit<Payment, 'id'>,
+): Promise<Claim> => {
+  let id = idempotency ? derivedId('payment', idempotency.scope) : deps.newId('payment');
+  for (let generation = 0; generation < MAX_KEY_GENERATIONS; generation += 1) {
+    const payment: Payment = { ...draft, id };
+    const found = await store.insertOrFind(payment);
+    if (!found) return { replayed: false, resumed: false, payment };
+    if (!idempotency) throw new Error('a random id is taken');
+    if (instant(found.createdAt) + KEY_LIFETIME_MS > deps.now()) return claimFound(deps, store, found, draft);
+    id = derivedId('payment', idempotency.scope, found.id);
+  }
+  throw new Error('an idempotency key was used on too many days');
+};
+
+const claimFound = async (
+  deps: MoneyDeps,
+  store: PaymentStore,
+  found: Payment,
+  draft: Omit<Payment, 'id'>,
+): Promise<Claim> => {
+  if (found.requestHash !== draft.requestHash) throw keyReusedError();
+  if (isVisiblePayment(found)) return { replayed: true, payment: found };
+  const waitMs = instant(found.busyUntil ?? found.createdAt) - deps.now();
+  if (waitMs > 0) throw inProgressError(waitMs / SECOND);
+  const busyUntil = iso(deps.now() + RETRY_WAITS_MS);
+  if (!(await store.takeOver(found, busyUntil))) throw inProgressError(1);
+  return { replayed: false, resumed: true, payment: { ...found, busyUntil } };
+};
+
+const created = async (deps: MoneyDeps, caller: Caller, payment: VisiblePayment, replayed: boolean): Promise<Reply> => {
+  return {
+    data: {
+      ...paymentWithSecret(payment, deps.now()),
+      ...(await guestTokenFields(deps.guestTokens, caller, payment)),
+    },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};

@@ -1,0 +1,298 @@
+import { ownerOfRecord } from '../../access/owner.ts';
+import { requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
+import { addressRecord } from '../../addresses/address.ts';
+import { priceOf } from '../../catalog/price.ts';
+import { type Product, productRecord } from '../../catalog/records.ts';
+import { DomainError, invalid, notFound, type Problem } from '../../core/errors.ts';
+import { currencyCode, derivePrices, type Prices } from '../../core/money.ts';
+import { type Instant, instant } from '../../core/time.ts';
+import { customerRecord } from '../../customers/customer.ts';
+import { ensureCustomer } from '../../customers/ensure.ts';
+import { customerPointerKey, ownerCustomerOf } from '../../customers/owner-customer.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import { canonicalJson } from '../../idempotency/idempotency.ts';
+import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
+import { requireHeld, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { requireProvider, unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
+import {
+  bringIntoForce,
+  type DraftParts,
+  decideByAmount,
+  finishUpdate,
+  type HeldDraft,
+  isNotOpen,
+  sendDraft,
+  updateRefusal,
+} from '../attempts/update-intent.ts';
+import { heldBy, methodFields } from '../record/paying-customer.ts';
+import { type Draft, isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
+import { type PaymentStore, paymentStore } from '../record/store.ts';
+import { applyDraft } from '../record/versions.ts';
+import { paymentWithSecret } from '../record/view.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
+import type { UpdateIntentBody } from './requests.ts';
+
+/** Changes an intent before its confirmation: kept as a draft, taken by the provider, then in force. */
+export const updatePayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
+): Promise<Reply> => {
+  refuseFixedFields(request.record, request.body);
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.forPayments(request.record.providerId);
+  const parts = { deps, store, provider };
+  const { payment, resumed } = await settleEarlier(deps, parts, request);
+  const next = resumed ? payment : await change(deps, parts, { ...request, record: payment });
+  return { data: paymentWithSecret(next, deps.now()) };
+};
+
+type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
+
+const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<VisiblePayment> => {
+  const { record: payment, caller } = request;
+  const { store, provider } = parts;
+  const asked = draftOf(request, payment, provider);
+  await requireAmount(provider, payment, asked);
+  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, heldBy(payment));
+  const draft = await withCustomer(deps, request, asked);
+  if (!concernsProvider(payment, draft)) return storeChange(deps, store, payment, draft);
+  const held = await store.claimDraft(payment, draft);
+  if (!held) throw new DomainError('VERSION_CONFLICT');
+  return carryOut(parts, held);
+};
+
+/** Only what the update changes is asked about. */
+const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment, wanted: Draft): Promise<void> => {
+  if (wanted.totalCents === payment.totalCents && wanted.currency === payment.currency) return;
+  await requireAcceptedAmount(provider, wanted);
+};
+
+interface Earlier {
+  readonly payment: VisiblePayment;
+  /** This request was the earlier one, and is in force by now. */
+  readonly resumed: boolean;
+}
+
+/**
+ * An earlier update whose end is unclear is settled first. Where this is the same request once more, it is answered as
+ * the first one should have been.
+ */
+const settleEarlier = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<Earlier> => {
+  const payment = request.record;
+  requireUpdatable(payment, deps.now());
+  if (!payment.draft) return { payment, resumed: false };
+  const wanted = await withCustomer(deps, request, draftOf(request, payment, parts.provider));
+  const isSame = canonicalJson(wanted) === canonicalJson(payment.draft);
+  const settled = await finishUpdate(parts, payment);
+  if (isSame && settled.refusal) throw settled.refusal;
+  if (!isSame) requireUpdatable(settled.payment, deps.now());
+  return { payment: settled.payment, resumed: isSame };
+};
+
+const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): void => {
+  const { provider_id: slot, organization_id: organization, guest_data: guest } = body;
+  const changed = [
+    ['provider_id', slot !== undefined && slot !== payment.providerId],
+    ['organization_id', organization !== undefined && (organization ?? '') !== (payment.organizationId ?? '')],
+    ['guest_data', guest != null && !isGuestOf(payment, guest)],
+  ] as const;
+  const problems: Problem[] = changed
+    .filter(([, differs]) => differs)
+    .map(([path]) => ({ path, rule: 'immutable', message: `${path} cannot be changed` }));
+  if (problems.length > 0) throw invalid(problems);
+};
+
+const isGuestOf = (
+  { guestEmail, guestName, guestPhone }: VisiblePayment,
+  { email, name, phone }: NonNullable<UpdateIntentBody['guest_data']>,
+): boolean => email === guestEmail && name === guestName && (phone ?? guestPhone) === guestPhone;
+
+const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
+  // Another update is being carried to the provider at this moment.
+  if (payment.draftBusyUntil !== undefined && instant(payment.draftBusyUntil) > now) {
+    throw new DomainError('VERSION_CONFLICT');
+  }
+  if (isOfSubscription(payment)) {
+    throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { subscription_id: payment.subscriptionId } });
+  }
+  if (payment.status !== 'created' && payment.status !== 'requires_payment_method') {
+    throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { status: payment.status } });
+  }
+};
+
+const draftOf = (
+  { body, caller, named }: ApiRequest<unknown, unknown, UpdateIntentBody>,
+  payment: VisiblePayment,
+  provider: PaymentProvider,
+): Draft => {
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payment.organizationId);
+  const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
+    sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
+  const customer = customerOf(body, named, payment);
+  const { lenderCustomerId } = payment;
+  return {
+    ...pricesOf(body, payment, named(productRecord)),
+    projectId: pick(body.project_id, payment.projectId),
+    productId: pick(body.product_id, payment.productId),
+    ...customer,
+    billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
+    ...(body.payment_method_id === undefined
+      ? { paymentMethodId: payment.paymentMethodId, methodRef: payment.methodRef, lenderCustomerId }
+      : methodFields(chooseMethod(provider, { body, caller, named }, payment), customer)),
+    setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
+    returnUrl: pick(body.return_url, payment.returnUrl),
+    description: pick(body.description, payment.description),
+    concept: pick(body.concept, payment.concept),
+    referenceCode: pick(body.reference_code, payment.referenceCode),
+    category: pick(body.category, payment.category),
+    tags: pick(body.tags, payment.tags),
+    metadata: pick(body.metadata, payment.metadata),
+  };
+};
+
+/** Saving the method needs a customer at the provider: the owner's, or one that is made. */
+const withCustomer = async (
+  deps: MoneyDeps,
+  { record: payment, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
+  draft: Draft,
+): Promise<Draft> => {
+  const owner = ownerOfRecord(payment);
+  if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
+  const slot = payment.providerId;
+  const known = ownerCustomerOf(await deps.table.get(customerPointerKey(owner, slot)));
+  return { ...draft, ...(await ensureCustomer(deps, { slot, owner, caller, forId: payment.id, known })) };
+};
+
+type Named = ApiRequest['named'];
+
+const customerOf = (
+  body: UpdateIntentBody,
+  named: Named,
+  payment: VisiblePayment,
+): Pick<Draft, 'customerId' | 'providerCustomerId'> => {
+  const { customerId, providerCustomerId } = payment;
+  if (body.customer_id === undefined) return { customerId, providerCustomerId };
+  const customer = named(customerRecord);
+  if (!customer) return {};
+  requireProvider('customer_id', payment.providerId, customer.providerId);
+  requirePayersCustomer(customer, payment.organizationId);
+  return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
+};
+
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, caller, named }: Pick<ApiRequest<unknown, unknown, UpdateIntentBody>, 'body' | 'caller' | 'named'>,
+  payment: VisiblePayment,
+): UsableMethod | undefined => {
+  const saved = named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
+  return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
+};
+
+/** Another amount, or another payer at the provider, for the method that the payment holds: a use of it. */
+const usesHeldMethod = (
+  { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
+  payment: VisiblePayment,
+  draft: Draft,
+): boolean =>
+  body.payment_method_id === undefined &&
+  payment.methodRef !== undefined &&
+  (draft.totalCents !== payment.totalCents ||
+    draft.currency !== payment.currency ||
+    draft.providerCustomerId !== payment.providerCustomerId);
+
+/** When any price is sent, those not sent are derived again; subtotal stays the base when only tax or discount change. */
+const pricesOf = (
+  body: UpdateIntentBody,
+  payment: VisiblePayment,
+  product: Product | undefined,
+): Prices & { readonly currency: string } => {
+  if (product) return priceOf(body, product);
+  const { subtotalCents, taxCents, discountCents, totalCents, currency } = payment;
+  const sent = [body.subtotal_cents, body.tax_cents, body.discount_cents, body.total_cents, body.amount_cents];
+  const unchanged = sent.every((price) => price === undefined);
+  const keepsProduct = payment.productId !== undefined && body.product_id === undefined;
+  if (keepsProduct && !(unchanged && (body.currency === undefined || body.currency.toUpperCase() === currency))) {
+    throw new DomainError('PRICING_MISMATCH', { message: `The product's price is ${totalCents} ${currency}` });
+  }
+  const nextCurrency = body.currency === undefined ? currency : currencyCode(body.currency);
+  if (unchanged) return { subtotalCents, taxCents, discountCents, totalCents, currency: nextCurrency };
+  const hasBase = (body.subtotal_cents ?? body.total_cents ?? body.amount_cents) !== undefined;
+  const prices = derivePrices({
+    ...body,
+    subtotal_cents: body.subtotal_cents ?? (hasBase ? undefined : subtotalCents),
+    tax_cents: body.tax_cents ?? taxCents,
+    discount_cents: body.discount_cents ?? discountCents,
+  });
+  return { ...prices, currency: nextCurrency };
+};
+
+const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
+  draft.totalCents !== payment.totalCents ||
+  draft.currency !== payment.currency ||
+  draft.methodRef !== payment.methodRef ||
+  draft.paymentMethodId !== payment.paymentMethodId ||
+  draft.description !== payment.description ||
+  draft.returnUrl !== payment.returnUrl ||
+  draft.setupFutureUsage !== payment.setupFutureUsage ||
+  draft.providerCustomerId !== payment.providerCustomerId;
+
+/**
+ * Carries a draft that was just claimed to the provider, and into force.
+ * @throws DomainError PROVIDER_TIMEOUT and its like (the draft stays: the same request goes on with it, and its appointment
+ * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal.
+ */
+const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePayment> => {
+  const { store } = parts;
+  const details = { payment_id: held.id };
+  const outcome = await sendDraft(parts.provider, held);
+  switch (outcome.kind) {
+    case 'done':
+      return bringIntoForce(parts, held, outcome.value);
+    case 'unknown':
+      await store.releaseDraft(held);
+      throw unclearError(outcome.reason, details);
+    case 'not_done':
+      await store.dropDraft(held);
+      throw unavailableError(outcome, details);
+    case 'refused':
+    case 'declined':
+      return refused(parts, held, outcome);
+  }
+};
+
+/** Where the provider's record has moved on (paid there, say), its state is stored before the refusal is told. */
+const refused = async (
+  parts: DraftParts,
+  held: HeldDraft,
+  outcome: Parameters<typeof updateRefusal>[1],
+): Promise<VisiblePayment> => {
+  const refusal = updateRefusal(held, outcome);
+  if (!isNotOpen(outcome)) {
+    await parts.store.dropDraft(held);
+    throw refusal;
+  }
+  const settled = await decideByAmount(parts, held, refusal);
+  if (settled.refusal) throw settled.refusal;
+  return settled.payment;
+};
+
+/** A change that the provider has no part in. */
+const storeChange = async (
+  deps: Pick<MoneyDeps, 'now'>,
+  store: PaymentStore,
+  payment: VisiblePayment,
+  draft: Draft,
+): Promise<VisiblePayment> => {
+  const next = applyDraft(payment, draft, deps.now());
+  const committed = await store.commit(payment, next);
+  if (committed.ok) return next;
+  if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
+  requireUpdatable(committed.found, deps.now());
+  // The change was made from what is no longer there.
+  throw new DomainError('VERSION_CONFLICT');
+};

@@ -1,0 +1,108 @@
+import { assertNever } from '../../core/errors.ts';
+import { epochSeconds, instant } from '../../core/time.ts';
+import type { ReportedStatus } from '../../providers/port/provider.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+import { isSettled, mayPaymentChange } from './states.ts';
+
+const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status === 'failed';
+
+export type EventDecision =
+  | { readonly kind: 'apply'; readonly status: PaymentStatus }
+  | { readonly kind: 'ignore'; readonly reason: 'no change' | 'stale' | 'backward'; readonly reconcile: boolean }
+  /** The record is settled and the event says otherwise: the provider is read once. */
+  | { readonly kind: 'read'; readonly reason: string };
+
+/** What an event of a provider does to a payment. @param said its status; `createdAt` in epoch seconds. */
+export const decideEvent = (
+  payment: VisiblePayment,
+  said: { readonly status: PaymentStatus; readonly createdAt: number; readonly attemptRef: string | undefined },
+): EventDecision => {
+  const { status } = payment;
+  const settled = isSettled(status);
+  if (isStale(payment, said)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
+  if (said.status === status) return { kind: 'ignore', reason: 'no change', reconcile: false };
+  if (mayPaymentChange(status, said.status, 'event')) return { kind: 'apply', status: said.status };
+  if (settled && isFinal(said.status)) return { kind: 'read', reason: `${status} here, ${said.status} by the event` };
+  return { kind: 'ignore', reason: 'backward', reconcile: !settled };
+};
+
+/** Created before the second of the current attempt's claim, or a failure of an attempt before it. */
+const isStale = (
+  payment: Payment,
+  said: { readonly status: PaymentStatus; readonly createdAt: number; readonly attemptRef: string | undefined },
+): boolean => {
+  if (payment.claimedAt === undefined) return false;
+  if (said.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
+  return said.status === 'failed' && said.attemptRef !== undefined && said.attemptRef === payment.priorAttemptRef;
+};
+
+export type ReadDecision =
+  | { readonly kind: 'store'; readonly status: PaymentStatus; readonly anomaly: string | undefined }
+  | { readonly kind: 'same' }
+  /** A claim of ours that the provider has not seen. */
+  | { readonly kind: 'not reached' };
+
+/** What an authoritative read says of a payment: stored as it is, also backward; a final state undone is an anomaly. */
+export const decideRead = (
+  payment: VisiblePayment,
+  report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
+): ReadDecision => {
+  if (payment.status === 'processing' && payment.claimedAt !== undefined && !reached(payment, report)) {
+    return { kind: 'not reached' };
+  }
+  if (report.status === payment.status) return { kind: 'same' };
+  const undone = isFinal(payment.status) && !isFinal(report.status);
+  const swapped = isSettled(payment.status) && isFinal(report.status);
+  const anomaly = undone || swapped ? `${payment.status} here, ${report.status} at the provider` : undefined;
+  return { kind: 'store', status: report.status, anomaly };
+};
+
+const reached = (
+  payment: Payment,
+  report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
+): boolean => {
+  switch (report.status) {
+    case 'created':
+    case 'requires_payment_method':
+      return false;
+    case 'failed':
+      return report.attemptRef !== payment.priorAttemptRef;
+    case 'pending':
+    case 'processing':
+    case 'succeeded':
+    case 'canceled':
+      return true;
+    default:
+      return assertNever(report.status);
+  }
+};
+
+export type ClaimRefusal = 'already succeeded' | 'canceled' | 'in progress';
+
+export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined => {
+  if (payment.status === 'succeeded') return 'already succeeded';
+  if (payment.status === 'canceled') return 'canceled';
+  return mayPaymentChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress';
+};
+
+export type ApprovalDecision =
+  | { readonly kind: 'claim' }
+  /** An update is under way: it comes again. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
+
+/**
+ * What a payer's approval does to a payment. Of an attempt that failed, only a later approval counts, never the one that
+ * led to it. @param approvedAt epoch seconds.
+ */
+export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
+  if (payment.draft) return { kind: 'busy' };
+  if (!mayPaymentChange(payment.status, 'processing', 'approval')) {
+    return { kind: 'ignore', reason: `is ${payment.status}`, reconcile: payment.status === 'processing' };
+  }
+  const claimedAt = payment.claimedAt === undefined ? undefined : epochSeconds(instant(payment.claimedAt));
+  const first = claimedAt === undefined ? 0 : payment.status === 'failed' ? claimedAt + 1 : claimedAt;
+  return approvedAt < first
+    ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' }
+    : { kind: 'claim' };
+};

@@ -1,0 +1,55 @@
+import { DAY, type Instant, instant, iso, MINUTE } from '../../core/time.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { CLIENT_SECRET_LIFETIME_MS, CONFIRMATION_PERIOD_MS, type Payment, wantsMethodSaved } from './payment.ts';
+
+/** When it next needs somebody's attention; undefined: never. */
+export const nextPaymentDue = (payment: Payment): string | undefined => {
+  const times: string[] = [];
+  const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
+  if (unclear && payment.reconcileAt) times.push(payment.reconcileAt);
+  const createdAt = instant(payment.createdAt);
+  if (payment.status === 'created' || payment.status === 'requires_payment_method') {
+    times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
+  }
+  if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
+  if (payment.clientSecret) times.push(iso(createdAt + CLIENT_SECRET_LIFETIME_MS));
+  return times.sort()[0];
+};
+
+/** The first look at a creation or claim that nobody finished. */
+export const FIRST_LOOK_MS = MINUTE;
+
+/** When an unclear payment is looked up, counted from its claim; later once a day until it is settled. */
+export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE);
+
+const RECONCILE_DAILY_MS = 1440 * MINUTE;
+
+/** An attempt that never reached the provider is sent again under its key this long, and fails after that. */
+export const RESEND_WITHIN_MS = 30 * MINUTE;
+
+export const reconcileTime = (since: Instant, step: number): Instant => {
+  const listed = RECONCILE_AFTER_MS[step];
+  if (listed !== undefined) return since + listed;
+  return since + RECONCILE_DAILY_MS * (step - RECONCILE_AFTER_MS.length + 2);
+};
+
+/**
+ * A payment is stuck when a charge has been asked for and nobody can say for long what came of it; or when its provider
+ * says `processing` for longer than a bank takes. Either is told at every further look, until it is settled.
+ */
+export type LookupResult = 'nobody can say' | 'still under way';
+
+const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
+  'nobody can say': 30 * MINUTE,
+  'still under way': 7 * DAY,
+};
+
+/** One that waits for its payer is not stuck: it expires. */
+export const isStuck = (payment: Payment, looked: LookupResult, now: Instant): boolean =>
+  (payment.status === 'creating' || payment.status === 'processing') &&
+  now - instant(payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];
+
+export const warnIfStuck = (deps: Pick<MoneyDeps, 'log' | 'now'>, payment: Payment, looked: LookupResult): void => {
+  if (!isStuck(payment, looked, deps.now())) return;
+  deps.log.warn('payment stuck', { payment_id: payment.id, provider: payment.providerId, reason: looked });
+};

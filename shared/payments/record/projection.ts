@@ -1,0 +1,60 @@
+import { ownerOfRecord } from '../../access/owner.ts';
+import { utcDay } from '../../core/time.ts';
+import { countKey, historyKey, ownerPartition, projectPartition } from '../../table/keys.ts';
+import type { TransactionStep } from '../../table/table.ts';
+import { isShown, isVisiblePayment, type Payment } from './payment.ts';
+
+/** History and counters of one change; the absence of its history entry is the condition of all. */
+export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
+  if (!isVisiblePayment(after) || before?.version === after.version) return [];
+  const history: TransactionStep = {
+    put: {
+      ...historyKey(after.id, after.version),
+      status: after.status,
+      cause: after.cause,
+      at: after.updatedAt,
+      attempt: after.attempt,
+      failureCode: after.failureCode,
+      anomaly: after.anomaly,
+    },
+    if: [{ absent: true }],
+  };
+  const day = utcDay(after.createdAt);
+  // What nobody is shown is in no list, and is not counted.
+  if (!isShown(after)) return [history];
+  const was = before && isShown(before) ? before : undefined;
+  return [
+    history,
+    ...scopesOf(was, after).map(({ scope, add }) => ({ update: countKey(scope, day), changes: { add } })),
+  ];
+};
+
+/** The counters without a payment that is erased. */
+export const countersWithout = (payment: Payment): readonly TransactionStep[] =>
+  scopesOfPayment(payment).map((scope) => ({
+    update: countKey(scope, utcDay(payment.createdAt)),
+    changes: { add: { [`n_${payment.status}`]: -1 } },
+  }));
+
+const scopesOf = (was: Payment | undefined, now: Payment) => {
+  const added = new Map<string, Record<string, number>>();
+  const count = (scope: string, status: string, by: number): void => {
+    const numbers = added.get(scope) ?? {};
+    numbers[`n_${status}`] = (numbers[`n_${status}`] ?? 0) + by;
+    added.set(scope, numbers);
+  };
+  for (const scope of was ? scopesOfPayment(was) : []) count(scope, was?.status ?? '', -1);
+  for (const scope of scopesOfPayment(now)) count(scope, now.status, 1);
+  return [...added].flatMap(([scope, numbers]) => {
+    const add = Object.fromEntries(Object.entries(numbers).filter(([, by]) => by !== 0));
+    return Object.keys(add).length > 0 ? [{ scope, add }] : [];
+  });
+};
+
+const scopesOfPayment = (payment: Payment): readonly string[] => {
+  const owner = ownerOfRecord(payment);
+  return [
+    ...(owner ? [ownerPartition(owner, 'PAY')] : []),
+    ...(payment.projectId ? [projectPartition(payment.projectId, 'PAY')] : []),
+  ];
+};

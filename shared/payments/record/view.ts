@@ -1,0 +1,140 @@
+import * as z from 'zod';
+import type { Instant } from '../../core/time.ts';
+import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
+
+/** A payment as its readers see it. */
+export const paymentView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  user_id: payment.userId ?? null,
+  customer_id: payment.customerId ?? null,
+  subtotal_cents: payment.subtotalCents,
+  tax_cents: payment.taxCents,
+  discount_cents: payment.discountCents,
+  total_cents: payment.totalCents,
+  amount_cents: payment.totalCents,
+  currency: payment.currency,
+  status: payment.status,
+  description: payment.description ?? null,
+  concept: payment.concept ?? null,
+  reference_code: payment.referenceCode ?? null,
+  category: payment.category ?? null,
+  tags: payment.tags ?? null,
+  provider_id: payment.providerId,
+  provider_payment_id: payment.providerPaymentId ?? null,
+  provider_intent_id: payment.providerIntentId ?? null,
+  payment_method_id: payment.paymentMethodId ?? null,
+  is_guest_payment: isGuestPayment(payment),
+  guest_email: payment.guestEmail ?? null,
+  billing_address_id: payment.billingAddressId ?? null,
+  metadata: payment.metadata ?? {},
+  ...(payment.organizationId && { organization_id: payment.organizationId }),
+  ...(payment.projectId && { project_id: payment.projectId }),
+  ...(payment.productId && { product_id: payment.productId }),
+  ...(payment.subscriptionId && { subscription_id: payment.subscriptionId }),
+  ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
+  ...(payment.returnUrl && { return_url: payment.returnUrl }),
+  ...(payment.failureCode && { failure_code: payment.failureCode }),
+  ...nextActionView(payment),
+  created_at: payment.createdAt,
+  updated_at: payment.updatedAt,
+  completed_at: payment.completedAt ?? null,
+});
+
+const nextActionView = (payment: Payment) =>
+  payment.nextAction && {
+    next_action: { type: payment.nextAction.type, ...(payment.nextAction.url && { url: payment.nextAction.url }) },
+  };
+
+/** With the client secret, for those who may confirm, while it lives. */
+export const paymentWithSecret = (payment: VisiblePayment, now: Instant) => {
+  const secret = liveSecret(payment, now);
+  return { ...paymentView(payment), ...(secret !== undefined && { client_secret: secret }) };
+};
+
+export const confirmationView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  status: payment.status,
+  provider_payment_id: payment.providerPaymentId ?? null,
+  completed_at: payment.completedAt ?? null,
+  ...nextActionView(payment),
+});
+
+/** The small set of fields that needs no credential. */
+export const guestPaymentView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  status: payment.status,
+  amount_cents: payment.totalCents,
+  total_cents: payment.totalCents,
+  currency: payment.currency,
+  description: payment.description ?? null,
+  is_guest_payment: isGuestPayment(payment),
+  created_at: payment.createdAt,
+  completed_at: payment.completedAt ?? null,
+});
+
+/** The shapes that payment routes answer; the API document and the generated tests read them. */
+const text = z.string().nullable();
+
+const cents = z.int().nonnegative();
+
+const nextAction = z.object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() });
+
+export const paymentViewSchema = z.looseObject({
+  id: z.string(),
+  user_id: text,
+  customer_id: text,
+  subtotal_cents: cents,
+  tax_cents: cents,
+  discount_cents: cents,
+  total_cents: cents,
+  amount_cents: cents,
+  currency: z.string(),
+  status: z.enum(PAYMENT_STATUSES),
+  description: text,
+  concept: text,
+  reference_code: text,
+  category: text,
+  tags: text,
+  provider_id: z.string(),
+  provider_payment_id: text,
+  provider_intent_id: text,
+  client_secret: z.string().optional(),
+  payment_method_id: text,
+  is_guest_payment: z.boolean(),
+  guest_email: text,
+  organization_id: z.string().optional(),
+  project_id: z.string().optional(),
+  product_id: z.string().optional(),
+  billing_address_id: text,
+  metadata: z.record(z.string(), z.json()),
+  failure_code: z.string().optional(),
+  next_action: nextAction.optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  completed_at: text,
+});
+
+export const createdPaymentSchema = paymentViewSchema.extend({
+  guest_token: z.string().optional(),
+  guest_token_expires_at: z.string().optional(),
+});
+
+export const confirmationSchema = z.object({
+  id: z.string(),
+  status: z.enum(PAYMENT_STATUSES),
+  provider_payment_id: text,
+  completed_at: text,
+  next_action: nextAction.optional(),
+});
+
+export const guestPaymentSchema = z.looseObject({
+  id: z.string(),
+  status: z.enum(PAYMENT_STATUSES),
+  amount_cents: cents,
+  total_cents: cents,
+  currency: z.string(),
+  description: text,
+  is_guest_payment: z.boolean(),
+  created_at: z.string(),
+  completed_at: text,
+});

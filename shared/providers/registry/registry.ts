@@ -1,0 +1,71 @@
+import { DomainError } from '../../core/errors.ts';
+import type { AdapterName, ProviderSlot, SlotSettings } from '../../core/settings.ts';
+import type { Log } from '../../observability/logger.ts';
+import type { PaymentProvider } from '../port/provider.ts';
+import type { AdapterOptions } from '../wire/adapter.ts';
+
+/** Which provider answers for a slot, opened lazily by its settings. A slot without keys is closed. */
+export interface RegistryOptions {
+  readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
+  /** Settings of a slot with its secrets, read anew when they may have changed. */
+  readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings>;
+  readonly timeoutMs: number;
+  readonly fetch: typeof fetch;
+  readonly log: Log;
+}
+
+type Open = (options: AdapterOptions) => PaymentProvider | undefined;
+
+/** Loads an adapter only where a slot is bound to it. */
+const ADAPTER_MODULES: Readonly<Partial<Record<AdapterName, () => Promise<Open>>>> = {
+  stripe: async () => (await import('../stripe/stripe.ts')).openStripe,
+  paypal: async () => (await import('../paypal/paypal.ts')).openPayPal,
+  square: async () => (await import('../square/square.ts')).openSquare,
+  braintree: async () => (await import('../braintree/braintree.ts')).openBraintree,
+};
+
+export type Providers = ReturnType<typeof openProviders>;
+
+export const openProviders = (options: RegistryOptions) => {
+  const opened = new Map<
+    ProviderSlot,
+    { readonly from: SlotSettings; readonly provider: PaymentProvider | undefined }
+  >();
+
+  const find = async (slot: ProviderSlot): Promise<PaymentProvider | undefined> => {
+    const adapter = options.slots[slot].ADAPTER;
+    if (adapter === '') return undefined;
+    const settings = await options.withSecrets(slot);
+    const known = opened.get(slot);
+    if (known?.from === settings) return known.provider;
+    const open = await ADAPTER_MODULES[adapter]?.();
+    const { timeoutMs, fetch, log } = options;
+    const provider = open?.({ slot, settings, timeoutMs, fetch, log });
+    opened.set(slot, { from: settings, provider });
+    return provider;
+  };
+
+  /** @throws DomainError UNSUPPORTED_PROVIDER where the slot is closed or takes no payments. */
+  const forPayments = async (slot: ProviderSlot): Promise<PaymentProvider> => {
+    const provider = await find(slot);
+    if (!provider?.can.payments) {
+      throw new DomainError('UNSUPPORTED_PROVIDER', {
+        message: `${slot} does not take payments here`,
+        details: { provider_id: slot },
+      });
+    }
+    return provider;
+  };
+
+  /** @throws DomainError UNSUPPORTED_PROVIDER where the slot is closed or cannot do this. */
+  const having = async (slot: ProviderSlot, capability: 'customers' | 'methods'): Promise<PaymentProvider> => {
+    const provider = await find(slot);
+    if (provider?.can[capability]) return provider;
+    throw new DomainError('UNSUPPORTED_PROVIDER', {
+      message: `${slot} does not take ${capability === 'methods' ? 'payment methods' : capability} here`,
+      details: { provider_id: slot },
+    });
+  };
+
+  return { find, forPayments, having };
+};

@@ -1,0 +1,57 @@
+import { DomainError } from '../../core/errors.ts';
+import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
+import type { ProviderSlot } from '../../core/settings.ts';
+
+/** What the provider answered, or the error that its refusal is to a caller. For calls that move no money. */
+export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.value;
+    case 'declined':
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+    case 'refused':
+      throw new DomainError('VALIDATION_ERROR', {
+        details: [{ path: field, rule: outcome.reason, message: 'was refused by the provider' }],
+      });
+    case 'not_done':
+    case 'unknown':
+      throw unansweredError(outcome);
+  }
+};
+
+const CODES = {
+  timeout: 'PROVIDER_TIMEOUT',
+  unreachable: 'PROVIDER_UNAVAILABLE',
+  error: 'PROVIDER_ERROR',
+  in_progress: 'PAYMENT_IN_PROGRESS',
+} as const;
+
+/** The error of a call whose outcome nobody knows. */
+export const unclearError = (reason: Unknown['reason'], details?: Readonly<Record<string, unknown>>): DomainError =>
+  new DomainError(CODES[reason], details ? { details } : {});
+
+/** The error of a call that certainly did nothing: a later try is free. */
+export const unavailableError = (
+  { retryAfterSeconds }: NotDone,
+  details?: Readonly<Record<string, unknown>>,
+): DomainError =>
+  new DomainError('PROVIDER_UNAVAILABLE', {
+    ...(details && { details }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+
+/** The error of a call that brought no decision of the provider. */
+export const unansweredError = (
+  outcome: NotDone | Unknown,
+  details?: Readonly<Record<string, unknown>>,
+): DomainError =>
+  outcome.kind === 'not_done' ? unavailableError(outcome, details) : unclearError(outcome.reason, details);
+
+/** @throws DomainError PROVIDER_MISMATCH where a record is of another provider. */
+export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
+  if (expected === given) return;
+  throw new DomainError('PROVIDER_MISMATCH', {
+    message: `${path} belongs to ${given}, not ${expected}`,
+    details: { path, expected, given },
+  });
+};

@@ -1,0 +1,127 @@
+import * as z from 'zod/mini';
+import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent, type ProviderMethod } from '../port/provider.ts';
+import { invoiceNews, subscriptionNews } from './subscription-payloads.ts';
+
+/**
+ * The interface's own event payload, `{id, type, provider, data: {object}, created}`, which every webhook route takes
+ * beside its provider's vocabulary. Its shape is a part of Stripe's; the optional fields are named as there.
+ */
+const eventSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
+  created: z.int().check(z.nonnegative()),
+  data: z.looseObject({
+    object: z.looseObject({
+      id: z.string().check(z.maxLength(255)),
+      amount: z.nullish(z.int()),
+      currency: z.nullish(z.string()),
+      type: z.nullish(z.string()),
+      card: z.nullish(
+        z.looseObject({
+          brand: z.nullish(z.string()),
+          last4: z.nullish(z.string()),
+          exp_month: z.nullish(z.int()),
+          exp_year: z.nullish(z.int()),
+          wallet: z.nullish(z.looseObject({ type: z.nullish(z.string()) })),
+        }),
+      ),
+      email: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      phone: z.nullish(z.string()),
+      metadata: z.nullish(z.record(z.string(), z.unknown())),
+    }),
+  }),
+});
+
+const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
+
+/** @param ownNames the provider's own names of events that the service acts on. */
+export const readContractEvent = (
+  body: unknown,
+  ownNames: ReadonlyMap<string, InboundEventType> = new Map(),
+): ProviderEvent | undefined => {
+  const parsed = eventSchema.safeParse(body);
+  if (!parsed.success) return readOtherEvent(body, (name) => inboundType(name) !== undefined || ownNames.has(name));
+  const { id, type, created, data } = parsed.data;
+  const { object } = data;
+  const paymentId = object.metadata?.['payment_id'];
+  return {
+    id,
+    rawType: type,
+    type: inboundType(type),
+    createdAt: created,
+    object: {
+      id: object.id,
+      intentId: undefined,
+      amountCents: object.amount ?? undefined,
+      currency: object.currency?.toUpperCase(),
+      attemptRef: undefined,
+      failureCode: undefined,
+      ourPaymentId: typeof paymentId === 'string' ? paymentId : undefined,
+      method: object.card ? methodFacts(object) : undefined,
+      customer: {
+        email: object.email ?? undefined,
+        name: object.name ?? undefined,
+        phone: object.phone ?? undefined,
+      },
+      ...(SUBSCRIPTION_EVENT.test(type) && { subscription: subscriptionNews(object) }),
+      ...(type.startsWith('invoice.') && { invoice: invoiceNews(object) }),
+    },
+  };
+};
+
+/** What every event has, thin ones included: Stripe writes the time of those as text. */
+const envelopeSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
+  created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
+});
+
+/** An event of a kind that the service does not act on needs no object. One that it acts on and cannot read is refused. */
+const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
+  const parsed = envelopeSchema.safeParse(body);
+  if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
+  const { id, type, created } = parsed.data;
+  const createdAt = typeof created === 'number' ? created : Math.floor(Date.parse(created) / 1_000);
+  return { id, rawType: type, type: undefined, createdAt, object: NO_OBJECT };
+};
+
+export const NO_OBJECT: ProviderEvent['object'] = {
+  id: '',
+  intentId: undefined,
+  amountCents: undefined,
+  currency: undefined,
+  attemptRef: undefined,
+  failureCode: undefined,
+  ourPaymentId: undefined,
+  method: undefined,
+  customer: undefined,
+};
+
+/** Stripe's own names of these events have a word before them. */
+const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
+
+/** What the service keeps of a method in these words. */
+export const methodFacts = (method: {
+  readonly type?: string | null | undefined;
+  readonly card?:
+    | {
+        readonly brand?: string | null | undefined;
+        readonly last4?: string | null | undefined;
+        readonly exp_month?: number | null | undefined;
+        readonly exp_year?: number | null | undefined;
+        readonly wallet?: { readonly type?: string | null | undefined } | null | undefined;
+      }
+    | null
+    | undefined;
+}): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
+  type: method.type === 'card' || method.card ? 'card' : 'bank_account',
+  walletType: method.card?.wallet?.type ?? undefined,
+  cardBrand: method.card?.brand ?? undefined,
+  lastFour: method.card?.last4 ?? undefined,
+  expiryMonth: method.card?.exp_month ? monthText(method.card.exp_month) : undefined,
+  expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
+});
+
+/** MM */
+export const monthText = (month: number): string => String(month).padStart(2, '0');

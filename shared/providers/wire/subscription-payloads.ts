@@ -1,0 +1,127 @@
+import * as z from 'zod/mini';
+import type { InvoiceNews, SubscriptionNews } from '../port/subscriptions.ts';
+
+/**
+ * Subscriptions and invoices in the interface's words and in Stripe's, whose shape the former is a part of. Stripe moved
+ * the period to the subscription's items, and an invoice's subscription and intent deeper into it: an endpoint speaks its
+ * own version, so both places are read.
+ */
+const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
+const metadata = z.nullish(z.record(z.string(), z.unknown()));
+const seconds = z.nullish(z.int().check(z.nonnegative()));
+const period = { current_period_start: seconds, current_period_end: seconds };
+
+const subscriptionSchema = z.looseObject({
+  id: z.string(),
+  status: z.nullish(z.string()),
+  ...period,
+  items: z.nullish(z.looseObject({ data: z.array(z.looseObject(period)) })),
+  trial_end: seconds,
+  cancel_at_period_end: z.nullish(z.boolean()),
+  default_payment_method: reference,
+  pause_collection: z.nullish(z.looseObject({})),
+  metadata,
+});
+
+export const subscriptionNews = (object: unknown): SubscriptionNews | undefined => {
+  const said = subscriptionSchema.safeParse(object).data;
+  if (!said) return undefined;
+  const [item] = said.items?.data ?? [];
+  return {
+    subscriptionId: said.id,
+    ourSubscriptionId: ourIdIn(said.metadata),
+    status: statusOf(said),
+    currentPeriodStart: item?.current_period_start ?? said.current_period_start ?? undefined,
+    currentPeriodEnd: item?.current_period_end ?? said.current_period_end ?? undefined,
+    trialEnd: said.trial_end ?? undefined,
+    cancelAtPeriodEnd: said.cancel_at_period_end ?? undefined,
+    methodId: idOf(said.default_payment_method),
+  };
+};
+
+const STATUSES: ReadonlyMap<string, SubscriptionNews['status']> = new Map(
+  Object.entries({
+    trialing: 'trialing',
+    active: 'active',
+    past_due: 'past_due',
+    unpaid: 'past_due',
+    incomplete: 'past_due',
+    canceled: 'canceled',
+    incomplete_expired: 'canceled',
+    paused: 'paused',
+  } as const),
+);
+
+/** A subscription whose collection is paused goes on by Stripe's own status; here it is paused. */
+const statusOf = (said: z.infer<typeof subscriptionSchema>): SubscriptionNews['status'] => {
+  const status = STATUSES.get(said.status ?? '');
+  return said.pause_collection && status !== 'canceled' ? 'paused' : status;
+};
+
+const ofSubscription = z.nullish(z.looseObject({ subscription: reference, metadata }));
+const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.looseObject({ data: z.array(item) }));
+
+const invoiceSchema = z.looseObject({
+  id: z.string(),
+  status: z.nullish(z.string()),
+  amount_due: z.nullish(z.int()),
+  amount: z.nullish(z.int()),
+  currency: z.nullish(z.string()),
+  attempt_count: z.nullish(z.int().check(z.nonnegative())),
+  next_payment_attempt: seconds,
+  subscription: reference,
+  subscription_details: ofSubscription,
+  parent: z.nullish(z.looseObject({ subscription_details: ofSubscription })),
+  payment_intent: reference,
+  payments: listOf(z.looseObject({ payment: z.looseObject({ payment_intent: reference }) })),
+  lines: listOf(z.looseObject({ period: z.nullish(z.looseObject({ start: seconds, end: seconds })) })),
+  metadata,
+});
+
+export const invoiceNews = (object: unknown): InvoiceNews | undefined => {
+  const said = invoiceSchema.safeParse(object).data;
+  if (!said) return undefined;
+  const details = said.parent?.subscription_details ?? said.subscription_details;
+  const [payment] = said.payments?.data ?? [];
+  // The invoice's own period is the one before: what is paid for stands on its line.
+  const paidFor = said.lines?.data.at(-1)?.period;
+  return {
+    invoiceId: said.id,
+    intentId: idOf(payment?.payment.payment_intent ?? said.payment_intent),
+    subscriptionId: idOf(details?.subscription ?? said.subscription),
+    ourSubscriptionId: ourIdIn(details?.metadata) ?? ourIdIn(said.metadata),
+    status: invoiceStatus(said.status, said.attempt_count ?? 0),
+    amountCents: said.amount_due ?? said.amount ?? undefined,
+    currency: said.currency?.toUpperCase(),
+    periodStart: paidFor?.start ?? undefined,
+    periodEnd: paidFor?.end ?? undefined,
+    attempts: said.attempt_count ?? undefined,
+    failureCode: undefined,
+    nextAttempt: said.next_payment_attempt,
+  };
+};
+
+const INVOICE_STATUSES: ReadonlyMap<string, InvoiceNews['status']> = new Map(
+  Object.entries({
+    paid: 'succeeded',
+    draft: 'pending',
+    void: 'failed',
+    uncollectible: 'failed',
+    succeeded: 'succeeded',
+    failed: 'failed',
+    processing: 'processing',
+    pending: 'pending',
+  } as const),
+);
+
+const invoiceStatus = (status: string | null | undefined, attempts: number): InvoiceNews['status'] => {
+  if (status === 'open') return attempts > 0 ? 'failed' : 'pending';
+  return INVOICE_STATUSES.get(status ?? '');
+};
+
+const idOf = (said: z.infer<typeof reference>): string | undefined => (typeof said === 'string' ? said : said?.id);
+
+const ourIdIn = (said: z.infer<typeof metadata>): string | undefined => {
+  const id = said?.['subscription_id'];
+  return typeof id === 'string' && id !== '' ? id : undefined;
+};

@@ -1,0 +1,89 @@
+import { type Include as Beside, showBeside } from '../access/beside.ts';
+import type { Caller } from '../access/caller.ts';
+import { productBeside, projectBeside } from '../catalog/view.ts';
+import { assertNever, notFound } from '../core/errors.ts';
+import { derivedId } from '../core/ids.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { organizationBeside } from '../organizations/organization.ts';
+import { methodBeside } from '../payment-methods/payment-method.ts';
+import type { PaymentStatus, VisiblePayment } from '../payments/record/payment.ts';
+import { paymentView, paymentWithSecret } from '../payments/record/view.ts';
+import type { ReadDeps } from '../providers/registry/deps.ts';
+import { subscriptionBeside } from '../subscriptions/record/view.ts';
+import { type GetPaymentQuery, type Include, includesOf } from './parameters.ts';
+
+/** One payment, for its user, its guest by token, or a member of its organization; scope guards must match. */
+export const getPayment = async (
+  deps: ReadDeps,
+  { record: payment, mayChange, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
+): Promise<Reply> => {
+  if (!passesGuards(payment, query)) throw notFound('payment');
+  const [beside] = await includedRecords(deps, caller, { payments: [payment], includes: includesOf(query) });
+  const view = mayChange ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
+  return { data: { ...view, ...beside } };
+};
+
+const passesGuards = (payment: VisiblePayment, query: GetPaymentQuery): boolean =>
+  (query.organization_id === undefined || query.organization_id === payment.organizationId) &&
+  (query.project_id === undefined || query.project_id === payment.projectId) &&
+  (query.product_id === undefined || query.product_id === payment.productId);
+
+/** The order is a view of the payment itself; all others are records of their own. */
+const BESIDE: Readonly<Record<Exclude<Include, 'order'>, Beside<VisiblePayment>>> = {
+  payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
+  project: { showing: projectBeside, idOf: ({ projectId }) => projectId },
+  organization: { showing: organizationBeside, idOf: ({ organizationId }) => organizationId },
+  subscription: { showing: subscriptionBeside, idOf: ({ subscriptionId }) => subscriptionId },
+  product: { showing: productBeside, idOf: ({ productId }) => productId },
+};
+
+/** What was asked for beside each payment, as far as this caller may see it; null where there is none. */
+export const includedRecords = async (
+  { table }: Pick<ReadDeps, 'table'>,
+  caller: Caller,
+  { payments, includes }: { readonly payments: readonly VisiblePayment[]; readonly includes: readonly Include[] },
+): Promise<readonly Readonly<Partial<Record<Include, unknown>>>[]> => {
+  const beside = Object.fromEntries(includes.flatMap((name) => (name === 'order' ? [] : [[name, BESIDE[name]]])));
+  const shown = await showBeside({ table, caller }, payments, beside);
+  const withOrder = includes.includes('order');
+  return payments.map((payment, index) => ({
+    ...shown[index],
+    ...(withOrder && { order: orderView(payment) }),
+  }));
+};
+
+/** The order of a payment that names a product: one each, read-only, and wholly what its payment says. */
+export type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
+
+const orderStatusOf = (status: PaymentStatus): OrderStatus => {
+  switch (status) {
+    case 'succeeded':
+      return 'paid';
+    case 'failed':
+    case 'canceled':
+      return status;
+    case 'created':
+    case 'requires_payment_method':
+    case 'pending':
+    case 'processing':
+      return 'pending';
+    default:
+      return assertNever(status);
+  }
+};
+
+const orderView = (payment: VisiblePayment) =>
+  payment.productId === undefined
+    ? null
+    : {
+        id: derivedId('order', payment.id),
+        payment_id: payment.id,
+        customer_id: payment.customerId ?? null,
+        product_id: payment.productId,
+        status: orderStatusOf(payment.status),
+        total_cents: payment.totalCents,
+        currency: payment.currency,
+        reference_code: payment.referenceCode ?? null,
+        created_at: payment.createdAt,
+      };

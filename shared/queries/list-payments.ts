@@ -1,0 +1,175 @@
+import type { Caller } from '../access/caller.ts';
+import { DomainError } from '../core/errors.ts';
+import { isIdOf } from '../core/ids.ts';
+import { decodeCursor, encodeCursor } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { isShown, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
+import { paymentStore } from '../payments/record/store.ts';
+import { paymentView } from '../payments/record/view.ts';
+import type { ReadDeps } from '../providers/registry/deps.ts';
+import type { Clause } from '../table/expression.ts';
+import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
+import { allRows, type ListQuery, type Row } from '../table/listing.ts';
+import { includedRecords } from './get-payment.ts';
+import { includesOf, type ListPaymentsQuery } from './parameters.ts';
+import { type PageFound, pageByCreation } from './payment-page.ts';
+
+/** Beyond this many payments in the asked range, only created_at can be ordered by. */
+const MAX_SORTED_ROWS = 10_000;
+
+/** Where a caller's list stands, and what of it is theirs. */
+export interface Scope {
+  readonly index: 'owner' | 'project';
+  readonly partition: string;
+  readonly clauses: readonly Clause[];
+  readonly searchMethod: 'session' | 'guest_token' | 'organization' | 'project';
+  readonly owns: (payment: VisiblePayment) => boolean;
+}
+
+/** Lists a caller's payments: theirs, an organization's or a project's. */
+export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, ListPaymentsQuery>): Promise<Reply> => {
+  const { caller, query } = request;
+  const scope = scopeOf(request);
+  const found = await find(deps, scope, query);
+  const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
+  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isShown);
+  const beside = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
+  const { page, limit, orderBy, orderDir } = query;
+  return {
+    data: payments.map((payment, index) => ({ ...paymentView(payment), ...beside[index] })),
+    meta: {
+      page,
+      limit,
+      total: found.total,
+      ...(!found.totalIsExact && { total_is_exact: false }),
+      hasMore: found.hasMore,
+      orderBy,
+      orderDir,
+      ...(found.next && { next_cursor: encodeCursor(found.next) }),
+    },
+    beside: { user_context: userContext(caller, scope.searchMethod) },
+    ...(found.hasMore && { next: nextPage(query, found) }),
+    ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
+  };
+};
+
+const nextPage = (query: ListPaymentsQuery, found: PageFound): Record<string, string> =>
+  query.cursor !== undefined && found.next
+    ? { cursor: encodeCursor(found.next) }
+    : { page: String(query.page + 1), limit: String(query.limit) };
+
+const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
+  authenticated: caller.kind === 'session',
+  user_id: caller.kind === 'session' ? caller.userId : null,
+  user_type: caller.kind === 'session' ? 'authenticated' : 'guest',
+  user_email: caller.kind === 'anonymous' ? null : caller.email,
+  search_method: searchMethod,
+});
+
+const scopeOf = ({ caller, owner, query }: ApiRequest<unknown, ListPaymentsQuery>): Scope => {
+  if (caller.kind === 'guest') return guestScope(caller, query);
+  if (caller.kind === 'anonymous' || !owner) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (query.project_id !== undefined) return projectScope(query.project_id, query.organization_id || undefined);
+  const organizationId = owner.kind === 'organization' ? owner.organizationId : undefined;
+  return {
+    index: 'owner',
+    partition: ownerPartition(owner, 'PAY'),
+    clauses: [],
+    searchMethod: organizationId === undefined ? 'session' : 'organization',
+    owns: (payment) =>
+      payment.organizationId === organizationId && (organizationId !== undefined || payment.userId === caller.userId),
+  };
+};
+
+const guestScope = (caller: Extract<Caller, { kind: 'guest' }>, query: ListPaymentsQuery): Scope => {
+  const owns = (payment: VisiblePayment) => payment.guestId === caller.guestId && payment.guestEmail === caller.email;
+  return {
+    index: 'owner',
+    partition: guestPartition(caller.email, 'PAY'),
+    clauses: [
+      { equals: ['f.g', caller.guestId] },
+      ...(query.project_id ? [{ equals: ['f.j', query.project_id] as const }] : []),
+    ],
+    searchMethod: 'guest_token',
+    owns,
+  };
+};
+
+const projectScope = (projectId: string, organizationId: string | undefined): Scope => ({
+  index: 'project',
+  partition: projectPartition(projectId, 'PAY'),
+  clauses: organizationId ? [{ equals: ['f.o', organizationId] }] : [],
+  searchMethod: 'project',
+  owns: (payment) =>
+    payment.projectId === projectId && (organizationId === undefined || payment.organizationId === organizationId),
+});
+
+const find = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery): Promise<PageFound> => {
+  if (query.search && isIdOf('payment', query.search)) return findById(deps, scope, query, query.search);
+  const list: ListQuery = {
+    index: scope.index,
+    partition: scope.partition,
+    from: query.created_at_from,
+    to: query.created_at_to,
+    descending: query.orderDir === 'desc',
+    filter: [...scope.clauses, ...filtersOf(query)],
+    offset: query.cursor === undefined ? (query.page - 1) * query.limit : 0,
+    limit: query.limit,
+    cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
+  };
+  if (query.orderBy !== 'created_at') return sortedPage(deps, list, query);
+  const onlyStatus = scope.clauses.length === 0 && !query.search && query.product_id === undefined;
+  return pageByCreation(deps.table, list, onlyStatus ? { statuses: query.status } : undefined);
+};
+
+const filtersOf = (query: ListPaymentsQuery): Clause[] => {
+  const term = query.search?.toLowerCase();
+  return [
+    ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : []),
+    ...(query.product_id ? [{ equals: ['f.d', query.product_id] } as const] : []),
+    ...(term ? [{ any: [{ contains: ['f.e', term] }, { contains: ['f.t', term] }] } as const] : []),
+  ];
+};
+
+const findById = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery, id: string): Promise<PageFound> => {
+  const payment = await paymentStore(deps.table, deps.now).loadVisible(id);
+  const matches =
+    payment !== undefined &&
+    scope.owns(payment) &&
+    (query.status === undefined || query.status.includes(payment.status)) &&
+    (query.product_id === undefined || payment.productId === query.product_id) &&
+    payment.createdAt >= (query.created_at_from ?? '') &&
+    (query.created_at_to === undefined || payment.createdAt <= query.created_at_to);
+  const rows: Row[] = matches && query.page === 1 ? [{ ...paymentKey(id), sort: '', fields: {} }] : [];
+  return { rows, hasMore: false, next: undefined, total: matches ? 1 : 0, totalIsExact: true };
+};
+
+const FIELD_OF = { amount_cents: 'a', status: 's', updated_at: 'u' } as const;
+
+const sortedPage = async (deps: ReadDeps, list: ListQuery, query: ListPaymentsQuery): Promise<PageFound> => {
+  if (query.orderBy === 'created_at') throw new Error('created_at is the index order');
+  if (query.cursor !== undefined) {
+    throw new DomainError('UNSUPPORTED_FILTER', { message: 'cursor goes with orderBy=created_at; use page' });
+  }
+  const field = FIELD_OF[query.orderBy];
+  const sign = query.orderDir === 'desc' ? -1 : 1;
+  const rows = await allRows(deps.table, list, MAX_SORTED_ROWS);
+  const sorted = rows.toSorted(
+    (one, other) => sign * (compare(one.fields[field], other.fields[field]) || compare(one.sort, other.sort)),
+  );
+  const page = sorted.slice(list.offset, list.offset + list.limit);
+  return {
+    rows: page,
+    hasMore: sorted.length > list.offset + list.limit,
+    next: undefined,
+    total: sorted.length,
+    totalIsExact: true,
+  };
+};
+
+const compare = (one: unknown, other: unknown): number => {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  const [a, b] = [String(one), String(other)];
+  return a < b ? -1 : a > b ? 1 : 0;
+};

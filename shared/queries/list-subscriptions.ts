@@ -1,0 +1,70 @@
+import { type Include, showBeside } from '../access/beside.ts';
+import { projectBeside } from '../catalog/view.ts';
+import { DomainError } from '../core/errors.ts';
+import { offsetReply } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { methodBeside } from '../payment-methods/payment-method.ts';
+import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import { subscriptionView } from '../subscriptions/record/view.ts';
+import type { Clause } from '../table/expression.ts';
+import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
+import { type ListQuery, listRows } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
+import type { ListSubscriptionsQuery } from './subscription-parameters.ts';
+
+interface ReadDeps {
+  readonly table: Table;
+}
+
+export const getSubscription = async (
+  _deps: ReadDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => ({ data: subscriptionView(record) });
+
+/** One's own, an organization's or a project's, newest first. */
+export const listSubscriptions = async (
+  { table }: ReadDeps,
+  { caller, owner, query }: ApiRequest<unknown, ListSubscriptionsQuery>,
+): Promise<Reply> => {
+  if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
+  const { scope, clauses } = scopeOf(owner, query);
+  const listed = await listRows(table, {
+    ...scope,
+    descending: true,
+    filter: [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])],
+    offset: query.offset,
+    limit: query.limit,
+  });
+  const items = await table.getMany(listed.rows);
+  const subscriptions = items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []);
+  const beside = await showBeside({ table, caller }, subscriptions, includedIn(query));
+  const views = subscriptions.map((subscription, index) => ({ ...subscriptionView(subscription), ...beside[index] }));
+  return offsetReply(views, listed, query);
+};
+
+interface Scope {
+  readonly scope: Pick<ListQuery, 'index' | 'partition'>;
+  readonly clauses: readonly Clause[];
+}
+
+const scopeOf = (owner: Owner, { project_id, organization_id }: ListSubscriptionsQuery): Scope => {
+  if (project_id === undefined) {
+    return { scope: { index: 'owner', partition: ownerPartition(owner, 'SUB') }, clauses: [] };
+  }
+  return {
+    scope: { index: 'project', partition: projectPartition(project_id, 'SUB') },
+    clauses: organization_id ? [{ equals: ['f.o', organization_id] }] : [],
+  };
+};
+
+const BESIDE: Readonly<Record<'project' | 'payment_method', Include<VisibleSubscription>>> = {
+  project: { showing: projectBeside, idOf: ({ projectId }) => projectId },
+  payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
+};
+
+/** What was asked for beside each subscription, as far as this caller may see it. */
+const includedIn = ({ include_projects, include_pm }: ListSubscriptionsQuery) => ({
+  ...(include_projects && { project: BESIDE.project }),
+  ...(include_pm && { payment_method: BESIDE.payment_method }),
+});

@@ -1,0 +1,136 @@
+import * as z from 'zod';
+import type { Caller } from '../access/caller.ts';
+import type { Standings } from '../access/standing.ts';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { CAUSES, PAYMENT_STATUSES, type VisiblePayment } from '../payments/record/payment.ts';
+import { HISTORY_PREFIX, paymentKey } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+import { mayReadLogOf } from '../webhooks/logs/access.ts';
+
+/**
+ * What happened to a payment, oldest first: its versions and what brought each about, the provider's events with what
+ * became of them, and every attempt to tell a target of it. Versions stay for ever; the rest is kept 90 days, as the log.
+ */
+const change = z.object({
+  kind: z.literal('change'),
+  at: z.string(),
+  version: z.int(),
+  status: z.enum(PAYMENT_STATUSES),
+  cause: z.enum(CAUSES).nullable(),
+  /** Which claim to charge it belongs to; 0 before the first. */
+  attempt: z.int(),
+  failure_code: z.enum(DECLINE_CODES).optional(),
+  anomaly: z.string().optional(),
+});
+const logged = {
+  at: z.string(),
+  event_type: z.string(),
+  event_id: z.string(),
+  log_id: z.string(),
+  reason: z.string().nullable(),
+};
+const providerEvent = z.object({ kind: z.literal('provider_event'), outcome: z.string(), ...logged });
+const delivery = z.object({
+  kind: z.literal('delivery'),
+  target: z.string(),
+  status: z.enum(['success', 'failed']),
+  attempt: z.int(),
+  http_status: z.int().nullable(),
+  ...logged,
+});
+const entrySchema = z.discriminatedUnion('kind', [change, providerEvent, delivery]);
+export type TimelineEntry = z.infer<typeof entrySchema>;
+export const timelineSchema = z.array(entrySchema);
+
+/** More than a payment has in all its life, unless a target fails for weeks. */
+const MAX_ENTRIES = 500;
+
+export const paymentTimeline = async (
+  { table, standings }: { readonly table: Table; readonly standings: Standings },
+  { record, caller }: Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record' | 'caller'>,
+): Promise<Reply> => {
+  const [{ entries, isComplete }, withLog] = await Promise.all([
+    timelineOf(table, record.id),
+    maySeeLog(standings, caller, record),
+  ]);
+  return {
+    data: withLog ? entries : entries.filter(({ kind }) => kind === 'change'),
+    meta: { payment_id: record.id, status: record.status, is_complete: isComplete },
+  };
+};
+
+/** Entries of the webhook log are shown only to those who may read the log, as of now. */
+const maySeeLog = async (standings: Standings, caller: Caller, payment: VisiblePayment): Promise<boolean> => {
+  if (caller.kind !== 'session') return false;
+  return mayReadLogOf(caller, payment, (organizationId) => standings.consistent(caller, organizationId));
+};
+
+export interface Timeline {
+  readonly entries: readonly TimelineEntry[];
+  /** Otherwise some attempts to tell targets are missing; no version is. */
+  readonly isComplete: boolean;
+}
+
+export const timelineOf = async (table: Table, paymentId: string): Promise<Timeline> => {
+  const { items, next } = await table.queryItems({
+    partition: paymentKey(paymentId).pk,
+    from: HISTORY_PREFIX,
+    to: `${HISTORY_PREFIX}~`,
+    limit: MAX_ENTRIES,
+  });
+  const entries = items.map((item) => ('direction' in item ? entryOfLog(item) : entryOfVersion(item)));
+  return { entries: entries.sort(inOrder), isComplete: next === undefined };
+};
+
+const RANK = { change: 0, provider_event: 1, delivery: 2 } as const;
+const numberOf = (entry: TimelineEntry): number => {
+  if (entry.kind === 'change') return entry.version;
+  return entry.kind === 'delivery' ? entry.attempt : 0;
+};
+const inOrder = (one: TimelineEntry, other: TimelineEntry): number => {
+  if (one.at !== other.at) return one.at < other.at ? -1 : 1;
+  return RANK[one.kind] - RANK[other.kind] || numberOf(one) - numberOf(other);
+};
+
+const versionItem = z.object({
+  sk: z.string(),
+  at: z.string(),
+  status: z.enum(PAYMENT_STATUSES),
+  cause: z.enum(CAUSES).optional(),
+  attempt: z.int(),
+  failureCode: z.enum(DECLINE_CODES).optional(),
+  anomaly: z.string().optional(),
+});
+
+const entryOfVersion = (item: Item): TimelineEntry => {
+  const { sk, at, status, cause, attempt, failureCode, anomaly } = versionItem.parse(item);
+  return {
+    ...{ kind: 'change', at, version: Number(sk.slice(HISTORY_PREFIX.length)), status, cause: cause ?? null, attempt },
+    ...(failureCode && { failure_code: failureCode }),
+    ...(anomaly && { anomaly }),
+  };
+};
+
+const logItem = z.object({
+  at: z.string(),
+  logId: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  eventType: z.string(),
+  eventId: z.string(),
+  status: z.enum(['success', 'failed']),
+  attempt: z.int(),
+  target: z.string().default(''),
+  outcome: z.string().default('unknown'),
+  reason: z.string().optional(),
+  httpStatus: z.int().optional(),
+});
+
+const entryOfLog = (item: Item): TimelineEntry => {
+  const { at, logId, direction, eventType, eventId, status, attempt, target, ...told } = logItem.parse(item);
+  const common = { at, event_type: eventType, event_id: eventId, log_id: logId, reason: told.reason ?? null };
+  return direction === 'inbound'
+    ? { kind: 'provider_event', outcome: told.outcome, ...common }
+    : { kind: 'delivery', target, status, attempt, http_status: told.httpStatus ?? null, ...common };
+};

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { standingKeys, standingOf } from '../access/standing.ts';
+import { DomainError } from '../core/errors.ts';
+import { iso, MINUTE } from '../core/time.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { endLending } from '../subscriptions/commands/change-method.ts';
+import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
+import { endedMembershipKey, ownerPartition } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/**
+ * A member's own payment methods stop paying for an organization when the membership ends. Charges by the service ask at
+ * the moment of the charge; this tells the providers that charge by themselves, and frees the methods for deletion.
+ */
+const RETRY_MS = 5 * MINUTE;
+
+/** A request that was let in before the end is over by then, and the index tells of every method. */
+const LAST_PASS_MS = 5 * MINUTE;
+
+const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
+
+/** Safe to stop anywhere and to repeat: the item goes last. */
+export const runEndedMembership = async (deps: BillingDeps, memberId: string): Promise<string> => {
+  const key = endedMembershipKey(memberId);
+  const item = await deps.table.get(key);
+  if (!item) return 'gone';
+  const { organizationId, userId, isLastPass } = endedSchema.parse(item);
+  const isBack = await isMember(deps.table, userId, organizationId);
+  const failed = isBack ? 0 : await endAll(deps, userId, organizationId);
+  if (failed > 0) {
+    await deps.table.update(key, { set: { due_at: iso(deps.now() + RETRY_MS) } }, [{ exists: true }]);
+    return 'some could not be ended';
+  }
+  if (!isBack && !isLastPass) {
+    const set = { isLastPass: true, due_at: iso(deps.now() + LAST_PASS_MS) };
+    await deps.table.update(key, { set }, [{ exists: true }]);
+    return 'ended, to be looked at once more';
+  }
+  await deps.table.remove(key);
+  return isBack ? 'a member again' : 'ended';
+};
+
+const isMember = async (table: Table, userId: string, organizationId: string): Promise<boolean> => {
+  const [organization, member] = await table.getMany(standingKeys(userId, organizationId), { consistent: true });
+  return standingOf(organizationId, organization, member).role !== undefined;
+};
+
+/** @returns how many subscriptions could not be changed now. */
+const endAll = async (deps: BillingDeps, userId: string, organizationId: string): Promise<number> => {
+  let failed = 0;
+  for await (const methodId of methodsOf(deps.table, userId)) {
+    for (const subscription of await subscriptionsUsing(deps.table, 'PM', methodId)) {
+      if (subscription.organizationId !== organizationId) continue;
+      try {
+        await endLending(deps, subscription, methodId);
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        failed += 1;
+      }
+    }
+  }
+  return failed;
+};
+
+async function* methodsOf(table: Table, userId: string): AsyncGenerator<string> {
+  const partition = ownerPartition({ kind: 'user', userId }, 'PM');
+  let after: Item | undefined;
+  do {
+    const page = await table.queryIndex({ index: 'owner', partition, after });
+    for (const { pk } of page.items) yield String(pk).slice('PM#'.length);
+    after = page.next;
+  } while (after);
+}

@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
+import { instant, iso, MINUTE } from '../core/time.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Organization } from '../organizations/organization.ts';
+import { organizationStore, type StoreDeps } from '../organizations/store.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { cancelNow } from '../subscriptions/commands/cancel.ts';
+import {
+  isLive,
+  mayExistAtProvider,
+  subscriptionRecord,
+  type VisibleSubscription,
+} from '../subscriptions/record/subscription.ts';
+import { organizationKey, ownerPartition } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+import { type RemovalDeps, removeNextChildren } from './organization-children.ts';
+
+/**
+ * Deletes an organization: its live subscriptions are canceled first, then access to it ends at once; what belongs to it
+ * goes by appointments (finish-deletion.ts). @throws DomainError PROVIDER_ERROR rather than leave a payer behind.
+ */
+export const deleteOrganization = async (
+  deps: StoreDeps & BillingDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, Organization>,
+): Promise<Reply> => {
+  await cancelSubscriptions(deps, record.id);
+  await organizationStore(deps).markDeleted(record.id);
+  return { data: undefined, message: 'The organization was deleted' };
+};
+
+const AT_ONCE = 10;
+
+const cancelSubscriptions = async (deps: BillingDeps, organizationId: string): Promise<void> => {
+  const live = await unfinishedSubscriptions(deps.table, organizationId);
+  for (let at = 0; at < live.length; at += AT_ONCE) {
+    const canceled = await Promise.allSettled(live.slice(at, at + AT_ONCE).map((one) => cancelNow(deps, one)));
+    for (const outcome of canceled) {
+      if (outcome.status === 'rejected') throw notCanceled(outcome.reason);
+      if (mayExistAtProvider(outcome.value)) throw notCanceled(new DomainError('PAYMENT_IN_PROGRESS'));
+    }
+  }
+};
+
+const notCanceled = (error: unknown): unknown =>
+  error instanceof DomainError
+    ? new DomainError('PROVIDER_ERROR', { message: 'A subscription could not be canceled', cause: error })
+    : error;
+
+const isUnfinished = (subscription: VisibleSubscription): boolean =>
+  isLive(subscription) || mayExistAtProvider(subscription);
+
+const unfinishedSubscriptions = async (
+  table: Table,
+  organizationId: string,
+): Promise<readonly VisibleSubscription[]> => {
+  const partition = ownerPartition({ kind: 'organization', organizationId }, 'SUB');
+  const found: VisibleSubscription[] = [];
+  let after: Item | undefined;
+  do {
+    const page = await table.queryIndex({ index: 'owner', partition, after });
+    const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+    // The index tells of a change a moment late: the items decide.
+    const items = await table.getMany(keys, { consistent: true });
+    found.push(...items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished));
+    after = page.next;
+  } while (after);
+  return found;
+};
+
+/** Longer than a function runs: whoever was let in before the deletion is done by then. */
+const LAST_WRITES_MS = MINUTE;
+
+const RETRY_MS = 5 * MINUTE;
+
+const deletedSchema = z.object({
+  deletedAt: z.string().optional(),
+  createdAt: z.string(),
+  requestHash: z.string().optional(),
+});
+
+/**
+ * Removes what belonged to a deleted organization, a bounded slice at a time, until a pass that began a minute or more
+ * after the deletion finds nothing. It may be stopped anywhere and is safe to repeat: the appointment goes last.
+ */
+export const runDueOrganization = async (deps: RemovalDeps, organizationId: string): Promise<string> => {
+  const key = organizationKey(organizationId);
+  const item = await deps.table.get(key);
+  if (!item) return 'gone';
+  const { deletedAt, createdAt, requestHash } = deletedSchema.parse(item);
+  if (deletedAt === undefined) throw new Error('an organization with an appointment that is not deleted');
+  const startedAt = deps.now();
+  const { removed, failed, more } = await removeNextChildren(deps, organizationId);
+  if (!more && removed === 0 && failed === 0 && instant(deletedAt) + LAST_WRITES_MS <= startedAt) {
+    await leaveBehind(deps, organizationId, { deletedAt, createdAt, requestHash });
+    return 'removed';
+  }
+  const wait = more ? 0 : failed > 0 ? RETRY_MS : LAST_WRITES_MS;
+  await deps.table.update(key, { set: { due_at: iso(deps.now() + wait) } }, [{ exists: true }, { has: 'deletedAt' }]);
+  return failed > 0 ? 'some could not be removed' : 'goes on';
+};
+
+/** An id that follows from an Idempotency-Key must never come back: who knows the key would see the old payments. */
+const leaveBehind = async (
+  { table }: RemovalDeps,
+  id: string,
+  { requestHash, ...deleted }: z.infer<typeof deletedSchema>,
+): Promise<void> => {
+  const key = organizationKey(id);
+  const guard = [{ exists: true }, { has: 'deletedAt' }] as const;
+  if (requestHash === undefined) await table.remove(key, guard);
+  else await table.put({ ...key, id, ...deleted, requestHash }, guard);
+};

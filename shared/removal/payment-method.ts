@@ -1,0 +1,47 @@
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { addressUseSteps } from '../payment-methods/address-use.ts';
+import { methodDefaultSlotOf } from '../payment-methods/defaults.ts';
+import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
+import { requireDone } from '../providers/registry/unwrap.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { replaceMethodEverywhere } from '../subscriptions/commands/replace-method.ts';
+import { aliasRemoval } from '../table/alias.ts';
+import { successorSteps } from '../table/defaults.ts';
+import { recordStore } from '../table/record-store.ts';
+
+export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
+
+export const deleteMethod = async (
+  deps: RemoveMethodDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
+): Promise<Reply> => {
+  await removeMethod(deps, record, { atProvider: true });
+  // A subscription that came to live while this went on: whoever made it looks whether its method still stands.
+  await replaceMethodEverywhere(deps, record, { isGone: true });
+  return { data: undefined };
+};
+
+/**
+ * Subscriptions go on with another, then it is detached at the provider, then removed here; the newest remaining method
+ * takes over as default. @throws DomainError PAYMENT_METHOD_IN_USE
+ */
+export const removeMethod = async (
+  deps: RemoveMethodDeps,
+  method: PaymentMethod,
+  { atProvider }: { readonly atProvider: boolean },
+): Promise<void> => {
+  const [moved] = await Promise.all([
+    successorSteps(deps.table, methodDefaultSlotOf(method), method.id),
+    replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
+  ]);
+  if (atProvider) {
+    const provider = await deps.providers.having(method.providerId, 'methods');
+    requireDone(await provider.detachMethod(method.providerMethodId), 'id');
+  }
+  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const away = [aliasRemoval(method.providerId, method.providerMethodId), ...addressUseSteps(method, undefined)];
+  // Where another default was set meanwhile, there is none to pass on.
+  if (!(await store.remove(method, [...away, ...moved]))) await store.remove(method, away);
+};

@@ -1,0 +1,21 @@
+import type { DeclineCode } from '../../core/outcome.ts';
+import { DAY, type Instant } from '../../core/time.ts';
+
+/** What follows a renewal that failed. */
+export interface DunningPolicy {
+  /** Days after the first failure, ascending. */
+  readonly days: readonly number[];
+  readonly finalAction: 'cancel' | 'pause';
+}
+
+/** No retry would mend these: they wait for another method. */
+const HARD_DECLINES: readonly DeclineCode[] = ['lost_card', 'stolen_card'];
+
+export const isHardDecline = (code: DeclineCode): boolean => HARD_DECLINES.includes(code);
+
+/** The next retry after `now`; undefined: they are used up. */
+export const nextRetry = ({ days }: DunningPolicy, firstFailure: Instant, now: Instant): Instant | undefined =>
+  days.map((day) => firstFailure + day * DAY).find((at) => at > now);
+
+export const lastRetry = ({ days }: DunningPolicy, firstFailure: Instant): Instant =>
+  firstFailure + Math.max(0, ...days) * DAY;

@@ -1,0 +1,105 @@
+import { type Instant, instant, iso } from '../../core/time.ts';
+import type { PeriodPayment } from '../../payments/attempts/collect.ts';
+import type { Charge, Subscription } from '../record/subscription.ts';
+import { periodAt, periodStart, type Schedule } from './calendar.ts';
+import { type BilledPeriod, clearScheduledCancel, enterPeriod, openCharge, recordFailed } from './charge.ts';
+import type { DunningPolicy } from './dunning.ts';
+import { pauseAfterTrial } from './lifecycle.ts';
+
+/**
+ * Periods that were missed (an outage, or a long dunning of a short interval) are billed one after another, this many at
+ * most; older ones are let go: nobody is charged for a year at a stroke.
+ */
+export const MAX_MISSED_PERIODS = 12;
+
+type Calendar = Pick<Subscription, 'billingInterval' | 'intervalMultiplier'>;
+
+const periodOf = (schedule: Schedule, period: number): BilledPeriod => ({
+  anchor: schedule.anchor,
+  period,
+  start: periodStart(schedule, period),
+  end: periodStart(schedule, period + 1),
+});
+
+/** The first period of a calendar that begins now. */
+export const firstPeriod = ({ billingInterval, intervalMultiplier }: Calendar, now: Instant): BilledPeriod =>
+  periodOf({ anchor: iso(now), billingInterval, intervalMultiplier }, 0);
+
+const scheduleOf = ({ anchor, billingInterval, intervalMultiplier }: Subscription): Schedule => ({
+  anchor,
+  billingInterval,
+  intervalMultiplier,
+});
+
+/** How many of the periods before now are too old to be billed. */
+export const missedPeriods = (subscription: Subscription, now: Instant): number => {
+  const oldest = periodAt(scheduleOf(subscription), now) - MAX_MISSED_PERIODS + 1;
+  return Math.max(0, oldest - (subscription.period + 1));
+};
+
+/** The next period to be billed. */
+const nextPeriod = (subscription: Subscription, now: Instant): BilledPeriod =>
+  periodOf(scheduleOf(subscription), subscription.period + 1 + missedPeriods(subscription, now));
+
+/** The current period is over: the next one is opened, for nothing where it costs nothing. */
+export const openNextPeriod = (subscription: Subscription, now: Instant, policy: DunningPolicy): Subscription => {
+  const next = nextPeriod(subscription, now);
+  const inTrial = subscription.status === 'trialing';
+  if (subscription.totalCents === 0) {
+    return enterPeriod(subscription, next, { cause: 'charge', reason: inTrial ? 'trial_ended' : 'renewed', now });
+  }
+  if (subscription.paymentMethodId !== undefined) return openCharge(subscription, 'renew', next, now);
+  if (inTrial) return pauseAfterTrial(subscription, now);
+  const failure = { code: 'processing_error', attempts: 0, spent: false } as const;
+  return dropMethod(recordFailed(openCharge(subscription, 'renew', next, now), failure, now, policy));
+};
+
+/** There is no method to try again with: a subscription that is past due waits for one. */
+export const dropMethod = (subscription: Subscription): Subscription => ({
+  ...subscription,
+  paymentMethodId: undefined,
+  methodRef: undefined,
+  ...(subscription.status === 'past_due' && { reason: 'payment_method_unavailable' }),
+  ...(subscription.charge && { charge: { ...subscription.charge, retryAt: undefined } }),
+});
+
+/** In a trial, or in a period that has been paid. */
+export const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {
+  const until = period < 0 ? currentPeriodEnd : paidUntil;
+  return until !== undefined && instant(until) > now;
+};
+
+/** A new calendar from now, for whoever starts or comes back; for nothing where it costs nothing. */
+export const startFirstPeriod = (
+  subscription: Subscription,
+  cause: Exclude<Charge['cause'], 'renew'>,
+  now: Instant,
+): Subscription => {
+  const first = firstPeriod(subscription, now);
+  if (subscription.totalCents > 0) return openCharge(subscription, cause, first, now);
+  const [how, reason] = FREE[cause];
+  const next = enterPeriod(subscription, first, { cause: how, reason, now });
+  return { ...next, ...clearScheduledCancel(subscription), canceledAt: undefined };
+};
+
+const FREE = {
+  create: ['open', 'created'],
+  reactivate: ['reactivate', 'reactivated'],
+  resume: ['resume', 'resumed'],
+} as const;
+
+/** What a subscription wants paid for a period, as a payment under this id. */
+export const periodPaymentRequest = (subscription: Subscription, id: string): PeriodPayment => {
+  const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
+  const { userId, userEmail, guestId, guestEmail, guestName, organizationId } = subscription;
+  const { customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId } = subscription;
+  const { description, concept, referenceCode, category, tags } = subscription;
+  return {
+    id,
+    subscriptionId: subscription.id,
+    ...{ subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId },
+    ...{ userId, userEmail, guestId, guestEmail, guestName, organizationId },
+    ...{ customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId },
+    ...{ description: description ?? concept, concept, referenceCode, category, tags },
+  };
+};

@@ -1,0 +1,41 @@
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import { cancel } from '../billing/lifecycle.ts';
+import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';
+import { subscriptionStore } from '../record/store.ts';
+import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
+import { edit } from '../record/versions.ts';
+import { commandView } from '../record/view.ts';
+import type { CancelBody } from './requests.ts';
+import { stopAbandonedCharge } from './stop-charge.ts';
+
+/** Cancels a subscription, at the end of its period or now. Repeated, it answers the same. */
+export const cancelSubscription = async (
+  deps: BillingDeps,
+  { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
+): Promise<Reply> => {
+  const canceled = body.cancel_at_period_end ? await scheduleCancel(deps, record) : await cancelNow(deps, record);
+  return { data: commandView(canceled) };
+};
+
+const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const isDone = subscription.status === 'canceled' || subscription.cancelAtPeriodEnd;
+  if (!isDone && isProviderBilled(subscription)) return carryOutAtProvider(deps, subscription, scheduleCancelCommand);
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    current.status === 'canceled' || current.cancelAtPeriodEnd
+      ? current
+      : edit(current, 'cancel_scheduled', deps.now(), { cancelAtPeriodEnd: true }),
+  );
+};
+
+/** No refund; a charge that is under way is stopped where it still can be. */
+export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const store = subscriptionStore(deps.table);
+  if (isProviderBilled(subscription) && subscription.status !== 'canceled')
+    await cancelProviderSubscription(deps, subscription);
+  const canceled = await store.change(subscription, (current) =>
+    current.status === 'canceled' ? current : cancel(current, deps.now()),
+  );
+  return stopAbandonedCharge(deps, store, canceled);
+};

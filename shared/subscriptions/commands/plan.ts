@@ -1,0 +1,49 @@
+import { priceOf } from '../../catalog/price.ts';
+import type { Product } from '../../catalog/records.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
+import type { Subscription } from '../record/subscription.ts';
+import type { CreateSubscriptionBody } from './requests.ts';
+
+type Plan = Pick<
+  Subscription,
+  'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'currency' | 'billingInterval' | 'intervalMultiplier'
+>;
+
+/** What is collected and how often: the product's, where one is named; the client never sets it. */
+export const planOf = (body: CreateSubscriptionBody, product: Product | undefined): Plan => {
+  const prices = priceOf(body, product, 0);
+  if (product) return { ...prices, ...intervalOf(body, product) };
+  if (body.billing_interval === undefined) {
+    throw invalid([{ path: 'billing_interval', rule: 'required', message: 'is required' }]);
+  }
+  return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
+};
+
+/** With a product, the product's; @throws DomainError PRICING_MISMATCH where another is asked for. */
+export const trialDaysOf = (
+  { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
+  product: Product | undefined,
+): number => {
+  if (!product) return sent ?? 0;
+  const { trial_days: days } = product;
+  if ((sent ?? days) === days) return days;
+  throw new DomainError('PRICING_MISMATCH', {
+    message: `The product has ${days} trial days, not ${sent}`,
+    details: { path: 'trial_days', expected: days },
+  });
+};
+
+const intervalOf = (
+  body: CreateSubscriptionBody,
+  { billing_interval: interval, interval_multiplier: multiplier }: Product,
+): Pick<Plan, 'billingInterval' | 'intervalMultiplier'> => {
+  if (!interval) {
+    throw invalid([{ path: 'product_id', rule: 'recurring', message: 'names a product without a billing_interval' }]);
+  }
+  const differs =
+    (body.billing_interval ?? interval) !== interval || (body.interval_multiplier ?? multiplier) !== multiplier;
+  if (differs) {
+    throw new DomainError('PRICING_MISMATCH', { message: `The product is billed ${interval} × ${multiplier}` });
+  }
+  return { billingInterval: interval, intervalMultiplier: multiplier };
+};

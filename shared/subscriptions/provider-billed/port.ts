@@ -1,0 +1,56 @@
+import type { BillingInterval } from '../../catalog/records.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import type { CreateNativeSubscription, NativeSubscriptions } from '../../providers/port/subscriptions.ts';
+import { unansweredError } from '../../providers/registry/unwrap.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import type { Subscription } from '../record/subscription.ts';
+
+type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents'>;
+type NativeInterval = Pick<CreateNativeSubscription, 'unit' | 'count'>;
+
+const UNITS: Readonly<Record<BillingInterval, readonly [unit: NativeInterval['unit'], times: number]>> = {
+  daily: ['day', 1],
+  weekly: ['week', 1],
+  monthly: ['month', 1],
+  quarterly: ['month', 3],
+  yearly: ['year', 1],
+};
+
+export const providerInterval = ({ billingInterval, intervalMultiplier }: Omit<Plan, 'totalCents'>): NativeInterval => {
+  const [unit, times] = UNITS[billingInterval];
+  return { unit, count: times * intervalMultiplier };
+};
+
+/** Who is to bill a plan: the provider where it can and there is something to bill, else the service. */
+export const billingOwnerOf = (
+  { can, subscriptions: native }: PaymentProvider,
+  plan: Plan,
+): Subscription['billingOwner'] =>
+  can.subscriptions === 'native' && native?.bills(providerInterval(plan)) && plan.totalCents > 0
+    ? 'provider'
+    : 'service';
+
+/** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: nobody else does instead. */
+export const subscriptionsPortOf = async (
+  deps: BillingDeps,
+  { providerId }: Subscription,
+): Promise<NativeSubscriptions> => {
+  const provider = await deps.providers.find(providerId);
+  if (provider?.subscriptions) return provider.subscriptions;
+  throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
+};
+
+/** The subscription does not take what is asked of it. */
+export const invalidStateError = ({ status }: Subscription): DomainError =>
+  new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
+
+/** What the provider answered. @throws DomainError PROVIDER_ERROR for a refusal, PROVIDER_TIMEOUT and its like else. */
+export const requireDone = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  const details = { subscription_id: id };
+  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unansweredError(outcome, details);
+  const code = outcome.kind === 'refused' ? outcome.reason : outcome.code;
+  throw new DomainError('PROVIDER_ERROR', { details: { ...details, provider_code: code } });
+};

@@ -1,0 +1,186 @@
+import { DomainError } from '../../core/errors.ts';
+import { membershipItem } from '../../memberships/membership.ts';
+import type { Clause } from '../../table/expression.ts';
+import { addressUseKey, dueShard, membershipKey, periodKey, recordKey, usedByKey } from '../../table/keys.ts';
+import { type Found, recordItem } from '../../table/record-store.ts';
+import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
+import { nextSubscriptionDue } from './due.ts';
+import { isSameMembership, membershipOf } from './membership-of.ts';
+import {
+  isLive,
+  isVisibleSubscription,
+  mayExistAtProvider,
+  type Subscription,
+  subscriptionOf,
+  subscriptionShape,
+} from './subscription.ts';
+
+/**
+ * Subscriptions as items. Whatever follows from a subscription (its membership, what leads to it from its method and
+ * customer, the claim of the period that it opens) is written with it or not at all.
+ */
+export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
+
+const COMMIT_TRIES = 10;
+
+export const subscriptionStore = (table: Table) => {
+  const load = async (id: string): Promise<Subscription | undefined> => {
+    const item = await table.get(recordKey('SUB', id));
+    return item && subscriptionOf(item);
+  };
+
+  /** Stores a new one with what follows from it, or answers what stands under its id. */
+  const insertOrFind = async (subscription: Subscription): Promise<Found<Subscription> | undefined> => {
+    const put = { put: itemOf(subscription), if: [{ absent: true }] } as const;
+    const beside = stepsBetween(undefined, subscription);
+    if (beside.length === 0) {
+      const written = await table.put(put.put, put.if);
+      return written.ok ? undefined : foundOf(written.found);
+    }
+    const written = await table.transact([put, ...beside]);
+    if (written.ok) return undefined;
+    if (!written.failed.includes(0)) throw new Error('a period of a new subscription was billed before');
+    return foundOf(written.found[0]);
+  };
+
+  /** Replaces a subscription by the next. @returns what stands there instead, where another commit came first. */
+  const commit = async (was: Subscription, next: Subscription): Promise<Committed> => {
+    const locked = { ...next, lock: was.lock + 1 };
+    const put = { put: itemOf(locked), if: asRead(was) };
+    const beside = stepsBetween(was, locked);
+    const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
+    if (written.ok) return { ok: true, subscription: locked };
+    if ('failed' in written && !written.failed.includes(0)) throw new Error('a period was billed before');
+    const found = 'failed' in written ? written.found[0] : written.found;
+    return { ok: false, found: found && subscriptionOf(found) };
+  };
+
+  /**
+   * Decides and commits, again on whatever stands there by then where another commit came first.
+   * @param decide undefined or the same: nothing is to be changed.
+   */
+  const change = async (
+    subscription: Subscription,
+    decide: (current: Subscription) => Subscription | undefined,
+  ): Promise<Subscription> => {
+    let current = subscription;
+    for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
+      const next = decide(current);
+      if (next === undefined || next === current) return current;
+      const committed = await commit(current, next);
+      if (committed.ok) return committed.subscription;
+      if (!committed.found) throw new DomainError('VERSION_CONFLICT');
+      current = committed.found;
+    }
+    throw new DomainError('VERSION_CONFLICT');
+  };
+
+  /** Moves the appointment itself; what it is about stays as it is. */
+  const postpone = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
+    table.update(
+      recordKey('SUB', subscription.id),
+      dueAt === undefined ? { remove: ['due', 'due_at'] } : { set: { due: dueShard(subscription.id), due_at: dueAt } },
+      asRead(subscription),
+    );
+
+  /** Forgets a creation that came to nothing. */
+  const removeCreating = (subscription: Subscription): Promise<unknown> =>
+    table.transact([
+      { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
+      ...(subscription.charge ? [{ delete: periodKey(subscription.id, subscription.charge.start) }] : []),
+    ]);
+
+  return { load, insertOrFind, commit, change, postpone, removeCreating };
+};
+
+export type Committed =
+  | { readonly ok: true; readonly subscription: Subscription }
+  | { readonly ok: false; readonly found: Subscription | undefined };
+
+const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
+
+const foundOf = (item: Item | undefined): Found<Subscription> => {
+  const record = item && subscriptionOf(item);
+  if (!record) throw new Error('a subscription vanished while its id was claimed');
+  return { kind: 'record', record };
+};
+
+const itemOf = (subscription: Subscription): Item => {
+  const dueAt = nextSubscriptionDue(subscription);
+  return {
+    ...recordItem(subscriptionShape, subscription),
+    ...(dueAt && { due: dueShard(subscription.id), due_at: dueAt }),
+  };
+};
+
+/** What has to be written beside a subscription that becomes the next one. */
+const stepsBetween = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => [
+  ...periodClaim(was, next),
+  ...membershipSteps(was, next),
+  ...usageSteps(was, next),
+];
+
+/**
+ * A period that the service bills is claimed once, whoever opens its charge; the claim of one that is let go unpaid is
+ * given back.
+ */
+const periodClaim = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  if (next.billingOwner === 'provider') return [];
+  const [before, after] = [was?.charge, next.charge];
+  if (before && !after) {
+    const isPaid = next.currentPeriodStart === before.start && next.paidUntil === before.end;
+    return isPaid ? [] : [{ delete: periodKey(next.id, before.start) }];
+  }
+  if (!after || after.start === before?.start) return [];
+  const { start, end, paymentId, cause } = after;
+  return [{ put: { ...periodKey(next.id, start), start, end, paymentId, cause }, if: [{ absent: true }] }];
+};
+
+const membershipSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  const [before, after] = [was && membershipOf(was), membershipOf(next)];
+  if (!after || (before && isSameMembership(before, after))) return [];
+  return [{ put: membershipItem(after) }];
+};
+
+/** A live subscription is found by its method and its customer, so that neither goes without it; any by its address. */
+const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  const [before, after] = [usesOf(was), usesOf(next)];
+  const nameOf = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => `${pk}\n${sk}`;
+  const missing = (from: typeof before, of: typeof before) =>
+    of.filter((key) => !from.some((other) => nameOf(other) === nameOf(key)));
+  return [
+    ...missing(before, after).map((key): TransactionStep => ({ put: { ...key, subscriptionId: next.id } })),
+    ...missing(after, before).map((key): TransactionStep => ({ delete: key })),
+  ];
+};
+
+const usesOf = (subscription: Subscription | undefined) => {
+  if (!subscription) return [];
+  const { id, billingAddressId } = subscription;
+  const address =
+    billingAddressId && isVisibleSubscription(subscription) ? [addressUseKey(billingAddressId, 'SUB', id)] : [];
+  if (!isLive(subscription)) return address;
+  const { customerId, paymentMethodId, transfer } = subscription;
+  const methods = [paymentMethodId, transfer?.paymentMethodId].filter((method) => method !== undefined);
+  return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id)), ...address];
+};
+
+/** Removes a subscription with what follows from it; its payments stay. */
+const removalSteps = (subscription: Subscription): readonly TransactionStep[] => {
+  const membership = membershipOf(subscription);
+  return [
+    { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
+    ...(membership ? [{ delete: membershipKey(membership.id) }] : []),
+    ...usesOf(subscription).map((key) => ({ delete: key })),
+  ];
+};
+
+/**
+ * Removes a subscription that is over, with its membership; a live one stays.
+ * @throws DomainError PAYMENT_IN_PROGRESS while its provider may have it: somebody has to look after it
+ */
+export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
+  const subscription = await subscriptionStore(table).load(id);
+  if (subscription && mayExistAtProvider(subscription)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (subscription && !isLive(subscription)) await table.transact(removalSteps(subscription));
+};

@@ -1,0 +1,20 @@
+import type { Now } from '../../core/time.ts';
+import type { Table } from '../../table/table.ts';
+import { subscriptionStore } from './store.ts';
+import { edit } from './versions.ts';
+
+/** Takes an address off a subscription that still names it. */
+export const unlinkSubscription = async (
+  { table, now }: { readonly table: Table; readonly now: Now },
+  id: string,
+  addressId: string,
+): Promise<void> => {
+  const store = subscriptionStore(table);
+  const subscription = await store.load(id);
+  if (!subscription) return;
+  await store.change(subscription, (current) =>
+    current.billingAddressId === addressId
+      ? edit(current, 'billing_address_changed', now(), { billingAddressId: undefined })
+      : undefined,
+  );
+};

@@ -1,0 +1,30 @@
+import { recordKey, USED_BY_PREFIX } from '../../table/keys.ts';
+import type { Item, Table } from '../../table/table.ts';
+import { isLive, type Subscription, subscriptionOf } from './subscription.ts';
+
+/** The live subscriptions that use a method or customer, whoever they belong to. */
+export const subscriptionsUsing = async (
+  table: Table,
+  kind: 'PM' | 'CUS',
+  id: string,
+): Promise<readonly Subscription[]> => {
+  const ids: string[] = [];
+  let after: Item | undefined;
+  do {
+    const page = await table.queryItems({
+      partition: recordKey(kind, id).pk,
+      from: USED_BY_PREFIX,
+      to: `${USED_BY_PREFIX}~`,
+      consistent: true,
+      after,
+    });
+    ids.push(...page.items.map(({ sk }) => String(sk).slice(USED_BY_PREFIX.length)));
+    after = page.next;
+  } while (after);
+  if (ids.length === 0) return [];
+  const items = await table.getMany(
+    ids.map((subscriptionId) => recordKey('SUB', subscriptionId)),
+    { consistent: true },
+  );
+  return items.flatMap((item) => (item && subscriptionOf(item)) ?? []).filter(isLive);
+};

@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import type { WebDeps } from '../../http/exchange.ts';
+import { type OffsetPage, offsetReply } from '../../http/paging.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import type { Clause } from '../../table/expression.ts';
+import { logKey } from '../../table/keys.ts';
+import { listTogether } from '../../table/listing.ts';
+import { LOG_STATUSES, type LogRecord, type LogStatus, logPartitions, logRecordOf } from '../record/log-entry.ts';
+import { logScopeOf, requireSight } from './access.ts';
+
+export interface LogsQuery extends OffsetPage {
+  readonly provider?: string | undefined;
+  readonly event_type?: string | undefined;
+  readonly status?: LogStatus | undefined;
+}
+
+/** Newest first. A page costs the same however many entries there are. */
+export const listLogs = async (
+  deps: Pick<WebDeps, 'table' | 'standings'>,
+  { caller, query }: ApiRequest<unknown, LogsQuery>,
+): Promise<Reply> => {
+  const { index, partitions } = logPartitions(await logScopeOf(deps, caller), query.status);
+  const listed = await listTogether(deps.table, partitions, {
+    index,
+    filter: filterOf(query),
+    offset: query.offset,
+    limit: query.limit,
+  });
+  const items = await deps.table.getMany(listed.rows);
+  const entries = items.flatMap((item) => (item ? [listedViewOfLog(logRecordOf(item))] : []));
+  return offsetReply(entries, listed, query);
+};
+
+const filterOf = ({ provider, event_type: eventType }: LogsQuery): readonly Clause[] => [
+  ...(provider === undefined ? [] : [{ equals: ['f.p', provider] as const }]),
+  ...(eventType === undefined ? [] : [{ equals: ['f.e', eventType] as const }]),
+];
+
+type GetLogDeps = Pick<WebDeps, 'table' | 'standings'>;
+
+export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => ({
+  data: viewOfLog(await logFor(deps, request)),
+});
+
+/** The entry of the path, where this caller may see it. */
+export const logFor = async (
+  deps: GetLogDeps,
+  { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
+): Promise<LogRecord> => {
+  const item = await deps.table.get(logKey(params.id));
+  return requireSight(deps, caller, item && logRecordOf(item));
+};
+
+/** What callers see of a log entry. */
+export const logView = z.object({
+  id: z.string(),
+  provider: z.string(),
+  event_type: z.string(),
+  status: z.enum(LOG_STATUSES),
+  direction: z.enum(['inbound', 'outbound']),
+  attempt: z.int(),
+  target: z.string().nullable(),
+  event_id: z.string(),
+  payload: z.unknown(),
+  response: z.unknown(),
+  created_at: z.string(),
+});
+
+export type LogView = z.infer<typeof logView>;
+
+const viewOfLog = (record: LogRecord): LogView => ({
+  id: record.id,
+  provider: record.provider,
+  event_type: record.eventType,
+  status: record.status,
+  direction: record.direction,
+  attempt: record.attempt,
+  target: record.target ?? null,
+  event_id: record.eventId,
+  payload: record.payload,
+  response: record.response,
+  created_at: record.createdAt,
+});
+
+/** A hundred entries of the largest events would be more than one answer may hold. */
+const LARGEST_LISTED = 16 * 1_024;
+
+/** The same in a list, where a large payload gives way to its size. */
+const listedViewOfLog = (record: LogRecord): LogView => {
+  const view = viewOfLog(record);
+  const bytes = Buffer.byteLength(JSON.stringify(view.payload) ?? '');
+  return bytes <= LARGEST_LISTED ? view : { ...view, payload: { left_out: true, bytes } };
+};

@@ -1,0 +1,34 @@
+import { DomainError } from '../../core/errors.ts';
+import type { WebDeps } from '../../http/exchange.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import type { Queues } from '../../messaging/queues.ts';
+import { deliveryKey } from '../../table/keys.ts';
+import { type Delivery, deliveryOf } from '../record/delivery.ts';
+import type { LogRecord } from '../record/log-entry.ts';
+import { requireSender } from './access.ts';
+import { logFor } from './read.ts';
+
+type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queues };
+
+/** Sends an outbound event to its target once more, under its id, with all the tries of a new one. */
+export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
+  const record = await logFor(deps, request);
+  await requireSender(deps, request.caller, record.organizationId);
+  const delivery = await storedDelivery(deps, record);
+  await deps.queues.send('webhook-delivery', [{ body: JSON.stringify(delivery), group: delivery.target }]);
+  return {
+    data: { event_id: delivery.id, event: delivery.event, target: delivery.target, status: 'queued' },
+    message: 'The event is sent again',
+  };
+};
+
+/** @throws DomainError INVALID_STATE for what came in, and for what is no longer kept. */
+const storedDelivery = async ({ table }: ReplayDeps, { eventId, target }: LogRecord): Promise<Delivery> => {
+  if (target === undefined) {
+    throw new DomainError('INVALID_STATE', { message: 'Only an event that was sent can be sent again' });
+  }
+  const item = await table.get(deliveryKey(eventId, target));
+  if (!item) throw new DomainError('INVALID_STATE', { message: 'The event is no longer kept: 30 days have passed' });
+  return deliveryOf(item);
+};

@@ -1,0 +1,117 @@
+import { Webhook } from 'standardwebhooks';
+import { epochSeconds, type Instant, iso, type Now } from '../../core/time.ts';
+import type { Table } from '../../table/table.ts';
+import type { Delivery } from '../record/delivery.ts';
+import { type LogEntry, writeLog } from '../record/log-entry.ts';
+import { chatMessage } from './chat.ts';
+import type { Post, PostResponse } from './post.ts';
+import type { Target } from './targets.ts';
+
+export interface AttemptDeps {
+  readonly table: Table;
+  readonly post: Post;
+  readonly now: Now;
+}
+
+export interface Attempt {
+  readonly delivery: Omit<Delivery, 'content'>;
+  readonly target: Target;
+  /** The event, byte for byte. */
+  readonly body: Buffer;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly messageId: string;
+  /** A made-up event: a header says so beside the body, so that no target takes it for a real one. */
+  readonly isTest?: boolean;
+  /** The payment that the event is about. */
+  readonly paymentId?: string | undefined;
+}
+
+/** `gone`: the target wants no event any more. */
+export type AttemptOutcome = 'delivered' | 'failed' | 'gone';
+
+const GONE = 410;
+
+/** One POST of an event to a target, signed, and its log entry. */
+export const attemptDelivery = async (
+  deps: AttemptDeps,
+  attempt: Attempt,
+): Promise<{ readonly outcome: AttemptOutcome; readonly answer: PostResponse }> => {
+  const { delivery, target, body } = attempt;
+  const sent = target.format === 'chat' ? chatBody(delivery.event, body) : body;
+  const answer = await deps.post({
+    url: target.url,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'payments-webhooks',
+      'webhook-event': headerText(delivery.event),
+      ...(attempt.isTest && { 'webhook-test': 'true' }),
+      ...signatureHeaders(delivery.id, deps.now(), sent, target.secrets),
+    },
+    body: sent,
+  });
+  const outcome = outcomeOf(answer);
+  await writeLog(deps.table, entryOf(attempt, { outcome, answer, sent, at: iso(deps.now()) }));
+  return { outcome, answer };
+};
+
+/** Any 2xx is a success. A redirect is a failure. */
+const outcomeOf = (answer: PostResponse): AttemptOutcome => {
+  if (answer.kind === 'failed') return 'failed';
+  if (answer.status === GONE) return 'gone';
+  return answer.status >= 200 && answer.status < 300 ? 'delivered' : 'failed';
+};
+
+const chatBody = (event: string, body: Buffer): Buffer =>
+  Buffer.from(JSON.stringify(chatMessage(event, parsedOrText(body.toString('utf8')))));
+
+/** A provider may name an event as it likes; a header may not hold everything. */
+const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
+
+const entryOf = (
+  { delivery, number, messageId, paymentId }: Attempt,
+  made: { readonly outcome: AttemptOutcome; readonly answer: PostResponse; readonly sent: Buffer; readonly at: string },
+): LogEntry => ({
+  provider: delivery.provider,
+  eventType: delivery.event,
+  eventId: delivery.id,
+  status: made.outcome === 'delivered' ? 'success' : 'failed',
+  direction: 'outbound',
+  attempt: number,
+  target: delivery.target,
+  messageId,
+  payload: parsedOrText(made.sent.toString('utf8')),
+  response: responseOf(made.answer),
+  createdAt: made.at,
+  organizationId: delivery.organizationId,
+  userId: delivery.userId,
+  paymentId,
+});
+
+const responseOf = (answer: PostResponse): Readonly<Record<string, unknown>> =>
+  answer.kind === 'answered'
+    ? { http_status: answer.status, body: parsedOrText(answer.body), duration_ms: answer.durationMs }
+    : { error: answer.reason, detail: answer.detail, duration_ms: answer.durationMs };
+
+/** Parsed, so that what is secret can be told by its name. */
+const parsedOrText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Headers of the Standard Webhooks scheme: the id stays the same over retries and replays, the timestamp is of this attempt. */
+export const signatureHeaders = (
+  id: string,
+  at: Instant,
+  body: Buffer,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> => ({
+  'webhook-id': id,
+  'webhook-timestamp': String(epochSeconds(at)),
+  ...(secrets.length > 0 && {
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, new Date(at), body)).join(' '),
+  }),
+});

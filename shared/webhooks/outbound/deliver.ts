@@ -1,0 +1,85 @@
+import { iso, SECOND } from '../../core/time.ts';
+import type { Handled, Receive } from '../../messaging/consumers.ts';
+import type { Log } from '../../observability/logger.ts';
+import { providerEventKey } from '../../table/keys.ts';
+import { type Delivery, deliveryItem, deliveryOf, paymentOfDelivery } from '../record/delivery.ts';
+import { writeLog } from '../record/log-entry.ts';
+import { storedEventOf } from '../record/stored-event.ts';
+import { type AttemptDeps, type AttemptOutcome, attemptDelivery } from './attempt.ts';
+import type { Target } from './targets.ts';
+
+export interface DeliverDeps extends AttemptDeps {
+  readonly targets: () => Promise<readonly Target[]>;
+  readonly retryPlan: RetryPlan;
+  readonly log: Log;
+}
+
+/** One try of one delivery. What fails comes back by its queue: after 5, 10 and 20 s, and then as a dead letter. */
+export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
+  const delivery = deliveryOf(message);
+  const target = (await deps.targets()).find(({ name }) => name === delivery.target);
+  if (!target) return drop(deps, delivery, receive, 'no such target any more');
+  const body = await bodyOf(deps, delivery);
+  if (!body) return drop(deps, delivery, receive, 'its event is kept no longer');
+  await deps.table.put(deliveryItem(delivery, deps.now()), [{ absent: true }]);
+  const { id, event } = delivery;
+  const { outcome } = await attemptDelivery(deps, {
+    delivery,
+    target,
+    body,
+    number: receive.count,
+    messageId: receive.messageId,
+    paymentId: paymentOfDelivery(delivery),
+  });
+  deps.log.info('webhook delivered', {
+    event_id: id,
+    event_type: event,
+    target: target.name,
+    attempt: receive.count,
+    outcome,
+  });
+  return handledOf(outcome, secondsUntilNext(deps.retryPlan, receive.count));
+};
+
+const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
+  outcome === 'failed' ? { comeBackInSeconds: seconds } : 'done';
+
+/** A provider's event as its bytes were received. */
+const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Buffer | undefined> => {
+  if ('body' in content) return Buffer.from(content.body);
+  const item = await table.get(providerEventKey(content.providerId, content.eventId));
+  return item && storedEventOf(item).raw;
+};
+
+/** Nothing is sent, and the log says why. */
+const drop = async (deps: DeliverDeps, delivery: Delivery, receive: Receive, reason: string): Promise<Handled> => {
+  const { id: eventId, event: eventType, content: _, ...rest } = delivery;
+  await writeLog(deps.table, {
+    ...rest,
+    eventId,
+    eventType,
+    status: 'failed',
+    direction: 'outbound',
+    attempt: receive.count,
+    messageId: receive.messageId,
+    payload: {},
+    response: { error: reason },
+    createdAt: iso(deps.now()),
+    paymentId: paymentOfDelivery(delivery),
+  });
+  deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
+  return 'done';
+};
+
+/** When a failed delivery is tried again: after the delay, and twice as long each time. */
+export interface RetryPlan {
+  readonly retries: number;
+  readonly delayMs: number;
+}
+
+/**
+ * Seconds until the next try after the n-th, counted from 1, in whole seconds as queues count them. After the last one
+ * none: the queue finds it received too often, and puts it with its dead letters.
+ */
+export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
+  tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND);

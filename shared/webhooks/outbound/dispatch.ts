@@ -1,0 +1,26 @@
+import type { Queues } from '../../messaging/queues.ts';
+import type { Log } from '../../observability/logger.ts';
+import { deliveryTo } from '../record/delivery.ts';
+import type { OutboundEvent } from '../record/outbound-event.ts';
+import { type Target, wants } from './targets.ts';
+
+export interface DispatchDeps {
+  readonly queues: Queues;
+  readonly targets: () => Promise<readonly Target[]>;
+  readonly log: Log;
+}
+
+/** One message for every event and target that wants it. Sent again, they are the same deliveries under the same ids. */
+export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly OutboundEvent[]): Promise<void> => {
+  const targets = await deps.targets();
+  const deliveries = events.flatMap((event) =>
+    targets.filter((target) => wants(target, event)).map((target) => deliveryTo(target.name, event)),
+  );
+  await deps.queues.send(
+    'webhook-delivery',
+    deliveries.map((delivery) => ({ body: JSON.stringify(delivery), group: delivery.target })),
+  );
+  for (const { id, event, target } of deliveries) {
+    deps.log.info('webhook dispatched', { event_id: id, event_type: event, target });
+  }
+};

@@ -1,0 +1,122 @@
+import { promises as dns, type LookupAddress } from 'node:dns';
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { isPublicAddress, urlProblem } from './targets.ts';
+
+/** One POST to a target. Its time-out covers everything from the name's resolution to the answer's body. */
+export interface PostOptions {
+  readonly timeoutMs: number;
+  /** Lifts the rule that targets stand behind https at public addresses. */
+  readonly allowPrivate: boolean;
+  readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>;
+}
+
+export interface Posted {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export type PostResponse =
+  /** `body` is the first 2 KB. A redirect is an answer like any other: it is not followed. */
+  | { readonly kind: 'answered'; readonly status: number; readonly body: string; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string; readonly durationMs: number };
+export type FailureReason = 'timeout' | 'forbidden_address' | 'unreachable';
+
+export type Post = (posted: Posted) => Promise<PostResponse>;
+
+const ANSWER_BYTES = 2_048;
+
+/** An address that no event is sent to; nothing was connected. */
+class ForbiddenAddress extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'ForbiddenAddress';
+  }
+}
+
+export const openPost = ({ timeoutMs, allowPrivate, resolve = resolveAll }: PostOptions): Post => {
+  const lookup = allowPrivate ? undefined : publicLookup(resolve);
+  return async (posted) => {
+    const startedAt = performance.now();
+    const durationMs = () => Math.round(performance.now() - startedAt);
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const problem = urlProblem(posted.url, allowPrivate);
+      if (problem !== undefined) throw new ForbiddenAddress(`its URL ${problem}`);
+      const response = await send(posted, signal, lookup);
+      const body = await firstBytes(response);
+      return { kind: 'answered', status: response.statusCode ?? 0, body, durationMs: durationMs() };
+    } catch (error) {
+      return { kind: 'failed', ...failureOf(error, signal), durationMs: durationMs() };
+    }
+  };
+};
+
+const resolveAll = (hostname: string): Promise<readonly LookupAddress[]> => dns.lookup(hostname, { all: true });
+
+/**
+ * Resolves a name once and hands on what it has checked: the socket connects to these very addresses, so that a name
+ * that leads elsewhere a moment later leads nowhere. One forbidden address among them refuses all.
+ */
+const publicLookup =
+  (resolve: (hostname: string) => Promise<readonly LookupAddress[]>): LookupFunction =>
+  (hostname, options, done) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (!first || !addresses.every(({ address }) => isPublicAddress(address))) {
+          done(new ForbiddenAddress('its name does not lead to public addresses alone'), '', 0);
+        } else if (options.all) done(null, [...addresses]);
+        else done(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => done(error, '', 0),
+    );
+  };
+
+const send = (
+  { url, headers, body }: Posted,
+  signal: AbortSignal,
+  lookup: LookupFunction | undefined,
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const target = new URL(url);
+    const request = target.protocol === 'https:' ? secureRequest : plainRequest;
+    const call = request(target, {
+      method: 'POST',
+      // A connection of its own: one that was kept over a function's sleep would be dead.
+      agent: false,
+      headers: { ...headers, 'content-length': body.byteLength },
+      signal,
+      ...(lookup && { lookup }),
+    });
+    call.once('response', resolve);
+    call.once('error', reject);
+    call.end(body);
+  });
+
+/** Leaves the rest where it is: the connection ends with it. */
+const firstBytes = async (response: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunks.at(-1)?.byteLength ?? 0;
+    if (bytes >= ANSWER_BYTES) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, ANSWER_BYTES), { stream: true });
+};
+
+const failureOf = (error: unknown, signal: AbortSignal): { reason: FailureReason; detail: string } => {
+  if (error instanceof ForbiddenAddress) return { reason: 'forbidden_address', detail: error.message };
+  if (signal.aborted) return { reason: 'timeout', detail: 'no answer in time' };
+  return { reason: 'unreachable', detail: codeOf(error) };
+};
+
+/** Of several addresses that were tried, the first one's. */
+const codeOf = (error: unknown): string => {
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  return 'unknown';
+};

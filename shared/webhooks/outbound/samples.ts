@@ -1,0 +1,90 @@
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
+import { CANONICAL_EVENTS, type CanonicalEvent } from '../../events/bus-event.ts';
+import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/provider.ts';
+
+/** Events made up for a test: in form like the real ones, about records that are not there. */
+export const canonicalEvent = (name: string): CanonicalEvent | undefined =>
+  CANONICAL_EVENTS.find((known) => known === name);
+
+/** `provider_a:payment_intent.succeeded`, of an event of the interface. */
+export const rawEvent = (
+  name: string,
+): { readonly provider: ProviderSlot; readonly type: InboundEventType } | undefined => {
+  const [slot, rawType] = name.split(':');
+  const provider = PROVIDER_SLOTS.find((known) => known === slot);
+  const type = INBOUND_EVENTS.find((known) => known === rawType);
+  return provider && type && { provider, type };
+};
+
+const USER = { id: 'user_test', type: 'authenticated', email: 'test@example.com' };
+const PERIOD = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
+const OWNER = { user: USER, project: null };
+
+const payment = (status: string) => ({
+  payment_id: 'pay_test',
+  amount: 1_000,
+  currency: 'USD',
+  status,
+  ...OWNER,
+  provider_payment_id: 'test',
+  organization_id: null,
+  customer_id: null,
+  subscription_id: null,
+  failure_code: status === 'failed' ? 'insufficient_funds' : null,
+});
+
+const subscription = (status: string, reason: string) => ({
+  subscription_id: 'subs_test',
+  status,
+  billing_status: status === 'canceled' ? 'ended' : 'active',
+  customer_id: 'cust_test',
+  product_id: null,
+  amount: 1_000,
+  currency: 'USD',
+  billing_interval: 'monthly',
+  interval_multiplier: 1,
+  current_period_start: PERIOD.start,
+  current_period_end: PERIOD.end,
+  cancel_at_period_end: false,
+  trial_end: null,
+  reason,
+  ...OWNER,
+  organization_id: null,
+});
+
+const membership = (status: string) => ({
+  membership_id: 'mbr_test',
+  membership_type_id: 'test',
+  entity_type: 'user',
+  entity_id: USER.id,
+  subscription_id: 'subs_test',
+  status,
+  starts_at: PERIOD.start,
+  ends_at: PERIOD.end,
+  ...OWNER,
+});
+
+const CUSTOMER = {
+  customer_id: 'cust_test',
+  provider_customer_id: 'test',
+  email: USER.email,
+  name: 'Test',
+  is_guest: false,
+  ...OWNER,
+  organization_id: null,
+};
+
+export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, unknown>>>> = {
+  'payment.created': payment('created'),
+  'payment.succeeded': payment('succeeded'),
+  'payment.failed': payment('failed'),
+  'subscription.created': subscription('active', 'created'),
+  'subscription.updated': subscription('active', 'renewed'),
+  'subscription.cancelled': subscription('canceled', 'canceled'),
+  'membership.pending': membership('pending'),
+  'membership.activated': membership('active'),
+  'membership.extended': membership('active'),
+  'membership.cancelled': membership('cancelled'),
+  'customer.created': CUSTOMER,
+  'customer.updated': CUSTOMER,
+};

@@ -1,0 +1,109 @@
+import { DomainError } from '../../core/errors.ts';
+import { epochSeconds, iso } from '../../core/time.ts';
+import type { WebDeps } from '../../http/exchange.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import { requireSender } from '../logs/access.ts';
+import { deliveryTo } from '../record/delivery.ts';
+import { type OutboundEvent, rawAliases } from '../record/outbound-event.ts';
+import { type AttemptDeps, attemptDelivery } from './attempt.ts';
+import { canonicalEvent, rawEvent, SAMPLES } from './samples.ts';
+import { type Target, wants } from './targets.ts';
+
+export type SendTestDeps = Pick<WebDeps, 'standings' | 'newId'> &
+  AttemptDeps & { readonly targets: () => Promise<readonly Target[]> };
+
+export interface TestBody {
+  readonly event: string;
+  readonly test_data: Readonly<Record<string, unknown>>;
+}
+
+interface Tried {
+  readonly node: string;
+  readonly host: string;
+  readonly matched: boolean;
+  readonly status: 'success' | 'failed' | 'skipped';
+  readonly http_status?: number;
+}
+
+/** Sends one made-up event, marked as a test, to every target that wants its kind: one try each, told at once. */
+export const sendTest = async (
+  deps: SendTestDeps,
+  { caller, body }: ApiRequest<unknown, unknown, TestBody>,
+): Promise<Reply> => {
+  const session = caller.kind === 'session' ? caller : undefined;
+  await requireSender(deps, caller, session?.organizationId);
+  const event = madeUp(deps, session?.isAdmin ? body : { ...body, test_data: factsAlone(body.test_data) });
+  const owned = { ...event, organizationId: session?.organizationId, userId: session?.userId };
+  const targets = await Promise.all((await deps.targets()).map((target) => tryTarget(deps, target, owned)));
+  const matched = targets.filter((target) => target.matched);
+  const delivered = matched.filter(({ status }) => status === 'success').length;
+  return {
+    data: { event_id: event.id, event: event.name, targets },
+    message: `${delivered} of ${matched.length} targets took the test event`,
+  };
+};
+
+/**
+ * Facts that anybody who may send a test event chooses. Everything else is a platform admin's to choose: a signed event
+ * must not name somebody else's payment, at any depth, because the owner of any organization asked for it. None of these
+ * can hold an id.
+ */
+const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  amount: (value) => typeof value === 'number',
+  currency: (value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value),
+  status: (value) => isWord(value),
+  reason: (value) => isWord(value),
+};
+const isWord = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z_]{1,50}$/.test(value);
+
+const factsAlone = (given: TestBody['test_data']): TestBody['test_data'] =>
+  Object.fromEntries(Object.entries(FACTS).flatMap(([name, fits]) => (fits(given[name]) ? [[name, given[name]]] : [])));
+
+type MadeUp = OutboundEvent & { readonly content: { readonly body: string } };
+
+const tryTarget = async (deps: SendTestDeps, target: Target, event: MadeUp): Promise<Tried> => {
+  const at = { node: target.name, host: new URL(target.url).host };
+  if (!wants(target, event)) return { ...at, matched: false, status: 'skipped' };
+  const { outcome, answer } = await attemptDelivery(deps, {
+    delivery: deliveryTo(target.name, event),
+    target,
+    body: Buffer.from(event.content.body),
+    number: 1,
+    messageId: event.id,
+    isTest: true,
+  });
+  return {
+    ...at,
+    matched: true,
+    status: outcome === 'delivered' ? 'success' : 'failed',
+    ...(answer.kind === 'answered' && { http_status: answer.status }),
+  };
+};
+
+/** What cannot be taken for an event of a record: no real event has such an id. */
+const testId = (id: string): string => id.replace('_', '_test_');
+
+/** Stands first, and whatever is given cannot change it. */
+const marked = (fields: Readonly<Record<string, unknown>>) => ({ ...MARK, ...fields, ...MARK });
+const MARK = { test: true };
+
+/** @throws DomainError UNKNOWN_EVENT */
+const madeUp = ({ newId, now }: SendTestDeps, { event: name, test_data }: TestBody): MadeUp => {
+  const id = testId(newId('message'));
+  const common = { id, name, organizationId: undefined, userId: undefined };
+  const canonical = canonicalEvent(name);
+  if (canonical) {
+    const data = marked({ ...SAMPLES[canonical], ...test_data });
+    const body = { event: name, provider: 'provider_a', timestamp: iso(now()), ...MARK, data };
+    return { ...common, kind: 'canonical', aliases: [name], provider: 'provider_a', content: contentOf(body) };
+  }
+  const raw = rawEvent(name);
+  if (!raw) throw new DomainError('UNKNOWN_EVENT', { details: { event: name } });
+  const { provider, type } = raw;
+  const object = { id: 'test', amount: 1_000, currency: 'usd', status: 'succeeded', ...test_data };
+  const body = { id, type, provider, ...MARK, data: marked({ object: marked(object) }), created: epochSeconds(now()) };
+  return { ...common, kind: 'raw', aliases: rawAliases(provider, type, type), provider, content: contentOf(body) };
+};
+
+const contentOf = (body: unknown): { readonly body: string } => ({ body: JSON.stringify(body) });

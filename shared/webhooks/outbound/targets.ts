@@ -1,0 +1,242 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import * as z from 'zod';
+import {
+  booleanSetting,
+  type Environment,
+  integerSetting,
+  listSetting,
+  parseSettings,
+  type Settings,
+  SettingsError,
+  textSetting,
+} from '../../core/settings.ts';
+import type { OutboundEvent } from '../record/outbound-event.ts';
+
+/** Where events are sent: the operator's nodes, `WEBHOOK_1_…` and on, and the older list, as raw nodes without a secret. */
+export interface Target {
+  /** `WEBHOOK_1`, or `EXTERNAL_WEBHOOK_1` of the older list. */
+  readonly name: string;
+  readonly url: string;
+  /** Names and patterns of events. */
+  readonly filters: readonly string[];
+  readonly mode: 'raw' | 'canonical' | 'both';
+  /** The first and all others sign: so a secret is changed without a gap. None: unsigned. */
+  readonly secrets: readonly string[];
+  readonly format: 'event' | 'chat';
+}
+
+const SCANNED = 10;
+const MOST_SCANNED = 100;
+const ALL = ['all'];
+
+export const globalFields = {
+  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether any event is sent'),
+  WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe(
+    'nodes that are looked at: WEBHOOK_1_… to this number',
+  ),
+  EXTERNAL_WEBHOOK_URLS: listSetting.describe('the older form: raw nodes without a secret'),
+  EXTERNAL_WEBHOOK_EVENTS: listSetting.describe('their filters'),
+};
+export const nodeFields = {
+  ENABLED: booleanSetting(true).describe('false rests the node'),
+  URL: textSetting.describe('where it receives: https, a public address, no credentials'),
+  EVENTS: listSetting.describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
+  EVENT_MODE: z
+    .enum(['', 'raw', 'canonical', 'both'])
+    .default('')
+    .describe("canonical, raw (the providers' own events) or both; empty: canonical"),
+  SECRET: listSetting.describe(
+    'whsec_ and base64 of 24 to 64 bytes; all of several sign, so that it can be changed; empty: unsigned',
+  ),
+  FORMAT: z
+    .enum(['', 'event', 'chat'])
+    .default('')
+    .describe("chat sends a message to be read; empty: chat at Slack's hosts, else event"),
+};
+const globalSchema = z.object(globalFields);
+const nodeSchema = z.object(nodeFields);
+
+/** The variables that say where events go: deployed, they stand in one secret. */
+export const isTargetVariable = (name: string): boolean =>
+  Object.hasOwn(globalFields, name) || /^WEBHOOK_\d+_(ENABLED|URL|EVENTS|EVENT_MODE|SECRET|FORMAT)$/.test(name);
+
+/** Of these variables, those that say where a target is: without one, the others change nothing but what is there. */
+export const namesTarget = (name: string): boolean =>
+  name === 'EXTERNAL_WEBHOOK_URLS' || /^WEBHOOK_\d+_URL$/.test(name);
+
+type Stage = Settings['STAGE'];
+interface Rules {
+  readonly allowPrivate: boolean;
+  readonly stage: Stage | undefined;
+}
+
+/** @throws SettingsError naming every mistake, one line each; a value is never repeated. */
+export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: Stage): readonly Target[] => {
+  const global = globalSchema.safeParse(env);
+  const mistakes = linesOf(global.error, '');
+  const scanned = global.data?.WEBHOOK_SCAN_MAX ?? SCANNED;
+  const targets: Target[] = [];
+  for (let n = 1; n <= scanned; n += 1) {
+    const node = nodeOf(env, `WEBHOOK_${n}`, { allowPrivate, stage });
+    if (node.target) targets.push(node.target);
+    mistakes.push(...node.mistakes);
+  }
+  const older = olderTargets(global.data, allowPrivate);
+  if (mistakes.length + older.mistakes.length > 0) throw new SettingsError([...mistakes, ...older.mistakes]);
+  return global.data?.EXTERNAL_WEBHOOKS_ENABLED ? [...targets, ...older.targets] : [];
+};
+
+/** The settings, with the targets beside them checked: what a host does before it starts. @throws SettingsError */
+export const checkedSettings = (env: Environment): Settings => {
+  const mistakes: string[] = [];
+  const checked = <T>(parse: () => T): T | undefined => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      mistakes.push(...error.mistakes);
+      return undefined;
+    }
+  };
+  const settings = checked(() => parseSettings(env));
+  const stage = env['STAGE'] === 'prod' ? 'prod' : undefined;
+  checked(() => parseTargets(env, env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', stage));
+  if (!settings || mistakes.length > 0) throw new SettingsError(mistakes);
+  return settings;
+};
+
+const linesOf = (error: z.ZodError | undefined, prefix: string): string[] =>
+  (error?.issues ?? []).map(({ path, message }) => `${prefix}${path.join('.')}: ${message}`);
+
+interface Node {
+  readonly target?: Target;
+  readonly mistakes: readonly string[];
+}
+
+const nodeOf = (env: Environment, name: string, { allowPrivate, stage }: Rules): Node => {
+  const fields = Object.keys(nodeFields);
+  const given = Object.fromEntries(fields.map((field) => [field, env[`${name}_${field}`]]));
+  if (!Object.values(given).some((value) => value?.trim())) return { mistakes: [] };
+  const parsed = nodeSchema.safeParse(given);
+  if (!parsed.success) return { mistakes: linesOf(parsed.error, `${name}_`) };
+  const { ENABLED, URL: url, EVENTS, EVENT_MODE, SECRET, FORMAT } = parsed.data;
+  const problems = {
+    URL: url === '' && !ENABLED ? undefined : urlProblem(url, allowPrivate),
+    EVENTS: filtersProblem(EVENTS),
+    SECRET: secretsProblem(SECRET, stage),
+  };
+  const mistakes = Object.entries(problems).flatMap(([field, problem]) =>
+    problem === undefined ? [] : [`${name}_${field}: ${problem}`],
+  );
+  if (mistakes.length > 0 || !ENABLED) return { mistakes };
+  const target: Target = {
+    name,
+    url,
+    filters: EVENTS.length > 0 ? EVENTS : ALL,
+    mode: EVENT_MODE || 'canonical',
+    secrets: SECRET,
+    format: FORMAT || (isChatHost(url) ? 'chat' : 'event'),
+  };
+  return { target, mistakes };
+};
+
+const olderTargets = (
+  given: z.infer<typeof globalSchema> | undefined,
+  allowPrivate: boolean,
+): { readonly targets: readonly Target[]; readonly mistakes: readonly string[] } => {
+  const { EXTERNAL_WEBHOOK_URLS: urls = [], EXTERNAL_WEBHOOK_EVENTS: filters = [] } = given ?? {};
+  const unfit = filtersProblem(filters);
+  const mistakes = urls.flatMap((url, index) => {
+    const problem = urlProblem(url, allowPrivate);
+    return problem === undefined ? [] : [`EXTERNAL_WEBHOOK_URLS: number ${index + 1}: ${problem}`];
+  });
+  const targets = urls.map(
+    (url, index): Target => ({
+      name: `EXTERNAL_WEBHOOK_${index + 1}`,
+      url,
+      filters: filters.length > 0 ? filters : ALL,
+      mode: 'raw',
+      secrets: [],
+      format: isChatHost(url) ? 'chat' : 'event',
+    }),
+  );
+  return { targets, mistakes: unfit === undefined ? mistakes : [...mistakes, `EXTERNAL_WEBHOOK_EVENTS: ${unfit}`] };
+};
+
+/** What is wrong with a target's URL, before any name is resolved; undefined: nothing. */
+export const urlProblem = (text: string, allowPrivate: boolean): string | undefined => {
+  if (!URL.canParse(text)) return 'a URL is wanted';
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return 'must hold no credentials';
+  if (allowPrivate) return /^https?:$/.test(url.protocol) ? undefined : 'must begin with https:// or http://';
+  if (url.protocol !== 'https:') return 'must begin with https://';
+  const literal = literalAddress(url);
+  return literal === undefined || isPublicAddress(literal) ? undefined : 'must lead to a public address';
+};
+
+const FILTER = /^[\w.:*/-]{1,200}$/;
+const filtersProblem = (filters: readonly string[]): string | undefined =>
+  filters.every((filter) => FILTER.test(filter)) ? undefined : 'names or patterns of events are wanted, or all';
+
+const isSecret = (secret: string): boolean => {
+  const [, key] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  return key !== undefined && key.length % 4 === 0;
+};
+
+/** What Standard Webhooks asks of a secret. */
+const SECRET_BYTES = 24;
+
+const isWeak = (secret: string): boolean => Buffer.from(secret.slice('whsec_'.length), 'base64').length < SECRET_BYTES;
+
+const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): string | undefined => {
+  if (!secrets.every(isSecret)) return 'whsec_ and base64 is wanted, several separated by commas';
+  return stage === 'prod' && secrets.some(isWeak) ? `must hold at least ${SECRET_BYTES} bytes in prod` : undefined;
+};
+
+/** Services that take messages of this form at every URL of theirs. */
+const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
+const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);
+
+/** Does a target want an event? Its mode takes the kind, and one of its filters one of the event's names. */
+export const wants = (
+  { mode, filters }: Pick<Target, 'mode' | 'filters'>,
+  { kind, aliases }: Pick<OutboundEvent, 'kind' | 'aliases'>,
+): boolean =>
+  (mode === 'both' || mode === kind) && filters.some((filter) => aliases.some((name) => matches(filter, name)));
+
+/** `all`, a name, or a pattern: `*` stands for any text, so `payment.*` and `provider_a:*`. */
+export const matches = (filter: string, name: string): boolean => {
+  if (filter === 'all' || filter === name) return true;
+  const [first = '', ...rest] = filter.split('*');
+  if (rest.length === 0 || !name.startsWith(first)) return false;
+  let from = first.length;
+  for (const part of rest.slice(0, -1)) {
+    const found = name.indexOf(part, from);
+    if (found < 0) return false;
+    from = found + part.length;
+  }
+  const last = rest.at(-1) ?? '';
+  return name.length - from >= last.length && name.endsWith(last);
+};
+
+/**
+ * Addresses that a target may have: global unicast alone. Everything that leads into a network of one's own is refused,
+ * however it is written: private, loopback, link-local (metadata services), carrier-grade NAT, multicast, documentation,
+ * IPv4 within IPv6 (mapped, NAT64, 6to4, Teredo) and whatever is reserved.
+ */
+export const isPublicAddress = (address: string): boolean => {
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed.kind() === 'ipv4' || isGlobalUnicast(parsed.toByteArray());
+};
+
+/** 2000::/3: the rest of IPv6 is given to nobody. */
+const isGlobalUnicast = ([first = 0]: readonly number[]): boolean => first >> 5 === 0b001;
+
+/** The address that a URL's host is written as; undefined where it is a name. */
+const literalAddress = ({ hostname }: URL): string | undefined => {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(bare) === 0 ? undefined : bare;
+};

@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import { derivedId, fingerprint } from '../../core/ids.ts';
+import { DAY, epochSeconds, instant } from '../../core/time.ts';
+import { redact } from '../../observability/redaction.ts';
+import type { Clause } from '../../table/expression.ts';
+import { historyLogKey, listSort, logKey } from '../../table/keys.ts';
+import type { Item, Table } from '../../table/table.ts';
+
+/** One entry an attempt, inbound or outbound, redacted as it is written, kept 90 days. */
+export const LOG_STATUSES = ['success', 'failed'] as const;
+export type LogStatus = (typeof LOG_STATUSES)[number];
+
+export interface LogEntry {
+  readonly provider: string;
+  readonly eventType: string;
+  readonly eventId: string;
+  readonly status: LogStatus;
+  readonly direction: 'inbound' | 'outbound';
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly target?: string | undefined;
+  /** The message that carried an outbound attempt: one that comes anew (redriven, replayed) counts its attempts anew. */
+  readonly messageId?: string | undefined;
+  readonly payload: unknown;
+  readonly response: unknown;
+  readonly createdAt: string;
+  /** Who may see it, beside platform admins. */
+  readonly organizationId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** The payment that it is about, in whose history it is named. */
+  readonly paymentId?: string | undefined;
+}
+
+/** Each item has its own key: done twice it is done once, and a success stays as it was told first. */
+export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
+  const items = [logItem(entry), ...(entry.paymentId === undefined ? [] : [historyItem(entry, entry.paymentId)])];
+  await Promise.all(items.map((item) => table.put(item, [UNLESS_SUCCESS])));
+};
+
+const UNLESS_SUCCESS: Clause = { any: [{ absent: true }, { differs: ['status', 'success'] }] };
+
+const KEPT_MS = 90 * DAY;
+
+export const logItem = (entry: LogEntry): Item => {
+  const id = idOf(entry);
+  const { provider, eventType, eventId, status, direction, attempt, target, createdAt } = entry;
+  const scope = scopeOf(entry);
+  return {
+    ...logKey(id),
+    id,
+    provider,
+    eventType,
+    eventId,
+    status,
+    direction,
+    attempt,
+    target,
+    payload: redact(entry.payload),
+    response: redact(entry.response),
+    createdAt,
+    organizationId: entry.organizationId,
+    userId: entry.userId,
+    sort: listSort(createdAt, id),
+    f: { p: provider, e: eventType },
+    project: partitionOf(EVERYBODY, status, shardOf(id)),
+    ...(scope !== undefined && { owner: partitionOf(scope, status, 0) }),
+    ttl: epochSeconds(instant(createdAt) + KEPT_MS),
+  };
+};
+
+const told = z.object({
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  http_status: z.int().optional(),
+  error: z.string().optional(),
+});
+
+/** What a payment's timeline shows of an entry: neither payload nor anything of its owner. */
+const historyItem = (entry: LogEntry, paymentId: string): Item => {
+  const { eventType, eventId, status, direction, attempt, target, createdAt } = entry;
+  const logId = idOf(entry);
+  const { outcome, reason, http_status: httpStatus, error } = told.parse(entry.response);
+  return {
+    ...historyLogKey(paymentId, logId),
+    ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
+    ...{ target, outcome, reason: reason ?? error, httpStatus },
+    ttl: epochSeconds(instant(createdAt) + KEPT_MS),
+  };
+};
+
+const idOf = ({ direction, provider, eventId, target, messageId, attempt }: LogEntry): string =>
+  derivedId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
+
+const logRecordSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  eventType: z.string(),
+  eventId: z.string(),
+  status: z.enum(LOG_STATUSES),
+  direction: z.enum(['inbound', 'outbound']),
+  attempt: z.int(),
+  target: z.string().optional(),
+  payload: z.unknown(),
+  response: z.unknown(),
+  createdAt: z.string(),
+  organizationId: z.string().optional(),
+  userId: z.string().optional(),
+});
+export type LogRecord = z.infer<typeof logRecordSchema>;
+
+export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
+
+/** Whose entries: everybody's (platform admins), an organization's, or a user's own. */
+export type LogScope =
+  | { readonly kind: 'everybody' }
+  | { readonly kind: 'organization'; readonly organizationId: string }
+  | { readonly kind: 'user'; readonly userId: string };
+
+/** Where the entries of a scope are listed; each partition is in order of time. */
+export const logPartitions = (
+  scope: LogScope,
+  status: LogStatus | undefined,
+): { readonly index: 'owner' | 'project'; readonly partitions: readonly string[] } => {
+  const statuses = status === undefined ? LOG_STATUSES : [status];
+  if (scope.kind === 'everybody') {
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    return {
+      index: 'project',
+      partitions: statuses.flatMap((one) => shards.map((shard) => partitionOf(EVERYBODY, one, shard))),
+    };
+  }
+  const name = scopeOf(scope.kind === 'user' ? { userId: scope.userId } : { organizationId: scope.organizationId });
+  return { index: 'owner', partitions: statuses.map((one) => partitionOf(name ?? '', one, 0)) };
+};
+
+/** Everybody's entries are written faster than one partition takes them. */
+const SHARDS = 4;
+const EVERYBODY = 'ALL';
+
+/** By status, so that failures are found at once among however many successes. */
+const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
+
+const shardOf = (id: string): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % SHARDS;
+
+const scopeOf = ({ organizationId, userId }: Pick<LogEntry, 'organizationId' | 'userId'>): string | undefined => {
+  if (organizationId !== undefined) return `ORG#${organizationId}`;
+  return userId === undefined ? undefined : `USER#${userId}`;
+};

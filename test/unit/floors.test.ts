@@ -1,0 +1,30 @@
+import { globSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readFloors } from '../../infra/docs/floors.ts';
+
+const MOST_FILES = 14;
+/** Files that stand outside of any floor: the tops, which put the floors together. */
+const TOPS = ['shared/runtime.ts', 'infra/local/start.ts'];
+
+const filesOf = (area: string): readonly string[] => globSync(`${area}/**/*.ts`).filter((file) => !TOPS.includes(file));
+
+describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => {
+  const floors = rows.flat().map((floor) => `${area}/${floor}`);
+  const folders = new Set(filesOf(area).map(dirname));
+
+  it('name every folder with code once, and no other folder', () => {
+    expect([...folders].sort()).toEqual([...floors].sort());
+  });
+
+  it('hold no code beside sub-folders', () => {
+    const parents = [...folders].filter((folder) => [...folders].some((other) => other.startsWith(`${folder}/`)));
+    expect(parents).toEqual([]);
+  });
+
+  it(`hold at most ${MOST_FILES} files each`, () => {
+    const counts = Map.groupBy(filesOf(area), dirname);
+    const full = [...counts].filter(([, files]) => files.length > MOST_FILES).map(([folder]) => folder);
+    expect(full).toEqual([]);
+  });
+});
