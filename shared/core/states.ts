@@ -3,8 +3,20 @@ export type Transitions<S extends string, C extends string> = Readonly<
   Record<S, Readonly<Partial<Record<C, readonly S[]>>>>
 >;
 
-/** Staying in a state is always allowed: the table rules changes of the state only. */
+export interface Transition<S extends string, C extends string> {
+  readonly from: S;
+  readonly to: S;
+  readonly cause: C;
+}
+
+/** The table has this arrow. A state leads to itself only where the table says so. */
+export const hasArrow = <S extends string, C extends string>(
+  table: Transitions<S, C>,
+  { from, to, cause }: Transition<S, C>,
+): boolean => table[from][cause]?.includes(to) ?? false;
+
+/** May a record be stored with this change? A change that keeps the state needs no arrow. */
 export const allows = <S extends string, C extends string>(
   table: Transitions<S, C>,
-  { from, to, cause }: { readonly from: S; readonly to: S; readonly cause: C },
-): boolean => from === to || (table[from][cause]?.includes(to) ?? false);
+  change: Transition<S, C>,
+): boolean => change.from === change.to || hasArrow(table, change);

@@ -1,9 +1,5 @@
 import { DomainError } from '../core/errors.ts';
 
-/**
- * The only retry loop over a record: load, decide, commit under the version that was decided on; where another commit
- * came first, decide again on the record as it is now.
- */
 export type Committed<T> =
   | { readonly ok: true; readonly record: T }
   | {
@@ -14,19 +10,21 @@ export type Committed<T> =
       readonly unmet?: boolean;
     };
 
-/** Replaces `was` by `next`, under the version of `was`. */
-export type Commit<T> = (was: T, next: T) => Promise<Committed<T>>;
+/** Replaces `was`, under its version, by what `decide` returned. */
+export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
 
 /**
- * Called with the record as it is now, again for each version that another commit leads to.
+ * Called with the record as it is now, and again for each version that another commit leads to.
  * @returns the next record; the same record or undefined where there is nothing to do
  * @throws the refusal
  */
-export type Decide<T> = (current: T) => T | undefined | Promise<T | undefined>;
+export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undefined>;
 
 export interface Changed<T> {
   readonly record: T;
-  /** This call has committed the record. */
+  /** The version that the last decision was made on. */
+  readonly was: T;
+  /** This call has committed `record`. */
   readonly isOurs: boolean;
   /** Nothing is committed: a condition beside the write does not hold. */
   readonly unmet?: true;
@@ -34,15 +32,23 @@ export interface Changed<T> {
 
 const COMMIT_TRIES = 10;
 
-/** @throws DomainError VERSION_CONFLICT where the record has been removed, or other commits came first ten times. */
-export const changeRecord = async <T>(commit: Commit<T>, record: T, decide: Decide<T>): Promise<Changed<T>> => {
+/**
+ * The only retry loop over a record: decides, commits under the version that was decided on, and decides again where
+ * another commit came first.
+ * @throws DomainError VERSION_CONFLICT where the record has been removed, or other commits came first ten times
+ */
+export const changeRecord = async <T, N = T>(
+  commit: Commit<T, N>,
+  record: T,
+  decide: Decide<T, N>,
+): Promise<Changed<T>> => {
   let current = record;
   for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
     const next = await decide(current);
-    if (next === undefined || next === current) return { record: current, isOurs: false };
+    if (next === undefined || Object.is(next, current)) return { record: current, was: current, isOurs: false };
     const committed = await commit(current, next);
-    if (committed.ok) return { record: committed.record, isOurs: true };
-    if (committed.unmet) return { record: current, isOurs: false, unmet: true };
+    if (committed.ok) return { record: committed.record, was: current, isOurs: true };
+    if (committed.unmet) return { record: current, was: current, isOurs: false, unmet: true };
     if (committed.found === undefined) break;
     current = committed.found;
   }
