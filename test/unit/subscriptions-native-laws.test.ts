@@ -47,7 +47,7 @@ const command = ({ now, subscription: one }: World, choice: number): Subscriptio
     case 0:
       return !isVisibleSubscription(one) || one.status === 'canceled' ? one : cancel(one, now);
     case 1:
-      return isVisibleSubscription(one) ? edit(one, 'updated', now, { metadata: { choice } }) : one;
+      return isVisibleSubscription(one) ? edit(one, { reason: 'updated', now }, { metadata: { choice } }) : one;
     case 2:
       return one.status === 'canceled' && !hasOpenAttempt(one.charge) ? claimCreation(one, 'reactivate', now) : one;
     default:
@@ -57,9 +57,9 @@ const command = ({ now, subscription: one }: World, choice: number): Subscriptio
 
 const keep = ({ now, subscription: one }: World): Subscription => {
   const step = dueStep(one, now);
-  if (step === 'give up') return cancel(one, now);
-  if (step === 'notice') return edit(one, 'trial_will_end', now, { trialNoticed: true });
-  if (step === undefined || step === 'look' || step === 'sync') return one;
+  if (step === 'expire first charge') return cancel(one, now);
+  if (step === 'trial notice') return edit(one, { reason: 'trial_will_end', now }, { trialNoticed: true });
+  if (step === undefined || step === 'check charge' || step === 'sync') return one;
   throw new Error(`the service itself would ${step}`);
 };
 
