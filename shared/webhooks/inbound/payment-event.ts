@@ -188,7 +188,7 @@ const readOnce = async (
   }
   anomaly();
   const next = advance(payment, report.status, deps.now(), 'event', { ...reportedFields(report), anomaly: reason });
-  const committed = await store.commit(payment, next);
+  const committed = await store.commit(payment, next, { by: 'read' });
   return committed.ok
     ? { kind: 'applied', payment: next, status: next.status }
     : { kind: 'conflict', found: committed.found };
