@@ -97,7 +97,7 @@ const takeOverCreation = async (
   if (waitMs > 0) throw inProgressError(waitMs / SECOND);
   const taken = await store.commit(found, { ...found, busyUntil: iso(deps.now() + RETRY_WAITS_MS) });
   if (!taken.ok) throw inProgressError(1);
-  return taken.subscription;
+  return taken.record;
 };
 
 /** @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then there is no subscription. */

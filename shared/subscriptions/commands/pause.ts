@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
+import { allows } from '../../core/states.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -6,7 +7,7 @@ import { pause, resumeInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { carryOutAtProvider, pauseCommand, resumeCommand, resumeInNewPeriod } from '../provider-billed/commands.ts';
 import { invalidStateError } from '../provider-billed/port.ts';
-import { maySubscriptionChange } from '../record/states.ts';
+import { SUBSCRIPTION_TRANSITIONS } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { commandView } from '../record/view.ts';
@@ -19,13 +20,13 @@ export const pauseSubscription = async (
   { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   if (isProviderBilled(record) && record.status !== 'paused') {
-    requireState(record, maySubscriptionChange(record.status, 'paused', 'pause'));
+    requireState(record, mayPause(record));
     requireNotHeld(record);
     return { data: commandView(await carryOutAtProvider(deps, record, pauseCommand)) };
   }
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
     if (current.status === 'paused') return current;
-    requireState(current, maySubscriptionChange(current.status, 'paused', 'pause'));
+    requireState(current, mayPause(current));
     return pause(current, deps.now());
   });
   return { data: commandView(await stopAbandonedCharge(deps, paused)) };
@@ -55,6 +56,9 @@ export const resumeSubscription = async (
   });
   return { data: commandView(resumed) };
 };
+
+const mayPause = ({ status }: Subscription): boolean =>
+  allows(SUBSCRIPTION_TRANSITIONS, { from: status, to: 'paused', cause: 'pause' });
 
 /** @throws DomainError INVALID_STATE while collection is paused at the provider for want of a payment method. */
 const requireNotHeld = ({ held }: Subscription): void => {

@@ -74,7 +74,7 @@ const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string
   if (isProviderBilled(subscription)) await cancelProviderSubscription(deps, subscription);
   const canceled = await store.commit(subscription, cancel(subscription, deps.now()));
   if (!canceled.ok) return OVERTAKEN;
-  await stopAbandonedCharge(deps, canceled.subscription);
+  await stopAbandonedCharge(deps, canceled.record);
   return 'canceled';
 };
 
@@ -92,9 +92,9 @@ const billNextPeriod = async (work: DueWork): Promise<string> => {
   const payable = method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
   const billed = await store.commit(subscription, openNextPeriod(payable, settlementOf(deps)));
   if (!billed.ok) return OVERTAKEN;
-  return method && billed.subscription.charge?.lookAt !== undefined
-    ? attempt({ ...work, subscription: billed.subscription }, method)
-    : billed.subscription.status;
+  return method && billed.record.charge?.lookAt !== undefined
+    ? attempt({ ...work, subscription: billed.record }, method)
+    : billed.record.status;
 };
 
 /** Claims the attempt before the call, so that a concurrent cancellation finds it. */
@@ -103,7 +103,7 @@ const claimAndAttempt = async (work: DueWork): Promise<string> => {
   const method = await findUnattended(deps.table, subscription, subscription);
   if (!method) return failWithoutMethod(work);
   const claimed = await store.commit(subscription, claimAttempt(subscription, deps.now()));
-  return claimed.ok ? attempt({ ...work, subscription: claimed.subscription }, method) : OVERTAKEN;
+  return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
 };
 
 /** No charge: the method was deleted, or the member who owns it has left the organization. */

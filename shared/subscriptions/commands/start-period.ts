@@ -39,8 +39,8 @@ export const startPeriod = async (
     biller.openFirstPeriod(subscription, cause, deps.now()),
   );
   if (!opened.ok) throw new DomainError('VERSION_CONFLICT');
-  if (!opened.subscription.charge) return opened.subscription;
-  const charged = await biller.collect(deps, opened.subscription, { method, attended: true });
+  if (!opened.record.charge) return opened.record;
+  const charged = await biller.collect(deps, opened.record, { method, attended: true });
   if (charged.error) throw charged.error;
   if (charged.declined && charged.subscription.status === subscription.status) {
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });

@@ -44,7 +44,7 @@ export const startTransfer = async (
     },
   });
   if (!claimed.ok) throw new DomainError('VERSION_CONFLICT');
-  return continueTransfer(deps, claimed.subscription);
+  return continueTransfer(deps, claimed.record);
 };
 
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>

@@ -1,3 +1,4 @@
+import type { Transitions } from '../../core/states.ts';
 import { DAY, HOUR, type Instant, instant } from '../../core/time.ts';
 import type { Charge, StoredStatus, Subscription } from './subscription.ts';
 
@@ -19,9 +20,7 @@ export type SubscriptionCause =
 const PROVIDER_STATUSES: readonly StoredStatus[] = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
 
 /** Every legal change, by its cause. */
-export const SUBSCRIPTION_TRANSITIONS: Readonly<
-  Record<StoredStatus, Readonly<Partial<Record<SubscriptionCause, readonly StoredStatus[]>>>>
-> = {
+export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCause> = {
   // `open`: nothing is due now. `provider`: the provider bills the subscription, and reports its status.
   creating: {
     open: ['trialing', 'active'],
@@ -54,9 +53,6 @@ export const SUBSCRIPTION_TRANSITIONS: Readonly<
   // Only the payer brings a subscription back, never an event of the provider.
   canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing', 'paused'] },
 };
-
-export const maySubscriptionChange = (from: StoredStatus, to: StoredStatus, cause: SubscriptionCause): boolean =>
-  from === to || (SUBSCRIPTION_TRANSITIONS[from][cause]?.includes(to) ?? false);
 
 /** @throws Error where no cause leads from one status to the other: a bug, and nothing may be written. */
 export const requireTransition = (from: StoredStatus, to: StoredStatus): void => {

@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { membershipItem } from '../../memberships/membership.ts';
+import { type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Clause } from '../../table/expression.ts';
 import { addressUseKey, dueShard, type Key, membershipKey, periodKey, recordKey, usedByKey } from '../../table/keys.ts';
 import { type Found, recordItem } from '../../table/record-store.ts';
@@ -21,8 +22,6 @@ import {
  * address, the claim of its open period) is written in the same transaction.
  */
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
-
-const COMMIT_TRIES = 10;
 
 export const subscriptionStore = (table: Table) => {
   const load = async (id: string): Promise<Subscription | undefined> => {
@@ -48,38 +47,21 @@ export const subscriptionStore = (table: Table) => {
    * Replaces a subscription by its next state. @returns the stored record instead, where another commit came first.
    * @throws Error for a change of status without an arrow in the table of states
    */
-  const commit = async (was: Subscription, next: Subscription): Promise<Committed> => {
+  const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
     requireTransition(was.status, next.status);
     const locked = { ...next, lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const beside = stepsBetween(was, locked);
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
-    if (written.ok) return { ok: true, subscription: locked };
+    if (written.ok) return { ok: true, record: locked };
     if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
     const found = 'failed' in written ? written.found[0] : written.found;
     return { ok: false, found: found && subscriptionOf(found) };
   };
 
-  /**
-   * Decides and commits; decides again on the stored record where another commit came first.
-   * @param decide returns the next state; undefined or the same record: no change.
-   * @throws DomainError VERSION_CONFLICT where the record was removed, or every try was overtaken
-   */
-  const change = async (
-    subscription: Subscription,
-    decide: (current: Subscription) => Subscription | undefined | Promise<Subscription | undefined>,
-  ): Promise<Subscription> => {
-    let current = subscription;
-    for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
-      const next = await decide(current);
-      if (next === undefined || next === current) return current;
-      const committed = await commit(current, next);
-      if (committed.ok) return committed.subscription;
-      if (!committed.found) throw new DomainError('VERSION_CONFLICT');
-      current = committed.found;
-    }
-    throw new DomainError('VERSION_CONFLICT');
-  };
+  /** Changes a subscription; see `changeRecord`. @returns the record after the change */
+  const change = async (subscription: Subscription, decide: Decide<Subscription>): Promise<Subscription> =>
+    (await changeRecord(commit, subscription, decide)).record;
 
   /** Changes the due time only. */
   const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
@@ -98,10 +80,6 @@ export const subscriptionStore = (table: Table) => {
 
   return { load, insertOrFind, commit, change, deferDue, removeCreating };
 };
-
-export type Committed =
-  | { readonly ok: true; readonly subscription: Subscription }
-  | { readonly ok: false; readonly found: Subscription | undefined };
 
 const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
 

@@ -1,5 +1,6 @@
+import { allows } from '../../core/states.ts';
 import { type Instant, iso } from '../../core/time.ts';
-import { maySubscriptionChange, type SubscriptionCause } from './states.ts';
+import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './states.ts';
 import type { Reason, StoredStatus, Subscription } from './subscription.ts';
 
 /** The next version of a subscription, pure. The store commits it if the record has not changed meanwhile. */
@@ -16,8 +17,9 @@ export const advance = (
   { to, cause, reason, now }: Transition,
   changed: Partial<Subscription> = {},
 ): Subscription => {
-  if (!maySubscriptionChange(subscription.status, to, cause)) {
-    throw new Error(`no transition of a subscription from ${subscription.status} to ${to} by ${cause}`);
+  const from = subscription.status;
+  if (!allows(SUBSCRIPTION_TRANSITIONS, { from, to, cause })) {
+    throw new Error(`no transition of a subscription from ${from} to ${to} by ${cause}`);
   }
   return {
     ...subscription,
