@@ -2,7 +2,7 @@ import { type BusEvent, type CanonicalEvent, changeId } from '../../events/bus-e
 import { payerOf } from '../../events/canonical-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
 
-/** The one event of a stored change: made, changed or over. */
+/** The one event of a stored version: created, updated or cancelled. */
 export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
   if (!isVisibleSubscription(after) || before?.version === after.version) return [];
   const existed = before !== undefined && isVisibleSubscription(before);

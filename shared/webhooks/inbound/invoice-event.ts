@@ -1,6 +1,6 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { InvoiceNews, ProviderInvoice } from '../../providers/port/subscriptions.ts';
-import { invoicePayment } from '../../subscriptions/provider-billed/invoice-payment.ts';
+import { recordInvoicePayment } from '../../subscriptions/provider-billed/invoice-payment.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
 import type { Subscription } from '../../subscriptions/record/subscription.ts';
@@ -19,7 +19,7 @@ export const applyInvoice = async (
   const news = event.object.invoice;
   if (news?.amountCents === 0 && told.subscription.totalCents > 0) return resultOf(told, 'ignored', 'asks for nothing');
   const invoice = news && (await wholeInvoice(told, news));
-  const recorded = invoice && (await invoicePayment(deps, told.subscription, invoice));
+  const recorded = invoice && (await recordInvoicePayment(deps, told.subscription, invoice));
   if (recorded?.kind === 'mismatch') return resultOf(told, 'quarantined', recorded.reason);
   if (!invoice && event.createdAt <= (told.subscription.knownAt ?? 0)) return syncSubscription(told, undefined);
   // The invoice as it is counts, not as it was when this was told.
@@ -41,7 +41,8 @@ export const recordFormerInvoice = async (told: SubscriptionEventContext): Promi
   const { deps, subscription, event } = told;
   const news = event.object.invoice;
   const invoice = news && (await wholeInvoice(told, news));
-  const recorded = invoice?.status === 'succeeded' ? await invoicePayment(deps, subscription, invoice) : undefined;
+  const recorded =
+    invoice?.status === 'succeeded' ? await recordInvoicePayment(deps, subscription, invoice) : undefined;
   if (recorded?.kind === 'mismatch') return resultOf(told, 'quarantined', recorded.reason);
   return resultOf(told, recorded?.kind === 'payment' ? 'applied' : 'ignored', FORMER);
 };

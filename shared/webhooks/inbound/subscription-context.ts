@@ -25,14 +25,14 @@ export const syncSubscription = async (
   told: SubscriptionEventContext,
   named: string | undefined,
 ): Promise<EventResult> => {
-  const { deps, store, subscription } = told;
+  const { deps, subscription } = told;
   const providerSubscriptionId = named ?? subscription.providerSubscriptionId;
   if (providerSubscriptionId === undefined) return resultOf(told, 'ignored', 'says too little');
   const native = await subscriptionsPortOf(deps, subscription);
   const found = await native.find(providerSubscriptionId);
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   if (found.kind !== 'done') return resultOf(told, 'ignored', 'not known to the provider');
-  return resultOfChange(told, await storeReport(deps, store, subscription, found.value));
+  return resultOfChange(told, await storeReport(deps, subscription, found.value));
 };
 
 /** Did what was heard change anything that readers see? */

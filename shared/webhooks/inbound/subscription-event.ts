@@ -1,7 +1,7 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { ProviderEvent } from '../../providers/port/provider.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
-import { requireDone, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
+import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
 import { type SubscriptionStore, subscriptionStore } from '../../subscriptions/record/store.ts';
 import { isProviderBilled, type Subscription } from '../../subscriptions/record/subscription.ts';
@@ -73,10 +73,10 @@ const endThere = async (told: SubscriptionEventContext, named: string | undefine
   const { deps, subscription, event } = told;
   if (event.type === 'subscription.deleted' || named === undefined) return resultOf(told, 'ignored', 'no change');
   const native = await subscriptionsPortOf(deps, subscription);
-  const found = requireDone(await native.find(named), subscription);
+  const found = requireAnswer(await native.find(named), subscription);
   if (found.status === 'canceled') return resultOf(told, 'ignored', 'no change');
   const idempotencyKey = `${subscription.id}:cancel:${named}`;
-  requireDone(await native.cancel({ subscriptionId: named, idempotencyKey }), subscription);
+  requireAnswer(await native.cancel({ subscriptionId: named, idempotencyKey }), subscription);
   return resultOf(told, 'applied', 'canceled at the provider');
 };
 
@@ -91,7 +91,9 @@ const applyNews = async (
       if (subscription.status !== 'trialing' || subscription.trialNoticed)
         return resultOf(told, 'ignored', 'no change');
       await store.change(subscription, (current) =>
-        current.trialNoticed ? current : edit(current, 'trial_will_end', deps.now(), { trialNoticed: true }),
+        current.trialNoticed
+          ? current
+          : edit(current, { reason: 'trial_will_end', now: deps.now() }, { trialNoticed: true }),
       );
       return resultOf(told, 'applied', 'trial will end');
     }
