@@ -21,7 +21,7 @@ const customerSchema = z.looseObject({
   created_at: z.string(),
 });
 
-export const create = endpoint({
+export const createCustomerEndpoint = endpoint({
   id: 'customers.create',
   method: 'POST',
   path: '/customers',
@@ -53,7 +53,7 @@ export const create = endpoint({
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getCustomerEndpoint = endpoint({
   id: 'customers.get',
   method: 'GET',
   path: '/customers/{id}',
@@ -70,7 +70,7 @@ export const get = endpoint({
   uses: ['table:read'],
 });
 
-export const list = endpoint({
+export const listCustomersEndpoint = endpoint({
   id: 'customers.list',
   method: 'GET',
   path: '/customers',
@@ -87,7 +87,7 @@ export const list = endpoint({
   uses: ['table:read'],
 });
 
-export const update = endpoint({
+export const updateCustomerEndpoint = endpoint({
   id: 'customers.update',
   method: 'PUT',
   path: '/customers/{id}',
@@ -112,7 +112,7 @@ export const update = endpoint({
   memoryMb: 256,
 });
 
-export const remove = endpoint({
+export const deleteCustomerEndpoint = endpoint({
   id: 'customers.remove',
   method: 'DELETE',
   path: '/customers/{id}',
@@ -131,4 +131,10 @@ export const remove = endpoint({
   memoryMb: 256,
 });
 
-export const customerEndpoints = [create, get, list, update, remove];
+export const customerEndpoints = [
+  createCustomerEndpoint,
+  getCustomerEndpoint,
+  listCustomersEndpoint,
+  updateCustomerEndpoint,
+  deleteCustomerEndpoint,
+];

@@ -79,7 +79,7 @@ const savingLimits: readonly RateLimit[] = [
   ...guestDeclineLimits,
 ];
 
-export const create = endpoint({
+export const createMethodEndpoint = endpoint({
   id: 'payment-methods.create',
   method: 'POST',
   path: '/payment-methods',
@@ -114,7 +114,7 @@ export const create = endpoint({
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getMethodEndpoint = endpoint({
   id: 'payment-methods.get',
   method: 'GET',
   path: '/payment-methods/{id}',
@@ -131,7 +131,7 @@ export const get = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const list = endpoint({
+export const listMethodsEndpoint = endpoint({
   id: 'payment-methods.list',
   method: 'GET',
   path: '/payment-methods',
@@ -157,7 +157,7 @@ const change = {
   form: 'bare',
 } as const;
 
-export const update = endpoint({
+export const updateMethodEndpoint = endpoint({
   ...change,
   id: 'payment-methods.update',
   method: 'PUT',
@@ -169,7 +169,7 @@ export const update = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const linkAddress = endpoint({
+export const linkMethodAddressEndpoint = endpoint({
   ...change,
   id: 'payment-methods.link-address',
   method: 'PATCH',
@@ -183,7 +183,7 @@ export const linkAddress = endpoint({
   memoryMb: 256,
 });
 
-export const setDefault = endpoint({
+export const setDefaultMethodEndpoint = endpoint({
   ...change,
   id: 'payment-methods.set-default',
   method: 'POST',
@@ -196,7 +196,7 @@ export const setDefault = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const remove = endpoint({
+export const deleteMethodEndpoint = endpoint({
   id: 'payment-methods.remove',
   method: 'DELETE',
   path: '/payment-methods/{id}',
@@ -215,4 +215,12 @@ export const remove = endpoint({
   memoryMb: 256,
 });
 
-export const methodEndpoints = [create, get, list, update, linkAddress, setDefault, remove];
+export const methodEndpoints = [
+  createMethodEndpoint,
+  getMethodEndpoint,
+  listMethodsEndpoint,
+  updateMethodEndpoint,
+  linkMethodAddressEndpoint,
+  setDefaultMethodEndpoint,
+  deleteMethodEndpoint,
+];

@@ -76,21 +76,21 @@ const create = {
   memoryMb: 256,
 } as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
-export const createIntent = endpoint({
+export const createIntentEndpoint = endpoint({
   ...create,
   id: 'payments.create-intent',
   path: '/payments/intents',
   summary: 'Create a payment intent',
 });
 
-export const createPayment = endpoint({
+export const createPaymentEndpoint = endpoint({
   ...create,
   id: 'payments.create',
   path: '/payments',
   summary: 'Create a payment',
 });
 
-export const updateIntent = endpoint({
+export const updateIntentEndpoint = endpoint({
   id: 'payments.update-intent',
   method: 'PUT',
   path: '/payments/intents/{id}',
@@ -121,7 +121,7 @@ export const updateIntent = endpoint({
   memoryMb: 256,
 });
 
-export const cancelIntent = endpoint({
+export const cancelIntentEndpoint = endpoint({
   id: 'payments.cancel-intent',
   method: 'POST',
   path: '/payments/intents/{id}/cancel',
@@ -152,7 +152,7 @@ const confirmLimits: readonly RateLimit[] = [
   ...guestDeclineLimits,
 ];
 
-export const confirm = endpoint({
+export const confirmPaymentEndpoint = endpoint({
   id: 'payments.confirm',
   method: 'POST',
   path: '/payments/confirm/{id}',
@@ -184,7 +184,7 @@ export const confirm = endpoint({
 
 const byProviderPaymentId = z.object({ provider_payment_id: z.string().min(1).max(255) });
 
-export const sync = endpoint({
+export const syncPaymentEndpoint = endpoint({
   id: 'payments.sync',
   method: 'POST',
   path: '/payments/sync/{provider_payment_id}',
@@ -212,7 +212,7 @@ export const sync = endpoint({
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getPaymentEndpoint = endpoint({
   id: 'payments.get',
   method: 'GET',
   path: '/payments/{id}',
@@ -229,7 +229,7 @@ export const get = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const timeline = endpoint({
+export const getTimelineEndpoint = endpoint({
   id: 'payments.timeline',
   method: 'GET',
   path: '/payments/{id}/timeline',
@@ -246,7 +246,7 @@ export const timeline = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const list = endpoint({
+export const listPaymentsEndpoint = endpoint({
   id: 'payments.list',
   method: 'GET',
   path: '/payments',
@@ -263,7 +263,7 @@ export const list = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const listGuest = endpoint({
+export const listGuestPaymentsEndpoint = endpoint({
   id: 'payments.list-guest',
   method: 'GET',
   path: '/payments/guest/{email}',
@@ -281,14 +281,14 @@ export const listGuest = endpoint({
 });
 
 export const paymentEndpoints = [
-  createIntent,
-  createPayment,
-  updateIntent,
-  cancelIntent,
-  confirm,
-  sync,
-  get,
-  timeline,
-  list,
-  listGuest,
+  createIntentEndpoint,
+  createPaymentEndpoint,
+  updateIntentEndpoint,
+  cancelIntentEndpoint,
+  confirmPaymentEndpoint,
+  syncPaymentEndpoint,
+  getPaymentEndpoint,
+  getTimelineEndpoint,
+  listPaymentsEndpoint,
+  listGuestPaymentsEndpoint,
 ];
