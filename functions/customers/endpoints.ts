@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { projectRecord } from '../../shared/catalog/records.ts';
-import { CUSTOMER_CREATE_TIMEOUT_SECONDS } from '../../shared/customers/create.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits } from '../../shared/http/guests.ts';
 
@@ -49,7 +48,7 @@ export const createCustomerEndpoint = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: CUSTOMER_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer,
   memoryMb: 256,
 });
 

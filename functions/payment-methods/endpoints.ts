@@ -3,10 +3,9 @@ import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits, guestDeclineLimits, withoutSession } from '../../shared/http/guests.ts';
-import { METHOD_CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
+import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import {
   billingAddressBody,
@@ -68,7 +67,7 @@ const savingLimits: readonly RateLimit[] = [
     counts: 'allowed requests',
     by: ({ caller, owner }) => (owner?.kind === 'organization' ? principalOf(caller) : undefined),
   },
-  { name: 'save-method-ip', ...SAVING_FOR_MANY, by: withoutSession },
+  { name: 'save-method-ip', ...SAVING_FOR_MANY, by: networkWithoutSession },
   {
     name: 'declined-method-user',
     max: 10,
@@ -110,7 +109,7 @@ export const createMethodEndpoint = endpoint({
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: METHOD_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
   memoryMb: 256,
 });
 

@@ -3,17 +3,16 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import {
-  byEmail,
+  emailParams,
   guestCreateLimits,
   guestDeclineLimits,
   guestListLimits,
-  withoutSession,
+  networkWithoutSession,
 } from '../../shared/http/guests.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
-import { PAYMENT_CREATE_TIMEOUT_SECONDS } from '../../shared/payments/commands/create.ts';
 import {
   confirmBody,
   createIntentBody,
@@ -72,7 +71,7 @@ const create = {
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: PAYMENT_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
   memoryMb: 256,
 } as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
@@ -146,7 +145,7 @@ const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 /** Declined payments are counted by themselves: who tries stolen cards has most of them declined. */
 const confirmLimits: readonly RateLimit[] = [
   { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
-  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: withoutSession },
+  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: networkWithoutSession },
   { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: paymentNamed },
   { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declined payments', by: paymentNamed },
   ...guestDeclineLimits,
@@ -269,7 +268,7 @@ export const listGuestPaymentsEndpoint = endpoint({
   path: '/payments/guest/{email}',
   summary: "List a guest's payments by e-mail",
   auth: 'public',
-  params: byEmail,
+  params: emailParams,
   query: guestPaymentsQuery,
   body: null,
   response: z.array(guestPaymentSchema),

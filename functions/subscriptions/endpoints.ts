@@ -4,12 +4,11 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
+import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
-import { SUBSCRIPTION_CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/commands/create.ts';
 import {
   billingAddressBody,
   type CreateSubscriptionBody,
@@ -104,7 +103,7 @@ export const createSubscriptionEndpoint = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: SUBSCRIPTION_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   memoryMb: 256,
 });
 
@@ -241,7 +240,7 @@ export const listGuestSubscriptionsEndpoint = endpoint({
   path: '/subscriptions/guest/{email}',
   summary: "List a guest's subscriptions by e-mail",
   auth: 'public',
-  params: byEmail,
+  params: emailParams,
   query: guestSubscriptionsQuery,
   body: null,
   response: z.array(guestSubscriptionSchema),

@@ -30,7 +30,7 @@ export const listAddresses = async (
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'addresses have no project_id' });
   }
   const [listed, pointers] = await Promise.all([
-    listOwned(deps.table, 'ADDR', owner, query, filtersOf(query)),
+    listOwned(deps.table, { kind: 'ADDR', owner, page: query, filter: filtersOf(query) }),
     readPointers(deps.table, owner, query.type ? [query.type] : ADDRESS_TYPES),
   ]);
   const ids = listed.rows.map(({ pk }) => pk.slice('ADDR#'.length));

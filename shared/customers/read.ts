@@ -19,7 +19,7 @@ export const listCustomers = async (
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');
   const filter = query.provider_id ? [{ equals: ['f.p', query.provider_id] as const }] : [];
-  const listed = await listOwned(deps.table, 'CUS', owner, query, filter);
+  const listed = await listOwned(deps.table, { kind: 'CUS', owner, page: query, filter });
   const ids = listed.rows.map(({ pk }) => pk.slice('CUS#'.length));
   const customers = await recordStore(deps.table, deps.now, customerShape).loadMany(ids);
   return offsetReply(customers.map(customerView), listed, query);

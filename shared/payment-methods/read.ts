@@ -60,7 +60,7 @@ const pageOf = async (
 ): Promise<MethodPage> => {
   const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
-    const listed = await listOwned(table, 'PM', owner, { limit: query.limit, offset }, filter);
+    const listed = await listOwned(table, { kind: 'PM', owner, page: { limit: query.limit, offset }, filter });
     return { rows: listed.rows, hasMore: listed.hasMore, total: listed.reachedEnd ? listed.seen : undefined };
   }
   const own: Clause[] = owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] }] : [];

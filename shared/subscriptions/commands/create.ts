@@ -6,6 +6,7 @@ import { DomainError, invalid } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY, instant, iso, SECOND } from '../../core/time.ts';
 import { type Customer, customerRecord } from '../../customers/customer.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
 import { guestTokenFields } from '../../http/guests.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
@@ -37,9 +38,7 @@ import { planOf, trialDaysOf } from './plan.ts';
 import { findRemaining } from './remaining.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 
-/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
-export const SUBSCRIPTION_CREATE_TIMEOUT_SECONDS = 29;
-const RETRY_WAITS_MS = (SUBSCRIPTION_CREATE_TIMEOUT_SECONDS + 5) * SECOND;
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 
