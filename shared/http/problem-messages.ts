@@ -1,15 +1,15 @@
 import type * as z from 'zod';
 
-/** What a caller is told about one problem of a request. A schema's own message stands before these. */
+/** The message for one problem of a request. A message in the schema itself takes precedence. */
 export const IS_REQUIRED = 'is required';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** @returns undefined for an issue with a message of its own. */
-export const wordsFor = (issue: Issue): string | undefined =>
-  issue.input === undefined ? IS_REQUIRED : wordsOf(issue);
+/** @returns undefined for an issue that has its own message. */
+export const messageFor = (issue: Issue): string | undefined =>
+  issue.input === undefined ? IS_REQUIRED : messageOf(issue);
 
-const wordsOf = (issue: Issue): string | undefined => {
+const messageOf = (issue: Issue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type':
       return TYPES[issue.expected] ?? 'has the wrong type';
