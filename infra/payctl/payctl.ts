@@ -2,18 +2,18 @@ import { exit, stderr } from 'node:process';
 import { Command, Option } from 'commander';
 import { SettingsError } from '../../shared/core/settings.ts';
 import type { Stage } from '../stage/settings.ts';
-import { NotReachable } from './control.ts';
-import { listDeadLetters } from './dead-letters.ts';
-import { doctor, doctorOfSettings } from './doctor.ts';
-import { type DriftOptions, drift } from './drift.ts';
-import { listFailures, type RedoOptions, redoFailures } from './failures.ts';
-import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './host.ts';
-import { openPlace, type Place } from './place.ts';
-import { reconcile } from './reconcile.ts';
-import { redrive } from './redrive.ts';
-import { type ReplayOptions, replay } from './replay.ts';
-import { print, type Report, wordsOf } from './report.ts';
-import { timeline } from './timeline.ts';
+import { listDeadLetters } from './commands/dead-letters.ts';
+import { doctor, doctorOfSettings } from './commands/doctor.ts';
+import { type DriftOptions, drift } from './commands/drift.ts';
+import { listFailures, type RedoOptions, redoFailures } from './commands/failures.ts';
+import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './commands/local-host.ts';
+import { reconcile } from './commands/reconcile.ts';
+import { redrive } from './commands/redrive.ts';
+import { type ReplayOptions, replay } from './commands/replay.ts';
+import { print, type Report, wordsOf } from './commands/report.ts';
+import { timeline } from './commands/timeline.ts';
+import { NotReachable } from './installation/control.ts';
+import { openPlace, type Place } from './installation/installation.ts';
 
 /** `npm run payctl -- <command>`: what an operator does when something is wrong. */
 interface Given {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
+import { signatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { SignatureKind } from '../../infra/local/simulator/protocol/vendor.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
+import { signatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';

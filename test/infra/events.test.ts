@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
 import { matches } from '../../infra/local/messaging/bus-pattern.ts';
-import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/stage-site.ts';
+import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/installation/stage.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,

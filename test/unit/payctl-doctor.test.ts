@@ -1,8 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { doctor } from '../../infra/payctl/doctor.ts';
-import type { Place } from '../../infra/payctl/place.ts';
+import { doctor } from '../../infra/payctl/commands/doctor.ts';
+import type { Place } from '../../infra/payctl/installation/installation.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import type { ParsedJson } from '../flow/host.ts';
 

@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Place } from '../../infra/payctl/place.ts';
-import { redrive } from '../../infra/payctl/redrive.ts';
+import { redrive } from '../../infra/payctl/commands/redrive.ts';
+import type { Place } from '../../infra/payctl/installation/installation.ts';
 
 const sqs = mockClient(SQSClient);
 const QUEUE = { queue: 'run-due', url: 'https://sqs/run-due', deadLetterUrl: 'https://sqs/dead' };

@@ -2,9 +2,9 @@ import { InvokeCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { listFailures, redoFailures } from '../../infra/payctl/failures.ts';
-import type { Place } from '../../infra/payctl/place.ts';
-import { stageFailures } from '../../infra/payctl/stage-failures.ts';
+import { listFailures, redoFailures } from '../../infra/payctl/commands/failures.ts';
+import type { Place } from '../../infra/payctl/installation/installation.ts';
+import { stageFailures } from '../../infra/payctl/installation/stage-failures.ts';
 
 const s3 = mockClient(S3Client);
 const lambda = mockClient(LambdaClient);

@@ -9,9 +9,9 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { NotReachable } from '../../infra/payctl/control.ts';
-import { withSecretsOf } from '../../infra/payctl/secrets.ts';
-import { stageSite } from '../../infra/payctl/stage-site.ts';
+import { NotReachable } from '../../infra/payctl/installation/control.ts';
+import { withSecretsOf } from '../../infra/payctl/installation/secrets.ts';
+import { stageSite } from '../../infra/payctl/installation/stage.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);

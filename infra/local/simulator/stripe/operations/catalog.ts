@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { Price, Product, Subscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { invalidRequest, noSuch } from '../views/errors.ts';
 import { priceView } from '../views/subscription-views.ts';
-import { type StripeObject, seconds } from '../views/views.ts';
+import { seconds } from '../views/views.ts';
+import { checkCurrency } from '../wire/currencies.ts';
+import { invalidRequest, noSuch } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -15,8 +16,8 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkCurrency } from './currencies.ts';
 
 /** What is sold, and at what price: recurring prices only. */
 export const catalogRoutes: readonly StripeRoute[] = [

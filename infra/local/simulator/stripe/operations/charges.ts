@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Charge, LedgerEvent, Refund } from '../../ledger/documents.ts';
 import { chargeView, refundView } from '../views/charge-views.ts';
-import { invalidRequest, noSuch } from '../views/errors.ts';
-import type { StripeObject } from '../views/views.ts';
+import { checkAmount } from '../wire/currencies.ts';
+import { invalidRequest, noSuch } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -14,8 +14,8 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkAmount } from './currencies.ts';
 
 export const chargeRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/charges', run: (request) => ({ object: listCharges(request) }) },

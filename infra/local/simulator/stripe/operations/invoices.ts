@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { Invoice } from '../../ledger/billing-documents.ts';
 import { collectInvoice, setCollection } from '../../ledger/invoices.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
 import { paymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { methodView } from '../views/views.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch } from '../wire/errors.ts';
 import { expand, flag, mergeMetadata, metadata, page, readParameters, text } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type Reply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { checkUsable, findMethod } from './method-data.ts';
 

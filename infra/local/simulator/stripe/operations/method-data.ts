@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Customer, Method } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
+import { errorAnswer, invalidRequest, noSuch } from '../wire/errors.ts';
 import { address, anything, choice, clearable, mergeMetadata, metadata, text, whole } from '../wire/parameters.ts';
 import { cardOfMethodId, cardOfNumber, cardOfToken, fingerprintOf, type TestCard } from '../wire/tokens.ts';
 

@@ -3,13 +3,13 @@ import type { Method, Payment } from '../../ledger/documents.ts';
 import { type Attempted, attemptPayment, cancel, capture } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Refused } from '../../protocol/vendor.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../views/errors.ts';
 import { browserView, clientSecretOf, paymentView } from '../views/intent-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { methodView } from '../views/views.ts';
+import { checkAmount, checkCharge, checkCurrency } from '../wire/currencies.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../wire/errors.ts';
 import { mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { listPage, type Reply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { searchPayments } from '../wire/search.ts';
-import { checkAmount, checkCharge, checkCurrency } from './currencies.ts';
 import {
   type ConfirmFields,
   cancelFields,
@@ -21,6 +21,7 @@ import {
   wireOf,
 } from './intent-fields.ts';
 import { checkUsable, findCustomer, findMethod, methodFromData } from './method-data.ts';
+import { searchPayments } from './search.ts';
 
 const PATH = '/v1/payment_intents';
 

@@ -3,9 +3,10 @@ import type { Method } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { declineFields, errorAnswer, invalidRequest } from '../views/errors.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { methodView } from '../views/views.ts';
+import { declineFields, errorAnswer, invalidRequest } from '../wire/errors.ts';
 import { choice, expand, mergeMetadata, metadata, page, readParameters, text, whole } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { billingDetails, findCustomer, findMethod, mergeBilling, methodData, methodFromData } from './method-data.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Method, Setup } from '../../ledger/documents.ts';
 import { attemptSetup } from '../../ledger/setups.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../views/errors.ts';
 import { browserView, clientSecretOf, setupView } from '../views/intent-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { methodView } from '../views/views.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -15,7 +15,7 @@ import {
   readParameters,
   text,
 } from '../wire/parameters.ts';
-import type { Reply, StripeRequest, StripeRoute } from '../wire/request.ts';
+import type { Reply, StripeObject, StripeRequest, StripeRoute } from '../wire/request.ts';
 import { checkUsable, findCustomer, findMethod, methodData, methodFromData } from './method-data.ts';
 
 const common = {

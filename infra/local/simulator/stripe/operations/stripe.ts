@@ -3,20 +3,20 @@ import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
 import type { IdKind, Unit } from '../../ledger/unit.ts';
 import type { Answer, Call, Caller, Vendor } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
-import { errorAnswer, unauthorized } from '../views/errors.ts';
-import { expanded } from '../wire/expand.ts';
+import { minorUnits } from '../wire/currencies.ts';
+import { errorAnswer, unauthorized } from '../wire/errors.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
-import { API_VERSION, stripeWebhooks } from '../wire/webhooks.ts';
 import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
-import { minorUnits } from './currencies.ts';
 import { customerRoutes } from './customers.ts';
+import { expanded } from './expand.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
+import { API_VERSION, stripeWebhooks } from './webhooks.ts';
 
 /** Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
 const ROUTES: readonly StripeRoute[] = [

@@ -10,9 +10,10 @@ import {
 } from '../../ledger/subscriptions.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
 import { subscriptionView } from '../views/subscription-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { methodView } from '../views/views.ts';
+import { checkCharge } from '../wire/currencies.ts';
+import { declineFields, errorAnswer, invalidRequest, noSuch } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -26,9 +27,9 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { addPrice, priceData } from './catalog.ts';
-import { checkCharge } from './currencies.ts';
 import { checkUsable, findCustomer, findMethod } from './method-data.ts';
 
 /**

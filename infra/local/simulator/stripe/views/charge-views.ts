@@ -1,7 +1,8 @@
 import type { Charge, Method, Refund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { declineFields } from './errors.ts';
-import { billingView, checksOf, lower, NO_ADDRESS, type StripeObject, seconds } from './views.ts';
+import { declineFields } from '../wire/errors.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { billingView, checksOf, lower, NO_ADDRESS, seconds } from './views.ts';
 
 export const chargeView = (charge: Charge, unit: Unit): StripeObject => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);

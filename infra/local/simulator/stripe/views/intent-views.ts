@@ -1,7 +1,8 @@
 import type { Failure, Payment, Setup } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { declineFields } from './errors.ts';
-import { lower, methodView, type StripeObject, seconds } from './views.ts';
+import { declineFields } from '../wire/errors.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { lower, methodView, seconds } from './views.ts';
 
 export const clientSecretOf = (unit: Unit, id: string): string => `${id}_secret_${unit.secretOf(id)}`;
 

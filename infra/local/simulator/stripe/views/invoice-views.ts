@@ -1,7 +1,8 @@
 import type { Invoice, Subscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { itemIdOf, orNull, priceOf } from './subscription-views.ts';
-import { lower, type StripeObject, seconds } from './views.ts';
+import { lower, seconds } from './views.ts';
 
 /** In the shape of the newest version: the subscription stands in the parent, the payment in a list of its own. */
 export const invoiceView = (invoice: Invoice, unit: Unit): StripeObject => {

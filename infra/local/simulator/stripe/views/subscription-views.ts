@@ -1,6 +1,7 @@
 import type { Price, Subscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { lower, type StripeObject, seconds } from './views.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { lower, seconds } from './views.ts';
 
 /** In the shape of the newest version: the period stands on the item. */
 export const orNull = (at: number | null): number | null => (at === null ? null : seconds(at));

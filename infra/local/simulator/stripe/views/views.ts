@@ -1,7 +1,7 @@
 import type { Customer, Method } from '../../ledger/documents.ts';
+import type { StripeObject } from '../wire/request.ts';
 
 /** The ledger in Stripe's own objects. Other objects appear by their id; `expand` puts them in place. */
-export type StripeObject = { readonly [field: string]: unknown };
 
 export const seconds = (at: number): number => Math.floor(at / 1_000);
 export const lower = (currency: string): string => currency.toLowerCase();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Call } from '../../protocol/vendor.ts';
-import { invalidRequest } from '../views/errors.ts';
+import { invalidRequest } from './errors.ts';
 import { type Form, type FormValue, parseForm } from './form.ts';
 
 /** What the fields of Stripe's forms may hold, and Stripe's words for what they may not. */

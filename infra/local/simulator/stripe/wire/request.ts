@@ -2,9 +2,10 @@ import * as z from 'zod';
 import type { Collection } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer, Call, Caller } from '../../protocol/vendor.ts';
-import { noSuch } from '../views/errors.ts';
-import type { StripeObject } from '../views/views.ts';
+import { noSuch } from './errors.ts';
 import { page, readParameters } from './parameters.ts';
+
+export type StripeObject = { readonly [field: string]: unknown };
 
 /** One call of a Stripe route, within its transaction. */
 export interface StripeRequest {

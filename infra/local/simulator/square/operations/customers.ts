@@ -1,0 +1,123 @@
+import * as z from 'zod';
+import type { Customer } from '../../ledger/documents.ts';
+import { deleteCustomer } from '../../ledger/methods.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { customerView } from '../views/views.ts';
+import { invalidRequest, notFound } from '../wire/errors.ts';
+import { address, readBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
+
+/** Customer profiles. */
+const fields = {
+  given_name: z.string().max(300).nullish(),
+  family_name: z.string().max(300).nullish(),
+  email_address: z.string().max(254).nullish(),
+  phone_number: z.string().nullish(),
+  reference_id: z.string().max(100).nullish(),
+  note: z.string().nullish(),
+  address: address.nullish(),
+};
+const created = z.strictObject({ idempotency_key: z.string().max(45).optional(), ...fields });
+const changed = z.strictObject({ version: z.int().optional(), ...fields });
+type Fields = z.output<typeof changed>;
+
+export const customerRoutes: readonly SquareRoute[] = [
+  { method: 'POST', path: '/v2/customers', run: (request) => shown(create(request)) },
+  { method: 'GET', path: '/v2/customers/:id', run: ({ unit, id }) => shown(findCustomer(unit, id, 'customer_id')) },
+  { method: 'PUT', path: '/v2/customers/:id', run: (request) => shown(update(request)) },
+  {
+    method: 'DELETE',
+    path: '/v2/customers/:id',
+    run: ({ unit, id }) => {
+      deleteCustomer(unit, findCustomer(unit, id, 'customer_id'));
+      return { object: {} };
+    },
+  },
+];
+
+const shown = (customer: Customer) => ({ object: { customer: customerView(customer) } });
+
+const NAMING = ['given_name', 'family_name', 'email_address', 'phone_number'] as const;
+
+const create = ({ call, unit }: SquareRequest): Customer => {
+  const sent = readBody(call, created);
+  if (NAMING.every((field) => !sent[field])) {
+    throw invalidRequest(
+      'BAD_REQUEST',
+      'At least one of `given_name`, `family_name`, `company_name`, `email_address`, or `phone_number` is required for a customer.',
+    );
+  }
+  const blank: Customer = {
+    id: unit.newId('customer'),
+    provider: unit.slot,
+    metadata: {},
+    wire: { version: -1 },
+    createdAt: unit.at,
+    email: null,
+    name: null,
+    phone: null,
+    description: null,
+    address: null,
+    defaultMethodId: null,
+    deleted: false,
+  };
+  const customer = unit.documents.customers.put(applied(blank, sent));
+  unit.announce({ kind: 'customer.created', customer });
+  return customer;
+};
+
+const update = ({ call, unit, id }: SquareRequest): Customer => {
+  const sent = readBody(call, changed);
+  const before = findCustomer(unit, id, 'customer_id');
+  if (sent.version !== undefined && sent.version !== before.wire['version']) {
+    throw invalidRequest('CONFLICT', 'The customer has been changed.', 'version', 409);
+  }
+  const customer = unit.documents.customers.put(applied(before, sent));
+  unit.announce({ kind: 'customer.updated', customer, before });
+  return customer;
+};
+
+export const findCustomer = (unit: Unit, id: string, field: string): Customer => {
+  const customer = unit.documents.customers.get(unit.slot, id);
+  if (!customer || customer.deleted) throw notFound(`Customer with ID \`${id}\` not found.`, field);
+  return customer;
+};
+
+/** What is null is removed, what is absent stays. */
+const applied = (customer: Customer, sent: Fields): Customer => {
+  checkForm(sent);
+  const pick = (value: string | null | undefined, kept: unknown): string | null =>
+    value === undefined ? (typeof kept === 'string' ? kept : null) : value || null;
+  const { wire, metadata } = customer;
+  const givenName = pick(sent.given_name, wire['given_name']);
+  const familyName = pick(sent.family_name, wire['family_name']);
+  const reference = pick(sent.reference_id, metadata['customer_id']);
+  return {
+    ...customer,
+    name: [givenName, familyName].filter(Boolean).join(' ') || null,
+    email: pick(sent.email_address, customer.email),
+    phone: pick(sent.phone_number, customer.phone),
+    metadata: reference === null ? {} : { customer_id: reference },
+    wire: {
+      given_name: givenName,
+      family_name: familyName,
+      note: pick(sent.note, wire['note']),
+      version: Number(wire['version']) + 1,
+    },
+  };
+};
+
+const checkForm = ({ email_address: email, phone_number: phone }: Fields): void => {
+  if (email && !z.email().safeParse(email).success) {
+    throw invalidRequest(
+      'INVALID_EMAIL_ADDRESS',
+      'Expected email_address to be a valid email address',
+      'email_address',
+    );
+  }
+  if (phone && !/^\+?[\d ().-]+$/.test(phone)) {
+    throw invalidRequest('INVALID_PHONE_NUMBER', 'Expected phone_number to be a valid phone number', 'phone_number');
+  }
+  if (phone && !/^\d{9,16}$/.test(phone.replaceAll(/\D/g, ''))) {
+    throw invalidRequest('INVALID_PHONE_NUMBER', 'Expected phone_number to have 9 to 16 digits', 'phone_number');
+  }
+};

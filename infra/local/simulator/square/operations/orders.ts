@@ -1,0 +1,141 @@
+import * as z from 'zod';
+import type { Payment } from '../../ledger/documents.ts';
+import { cancel } from '../../ledger/payments.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { type OrderWire, orderState, orderView, orderWire } from '../views/views.ts';
+import { invalidRequest, notFound } from '../wire/errors.ts';
+import { money, readBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
+
+/** Orders: the ledger's payments before, while and after they are paid. */
+const lineItem = z.strictObject({
+  uid: z.string().max(60).optional(),
+  name: z.string().max(512).optional(),
+  quantity: z.literal('1'),
+  base_price_money: money,
+});
+
+const orderFields = {
+  location_id: z.string().min(1),
+  reference_id: z.string().max(40).optional(),
+  customer_id: z.string().max(191).optional(),
+};
+const created = z.strictObject({
+  idempotency_key: z.string().max(192).optional(),
+  order: z.strictObject({ ...orderFields, line_items: z.array(lineItem).min(1) }),
+});
+const changed = z.strictObject({
+  idempotency_key: z.string().max(192).optional(),
+  order: z.strictObject({
+    ...orderFields,
+    location_id: orderFields.location_id.optional(),
+    version: z.int(),
+    line_items: z.array(lineItem).optional(),
+    state: z.enum(['OPEN', 'COMPLETED', 'CANCELED']).optional(),
+  }),
+});
+type LineItem = z.output<typeof lineItem>;
+
+export const orderRoutes: readonly SquareRoute[] = [
+  { method: 'POST', path: '/v2/orders', run: (request) => shown(request, create(request)) },
+  { method: 'GET', path: '/v2/orders/:id', run: (request) => shown(request, findOrder(request.unit, request.id)) },
+  { method: 'PUT', path: '/v2/orders/:id', run: (request) => shown(request, update(request)) },
+];
+
+const shown = ({ unit }: SquareRequest, order: Payment) => ({ object: { order: orderView(order, unit) } });
+
+const create = ({ call, unit }: SquareRequest): Payment => {
+  const { order } = readBody(call, created);
+  return addOrder(unit, {
+    reference: order.reference_id,
+    customerId: order.customer_id ?? null,
+    locationId: order.location_id,
+    ...priced(order.line_items),
+  });
+};
+
+interface NewOrder {
+  readonly reference: string | undefined;
+  readonly customerId: string | null;
+  readonly locationId: string;
+  readonly currency: string;
+  readonly amount: number;
+  readonly lines: OrderWire['line_items'];
+}
+
+export const addOrder = (unit: Unit, order: NewOrder): Payment => {
+  const wire: OrderWire = { location_id: order.locationId, version: 1, line_items: order.lines };
+  const added = unit.documents.payments.put({
+    id: unit.newId('payment'),
+    provider: unit.slot,
+    metadata: order.reference === undefined ? {} : { payment_id: order.reference },
+    wire,
+    createdAt: unit.at,
+    amount: order.amount,
+    currency: order.currency,
+    status: 'requires_payment_method',
+    captures: 'at_once',
+    description: null,
+    customerId: order.customerId,
+    methodId: null,
+    saveMethod: null,
+    amountReceived: 0,
+    latestChargeId: null,
+    failure: null,
+    returnUrl: null,
+    canceledAt: null,
+    cancellationReason: null,
+  });
+  unit.announce({ kind: 'payment.created', payment: added });
+  return added;
+};
+
+/** Several lines of one order are in one currency. */
+const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency' | 'lines'> => {
+  const currencies = new Set(items.map(({ base_price_money }) => base_price_money.currency));
+  const [currency] = currencies;
+  if (currency === undefined || currencies.size > 1) {
+    throw invalidRequest('CURRENCY_MISMATCH', 'All money of an order is in one currency.', 'order.line_items');
+  }
+  return {
+    currency,
+    amount: items.reduce((sum, { base_price_money }) => sum + base_price_money.amount, 0),
+    lines: items.map(({ uid, name, quantity, base_price_money }, index) => ({
+      uid: uid ?? `line-${index + 1}`,
+      ...(name !== undefined && { name }),
+      quantity,
+      amount: base_price_money.amount,
+    })),
+  };
+};
+
+export const findOrder = (unit: Unit, id: string, field = 'order_id'): Payment => {
+  const order = unit.documents.payments.get(unit.slot, id);
+  if (!order) throw notFound(`Order not found for id ${id}`, field);
+  return order;
+};
+
+/** @throws Refused where it is paid, canceled or being paid. */
+export const checkOpen = (order: Payment): void => {
+  if (orderState(order) === 'OPEN' && order.status !== 'processing' && order.status !== 'requires_capture') return;
+  throw invalidRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
+};
+
+/** A sparse update of the version that the caller has read. Lines named by their uid are replaced. */
+const update = ({ call, unit, id }: SquareRequest): Payment => {
+  const { order: sent } = readBody(call, changed);
+  const order = findOrder(unit, id);
+  const wire = orderWire.parse(order.wire);
+  if (sent.version !== wire.version) {
+    throw invalidRequest('CONFLICT', `The order is of version ${wire.version}, not ${sent.version}.`, 'version', 409);
+  }
+  checkOpen(order);
+  const prices = sent.line_items ? priced(sent.line_items) : undefined;
+  const next = unit.documents.payments.put({
+    ...order,
+    ...(prices && { amount: prices.amount, currency: prices.currency }),
+    customerId: sent.customer_id ?? order.customerId,
+    metadata: { ...order.metadata, ...(sent.reference_id !== undefined && { payment_id: sent.reference_id }) },
+    wire: { ...wire, version: wire.version + 1, ...(prices && { line_items: prices.lines }) },
+  });
+  return sent.state === 'CANCELED' ? cancel(unit, next, null) : next;
+};

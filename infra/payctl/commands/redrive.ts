@@ -1,0 +1,95 @@
+import {
+  ListMessageMoveTasksCommand,
+  type ListMessageMoveTasksResultEntry,
+  StartMessageMoveTaskCommand,
+} from '@aws-sdk/client-sqs';
+import { NotReachable } from '../installation/control.ts';
+import type { QueueUrls } from '../installation/facts.ts';
+import type { Place } from '../installation/installation.ts';
+import { attributesOf, chosen } from './dead-letters.ts';
+import { columns, type Progress, progress, type Report } from './report.ts';
+
+/** What SQS has moved, and what became of its task. */
+interface Redriven {
+  readonly queue: string;
+  readonly moved: number;
+  /** Why it ended before all were moved. */
+  readonly failure?: string;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Moves dead letters back to their queue, where each has all its tries again, and waits until they are there. */
+export const redrive = async (place: Place, queue?: string, lookEveryMs = LOOK_EVERY_MS): Promise<Report> => {
+  const bar = progress('messages');
+  const queues: Redriven[] = [];
+  try {
+    for (const urls of chosen(place, queue)) queues.push(await redriveOne(place, urls, { bar, lookEveryMs }));
+  } finally {
+    bar.stop();
+  }
+  const total = queues.reduce((sum, { moved }) => sum + moved, 0);
+  return {
+    json: { total, queues },
+    lines: [
+      ...columns(queues.map(({ queue: name, moved, failure = '' }) => [name, String(moved), failure])),
+      `${total} messages are moved back`,
+    ],
+    exitCode: queues.some(({ failure }) => failure !== undefined) ? 1 : 0,
+  };
+};
+
+interface Watching {
+  readonly bar: Progress;
+  readonly lookEveryMs: number;
+}
+
+/**
+ * The queue is named as the destination: SQS knows where a message comes from only if it moved it there itself, and the
+ * bus puts what it cannot deliver straight among the dead letters.
+ */
+const redriveOne = async (
+  place: Place,
+  { queue, url, deadLetterUrl }: QueueUrls,
+  watching: Watching,
+): Promise<Redriven> => {
+  const { count, arn: SourceArn } = await attributesOf(place, deadLetterUrl);
+  if (count === 0) return { queue, moved: 0 };
+  const { arn: DestinationArn } = await attributesOf(place, url);
+  const before = await newestTask(place, SourceArn);
+  await place.sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
+  watching.bar.expect(count);
+  const task = await ended(place, SourceArn, before?.StartedTimestamp ?? 0, watching);
+  const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
+  if (task.Status === 'COMPLETED') return { queue, moved };
+  return { queue, moved, failure: [task.Status, task.FailureReason].filter(Boolean).join(': ') };
+};
+
+const ENDS = new Set(['COMPLETED', 'FAILED', 'CANCELLED']);
+const MOST_UNLISTED = 60;
+
+/** The task that was started after `startedAfter`, once it is over. */
+const ended = async (
+  place: Place,
+  SourceArn: string,
+  startedAfter: number,
+  { bar, lookEveryMs }: Watching,
+): Promise<ListMessageMoveTasksResultEntry> => {
+  let [shown, unlisted] = [0, 0];
+  for (;;) {
+    const task = await newestTask(place, SourceArn);
+    if (!task || (task.StartedTimestamp ?? 0) <= startedAfter) {
+      unlisted += 1;
+      if (unlisted > MOST_UNLISTED) throw new NotReachable(`SQS does not list the task that empties ${SourceArn}`);
+    } else {
+      for (; shown < (task.ApproximateNumberOfMessagesMoved ?? 0); shown += 1) bar.done();
+      if (ENDS.has(task.Status ?? '')) return task;
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+};
+
+const newestTask = async ({ sqs }: Place, SourceArn: string): Promise<ListMessageMoveTasksResultEntry | undefined> => {
+  const { Results = [] } = await sqs.send(new ListMessageMoveTasksCommand({ SourceArn, MaxResults: 1 }));
+  return Results[0];
+};

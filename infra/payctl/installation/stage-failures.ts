@@ -1,0 +1,85 @@
+import { InvokeCommand, type LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import * as z from 'zod';
+import { NotReachable } from './control.ts';
+import type { FailureStore } from './failure-store.ts';
+
+export interface FailureClients {
+  readonly s3: Pick<S3Client, 'send'>;
+  readonly lambda: Pick<LambdaClient, 'send'>;
+}
+
+const recordsSchema = z.object({
+  Records: z.array(
+    z.looseObject({
+      dynamodb: z.looseObject({ Keys: z.looseObject({ pk: z.object({ S: z.string() }) }) }),
+    }),
+  ),
+});
+/** What Lambda writes where a batch has left the stream: who had it and, in a bucket alone, the event itself. */
+const objectSchema = z.object({
+  timestamp: z.string(),
+  requestContext: z.object({ functionArn: z.string() }),
+  payload: z.union([z.string().transform((text) => JSON.parse(text)), z.looseObject({})]).pipe(recordsSchema),
+});
+
+/** What the stream readers of a stage have given up, in the bucket of its events stack. */
+export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => string): FailureStore => {
+  const load = async (Key: string): Promise<z.infer<typeof objectSchema>> => {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket(), Key }));
+    const found = objectSchema.safeParse(JSON.parse((await Body?.transformToString()) ?? ''));
+    if (found.data) return found.data;
+    throw new NotReachable(`${Key} is not what a reader of the stream leaves`);
+  };
+  return {
+    ids: async function* () {
+      let ContinuationToken: string | undefined;
+      do {
+        const page = await s3.send(new ListObjectsV2Command({ Bucket: bucket(), ContinuationToken }));
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key;
+        ContinuationToken = page.NextContinuationToken;
+      } while (ContinuationToken !== undefined);
+    },
+    read: async (id) => {
+      const { timestamp, requestContext, payload } = await load(id);
+      return {
+        id,
+        reader: nameOf(requestContext.functionArn),
+        failedAt: timestamp,
+        about: payload.Records.map(({ dynamodb }) => dynamodb.Keys.pk.S),
+      };
+    },
+    redo: async (id) => {
+      const { requestContext, payload } = await load(id);
+      const reason = await invoked(lambda, nameOf(requestContext.functionArn), payload);
+      // The bucket keeps versions: what was deleted lies there as long as it would have.
+      if (reason === undefined) await s3.send(new DeleteObjectCommand({ Bucket: bucket(), Key: id }));
+      return reason;
+    },
+  };
+};
+
+/** `arn:aws:lambda:<region>:<account>:function:<name>`, and perhaps its version. */
+const nameOf = (arn: string): string => arn.split(':')[6] ?? arn;
+
+const answerSchema = z
+  .object({ batchItemFailures: z.array(z.unknown()).default([]) })
+  .nullable()
+  .transform((answer) => answer?.batchItemFailures ?? []);
+
+const invoked = async (
+  lambda: FailureClients['lambda'],
+  FunctionName: string,
+  event: unknown,
+): Promise<string | undefined> => {
+  const Payload = Buffer.from(JSON.stringify(event));
+  const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload })).catch(missing);
+  if (answer === undefined) return `there is no function ${FunctionName} any more`;
+  const said = Buffer.from(answer.Payload ?? []).toString('utf8');
+  if (answer.FunctionError !== undefined) return `${answer.FunctionError}: ${said}`;
+  return answerSchema.parse(JSON.parse(said || 'null')).length === 0 ? undefined : 'reported as failed';
+};
+
+const missing = (error: unknown): undefined => {
+  if (!(error instanceof ResourceNotFoundException)) throw error;
+};
