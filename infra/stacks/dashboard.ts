@@ -54,7 +54,7 @@ const addSection = (board: MonitoringFacade, name: string, metricGroups: CustomM
 };
 
 const perProvider = (metrics: Watched, name: MetricName, statistic: string) =>
-  PROVIDER_SLOTS.map((slot) => metrics.ofProvider(name, slot, statistic));
+  PROVIDER_SLOTS.map((slot) => metrics.ofProvider(name, slot, { statistic }));
 
 const money = (metrics: Watched): CustomMetricGroup[] => [
   { title: 'Stuck payments', metrics: [metrics.count('StuckPayments')] },

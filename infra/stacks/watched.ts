@@ -19,10 +19,15 @@ const ENOUGH_REQUESTS = 20;
 type Line = Metric | MathExpression;
 type UrlMetric = 'UrlRequestCount' | 'Url5xxCount';
 
+interface Sampling {
+  readonly statistic: string;
+  readonly period?: Duration;
+}
+
 export interface Watched {
   /** How often, over all providers. */
   readonly count: (name: MetricName | typeof THROTTLED_REQUESTS, period?: Duration) => Metric;
-  readonly ofProvider: (name: MetricName, slot: ProviderSlot, statistic: string, period?: Duration) => Metric;
+  readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
   /** Of each function with a URL of its own. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
   /** Left over by a try, or failed with all of it. */
@@ -51,7 +56,7 @@ export interface Watching {
 
 export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched => {
   const namespace = metricsNamespace(stage);
-  const ofProvider: Watched['ofProvider'] = (metricName, provider, statistic, period = FIVE_MINUTES) =>
+  const ofProvider: Watched['ofProvider'] = (metricName, provider, { statistic, period = FIVE_MINUTES }) =>
     new Metric({ namespace, metricName, statistic, period, dimensionsMap: { provider }, label: provider });
   const ofApi = (metricName: string, statistic: string) =>
     new Metric({
@@ -75,8 +80,8 @@ export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched =>
     ofProvider,
     ofUrls,
     publishFailures: sumOf([count('PublishFailures'), failuresOf('publish-changes')], 'left or failed'),
-    declineRate: worstRate(ofProvider, 'Declines', ENOUGH_DECISIONS, Duration.minutes(30)),
-    providerErrorRate: worstRate(ofProvider, 'ProviderErrors', ENOUGH_CALLS, FIVE_MINUTES),
+    declineRate: worstRate(ofProvider, { name: 'Declines', enough: ENOUGH_DECISIONS, period: Duration.minutes(30) }),
+    providerErrorRate: worstRate(ofProvider, { name: 'ProviderErrors', enough: ENOUGH_CALLS, period: FIVE_MINUTES }),
     requestErrorRate: new MathExpression({
       expression: `IF(asked >= ${ENOUGH_REQUESTS}, 100 * failed / asked, 0)`,
       usingMetrics: { asked: ofApi('Count', 'SampleCount'), failed: ofApi('5xx', 'Sum') },
@@ -120,17 +125,15 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
 /** Of a metric of 0 and 1 a provider: the average is its rate, the number of samples what that is a rate of. */
 const worstRate = (
   ofProvider: Watched['ofProvider'],
-  name: MetricName,
-  enough: number,
-  period: Duration,
+  { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },
 ): MathExpression => {
   const rates = PROVIDER_SLOTS.map((_, at) => `IF(FILL(n${at}, 0) >= ${enough}, 100 * FILL(rate${at}, 0), 0)`);
   return new MathExpression({
     expression: `MAX([${rates.join(', ')}])`,
     usingMetrics: Object.fromEntries(
       PROVIDER_SLOTS.flatMap((slot, at) => [
-        [`n${at}`, ofProvider(name, slot, 'SampleCount', period)],
-        [`rate${at}`, ofProvider(name, slot, 'Average', period)],
+        [`n${at}`, ofProvider(name, slot, { statistic: 'SampleCount', period })],
+        [`rate${at}`, ofProvider(name, slot, { statistic: 'Average', period })],
       ]),
     ),
     period,

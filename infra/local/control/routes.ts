@@ -63,20 +63,22 @@ const identitySchema = z.object({
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const routes = controlRoutes(controls);
   return async (ask) => {
-    for (const route of routes) {
-      const found = route.path.exec(ask.path);
-      if (!found || (route.method !== 'ANY' && route.method !== ask.method)) continue;
-      try {
-        return await route.run(ask, decodeURIComponent(found[1] ?? ''));
-      } catch (error) {
-        if (error instanceof AskError) return problem(error.status, error.message);
-        if (error instanceof RangeError) return problem(400, error.message);
-        if (error instanceof NotQuietError) return problem(504, error.message);
-        throw error;
-      }
+    const route = routes.find(({ method, path }) => (method === 'ANY' || method === ask.method) && path.test(ask.path));
+    if (!route) return undefined;
+    try {
+      return await route.run(ask, decodeURIComponent(route.path.exec(ask.path)?.[1] ?? ''));
+    } catch (error) {
+      return refusalOf(error);
     }
-    return undefined;
   };
+};
+
+/** @throws the error itself where it is no refusal. */
+const refusalOf = (error: unknown): LocalResponse => {
+  if (error instanceof AskError) return problem(error.status, error.message);
+  if (error instanceof RangeError) return problem(400, error.message);
+  if (error instanceof NotQuietError) return problem(504, error.message);
+  throw error;
 };
 
 const controlRoutes = ({

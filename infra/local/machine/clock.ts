@@ -198,19 +198,26 @@ const watchQuiet = (works: readonly TimedWork[]) => {
         setImmediate(resolve);
       });
     });
-  /** The names of sources that did not come to rest; empty when all is quiet. */
+  /** One pass: starts what is due. @returns the names of the sources that are still at work. */
+  const pass = async (): Promise<readonly string[]> => {
+    const noisy: string[] = [];
+    for (const work of works) await work.runDue();
+    for (const work of works) if (!(await work.idle())) noisy.push(work.name);
+    return noisy;
+  };
+  /** @returns the names of the sources that are still at work at the deadline; empty when all is quiet. */
   const wait = async (timeoutMs: number): Promise<readonly string[]> => {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const before = stirs;
-      const noisy: string[] = [];
-      for (const work of works) await work.runDue();
-      for (const work of works) if (!(await work.idle())) noisy.push(work.name);
+      const noisy = await pass();
       if (noisy.length === 0 && stirs === before) return noisy;
-      if (performance.now() > deadline) return noisy.length > 0 ? noisy : ['new work keeps coming'];
+      if (performance.now() > deadline) return namesOf(noisy);
       if (stirs === before) await nextStir(5);
     }
   };
+  const namesOf = (noisy: readonly string[]): readonly string[] =>
+    noisy.length > 0 ? noisy : ['new work keeps coming'];
   const reach = async (timeoutMs: number): Promise<void> => {
     const noisy = await wait(timeoutMs);
     if (noisy.length > 0) throw new NotQuietError(noisy);

@@ -87,6 +87,23 @@ export const openQueueStore = (state: State) => {
     return id;
   };
 
+  /** @returns the messages received; undefined: all it found went to the dead-letter queue, so try again. */
+  const takeOnce = (queue: string, how: TakeOptions): readonly Message[] | undefined => {
+    const { now, deadLetter } = how;
+    const ready = sql.ready.all(queue, now, JSON.stringify(how.busyGroups ?? []), how.max);
+    const isExhausted = ({ receives }: Message): boolean =>
+      deadLetter !== undefined && receives >= deadLetter.maxReceives;
+    for (const { seq } of ready.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
+    const taken = ready.filter((message) => !isExhausted(message));
+    for (const { seq } of taken) sql.receive(now, now + how.visibilityMs, how.held ? 1 : 0, seq);
+    if (taken.length === 0 && ready.length > 0) return undefined;
+    return taken.map((message) => ({
+      ...message,
+      receives: message.receives + 1,
+      first_received_at: message.first_received_at ?? now,
+    }));
+  };
+
   return {
     /** @returns the ids, in order. */
     addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] =>
@@ -94,21 +111,9 @@ export const openQueueStore = (state: State) => {
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] =>
       state.together(() => {
-        const busy = JSON.stringify(how.busyGroups ?? []);
         for (;;) {
-          const ready = sql.ready.all(queue, how.now, busy, how.max);
-          const fit = ready.filter(({ receives }) => !how.deadLetter || receives < how.deadLetter.maxReceives);
-          for (const { seq } of ready.filter((message) => !fit.includes(message))) {
-            sql.move(how.deadLetter?.queue ?? queue, queue, how.now, seq);
-          }
-          for (const { seq } of fit) sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, seq);
-          if (fit.length > 0 || ready.length === 0) {
-            return fit.map((message) => ({
-              ...message,
-              receives: message.receives + 1,
-              first_received_at: message.first_received_at ?? how.now,
-            }));
-          }
+          const taken = takeOnce(queue, how);
+          if (taken) return taken;
         }
       }),
     find: (id: string): Message | undefined => sql.find.first(id),

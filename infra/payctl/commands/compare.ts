@@ -40,19 +40,17 @@ export const compared = async (
 
 /** Its provider has not answered its creation, so that nobody can say what there is. */
 export const unfinished = (payment: Payment): Drift =>
-  findingOf(payment, 'creation unfinished', payment.status, 'no answer');
+  findingOf(payment, { kind: 'creation unfinished', here: payment.status, there: 'no answer' });
 
-const findingOf = (payment: Payment, kind: Drift['kind'], here: string, there: string): Drift => ({
+const findingOf = (payment: Payment, difference: Pick<Drift, 'kind' | 'here' | 'there'>): Drift => ({
   payment_id: payment.id,
   provider: payment.providerId,
   provider_payment_id: payment.providerPaymentId ?? payment.providerIntentId ?? null,
-  kind,
-  here,
-  there,
+  ...difference,
 });
 
 const driftOf = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
-  const of = (kind: Drift['kind'], here: string, there: string) => findingOf(payment, kind, here, there);
+  const of = (kind: Drift['kind'], here: string, there: string) => findingOf(payment, { kind, here, there });
   if (found.kind === 'unknown' || found.kind === 'not_done') return of('cannot be read', payment.status, found.reason);
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;

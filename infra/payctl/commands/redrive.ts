@@ -59,7 +59,7 @@ const redriveOne = async (
   const before = await newestTask(place, SourceArn);
   await place.sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
   watching.bar.expect(count);
-  const task = await ended(place, SourceArn, before?.StartedTimestamp ?? 0, watching);
+  const task = await awaitTask(place, { SourceArn, startedAfter: before?.StartedTimestamp ?? 0 }, watching);
   const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
   if (task.Status === 'COMPLETED') return { queue, moved };
   return { queue, moved, failure: [task.Status, task.FailureReason].filter(Boolean).join(': ') };
@@ -68,25 +68,35 @@ const redriveOne = async (
 const ENDS = new Set(['COMPLETED', 'FAILED', 'CANCELLED']);
 const MOST_UNLISTED = 60;
 
-/** The task that was started after `startedAfter`, once it is over. */
-const ended = async (
+interface StartedTask {
+  readonly SourceArn: string;
+  readonly startedAfter: number;
+}
+
+/** @returns the task once it has ended. @throws NotReachable where SQS never lists it. */
+const awaitTask = async (
   place: Place,
-  SourceArn: string,
-  startedAfter: number,
+  started: StartedTask,
   { bar, lookEveryMs }: Watching,
 ): Promise<ListMessageMoveTasksResultEntry> => {
   let [shown, unlisted] = [0, 0];
-  for (;;) {
-    const task = await newestTask(place, SourceArn);
-    if (!task || (task.StartedTimestamp ?? 0) <= startedAfter) {
-      unlisted += 1;
-      if (unlisted > MOST_UNLISTED) throw new NotReachable(`SQS does not list the task that empties ${SourceArn}`);
-    } else {
-      for (; shown < (task.ApproximateNumberOfMessagesMoved ?? 0); shown += 1) bar.done();
-      if (ENDS.has(task.Status ?? '')) return task;
-    }
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  while (unlisted <= MOST_UNLISTED) {
+    const task = await findTask(place, started);
+    const moved = task?.ApproximateNumberOfMessagesMoved ?? 0;
+    for (; shown < moved; shown += 1) bar.done();
+    if (task && ENDS.has(task.Status ?? '')) return task;
+    if (!task) unlisted += 1;
+    if (unlisted <= MOST_UNLISTED) await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
+  throw new NotReachable(`SQS does not list the task that empties ${started.SourceArn}`);
+};
+
+const findTask = async (
+  place: Place,
+  { SourceArn, startedAfter }: StartedTask,
+): Promise<ListMessageMoveTasksResultEntry | undefined> => {
+  const task = await newestTask(place, SourceArn);
+  return (task?.StartedTimestamp ?? 0) > startedAfter ? task : undefined;
 };
 
 const newestTask = async ({ sqs }: Place, SourceArn: string): Promise<ListMessageMoveTasksResultEntry | undefined> => {

@@ -65,8 +65,8 @@ const takeAuthentication = (unit: Unit, waiting: Payment | Setup, { passed }: Cu
   if (!method) throw new Error(`${waiting.id} waits for its customer without a method`);
   const after =
     'amount' in waiting
-      ? authenticate(unit, waiting, method, passed)
-      : authenticateSetup(unit, waiting, method, passed);
+      ? authenticate(unit, { payment: waiting, method }, passed)
+      : authenticateSetup(unit, { setup: waiting, method }, passed);
   if (waiting.returnUrl === null) return { after, backTo: undefined };
   const back = new URL(waiting.returnUrl);
   back.searchParams.set('amount' in waiting ? 'payment_intent' : 'setup_intent', waiting.id);

@@ -182,26 +182,39 @@ export const referenceOf = (document: { readonly metadata: Readonly<Record<strin
   document.metadata['payment_id'] ?? null;
 
 export const openDocuments = (store: Store): Documents => ({
-  customers: collection(store, 'customer', customerSchema, () => null),
-  methods: collection(store, 'method', methodSchema, (method) => method.customerId),
-  payments: collection(store, 'payment', paymentSchema, (payment) => payment.customerId),
-  charges: collection(store, 'charge', chargeSchema, (charge) => charge.paymentId),
-  refunds: collection(store, 'refund', refundSchema, (refund) => refund.paymentId),
-  setups: collection(store, 'setup', setupSchema, (setup) => setup.customerId),
-  events: collection(store, 'event', eventSchema, (event) => event.type),
-  products: collection(store, 'product', productSchema, () => null),
-  prices: collection(store, 'price', priceSchema, (price) => price.productId),
-  subscriptions: collection(store, 'subscription', subscriptionSchema, (subscription) => subscription.customerId),
-  invoices: collection(store, 'invoice', invoiceSchema, (invoice) => invoice.subscriptionId),
+  customers: collection(store, { kind: 'customer', schema: customerSchema, holderOf: () => null }),
+  methods: collection(store, { kind: 'method', schema: methodSchema, holderOf: (method) => method.customerId }),
+  payments: collection(store, { kind: 'payment', schema: paymentSchema, holderOf: (payment) => payment.customerId }),
+  charges: collection(store, { kind: 'charge', schema: chargeSchema, holderOf: (charge) => charge.paymentId }),
+  refunds: collection(store, { kind: 'refund', schema: refundSchema, holderOf: (refund) => refund.paymentId }),
+  setups: collection(store, { kind: 'setup', schema: setupSchema, holderOf: (setup) => setup.customerId }),
+  events: collection(store, { kind: 'event', schema: eventSchema, holderOf: (event) => event.type }),
+  products: collection(store, { kind: 'product', schema: productSchema, holderOf: () => null }),
+  prices: collection(store, { kind: 'price', schema: priceSchema, holderOf: (price) => price.productId }),
+  subscriptions: collection(store, {
+    kind: 'subscription',
+    schema: subscriptionSchema,
+    holderOf: (subscription) => subscription.customerId,
+  }),
+  invoices: collection(store, {
+    kind: 'invoice',
+    schema: invoiceSchema,
+    holderOf: (invoice) => invoice.subscriptionId,
+  }),
 });
 
 const bodyRow = z.object({ body: z.string() });
 
+interface CollectionOptions<T> {
+  readonly kind: string;
+  readonly schema: z.ZodType<T>;
+  /** The id of the document that this one belongs to. */
+  readonly holderOf: (document: T) => string | null;
+}
+
 const collection = <T extends { id: string; provider: ProviderSlot; metadata: Record<string, string> }>(
   store: Store,
-  kind: string,
-  schema: z.ZodType<T>,
-  holderOf: (document: T) => string | null,
+  { kind, schema, holderOf }: CollectionOptions<T>,
 ): Collection<T> => {
   const parse = (row: unknown): T => schema.parse(JSON.parse(bodyRow.parse(row).body));
   return {

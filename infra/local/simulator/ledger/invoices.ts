@@ -39,7 +39,11 @@ export const collectInvoice = (unit: Unit, invoice: Invoice, { method, attempt }
   });
   const source = method ?? methodOf(unit, subscription);
   if (!source) return { invoice: fail(unit, tried, { refused: undefined, byItself }) };
-  const { payment: after, declined } = attemptPayment(unit, payment, source, { offSession: true, attempt, byItself });
+  const { payment: after, declined } = attemptPayment(
+    unit,
+    { payment, method: source },
+    { offSession: true, attempt, byItself },
+  );
   if (declined) return { invoice: fail(unit, tried, { refused: declined, byItself }), declined };
   return { invoice: after.status === 'succeeded' ? pay(unit, tried) : tried };
 };

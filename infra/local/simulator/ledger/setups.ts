@@ -14,7 +14,7 @@ export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp =>
   const behaviour = method.behaviour;
   if (behaviour.kind === 'declines' && !behaviour.attaches) {
     return {
-      setup: failSetup(unit, started, method, behaviour.reason),
+      setup: failSetup(unit, { setup: started, method }, behaviour.reason),
       declined: { method, reason: behaviour.reason },
     };
   }
@@ -23,13 +23,18 @@ export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp =>
     unit.announce({ kind: 'setup.requires_action', setup: asked });
     return { setup: asked };
   }
-  return { setup: succeedSetup(unit, started, method) };
+  return { setup: succeedSetup(unit, { setup: started, method }) };
 };
 
-export const authenticateSetup = (unit: Unit, setup: Setup, method: Method, passed: boolean): Setup =>
-  passed ? succeedSetup(unit, setup, method) : failSetup(unit, setup, method, 'authentication_failed');
+interface SetupAttempt {
+  readonly setup: Setup;
+  readonly method: Method;
+}
 
-const succeedSetup = (unit: Unit, setup: Setup, method: Method): Setup => {
+export const authenticateSetup = (unit: Unit, attempt: SetupAttempt, passed: boolean): Setup =>
+  passed ? succeedSetup(unit, attempt) : failSetup(unit, attempt, 'authentication_failed');
+
+const succeedSetup = (unit: Unit, { setup, method }: SetupAttempt): Setup => {
   const known = unit.documents.methods.put({ ...method, setUp: true });
   if (known.customerId === null && setup.customerId !== null) attachMethod(unit, known, setup.customerId);
   const succeeded = unit.documents.setups.put({ ...setup, status: 'succeeded' });
@@ -37,7 +42,7 @@ const succeedSetup = (unit: Unit, setup: Setup, method: Method): Setup => {
   return succeeded;
 };
 
-const failSetup = (unit: Unit, setup: Setup, method: Method, reason: DeclineReason): Setup => {
+const failSetup = (unit: Unit, { setup, method }: SetupAttempt, reason: DeclineReason): Setup => {
   const failed = unit.documents.setups.put({
     ...setup,
     status: 'requires_payment_method',

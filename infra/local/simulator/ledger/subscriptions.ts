@@ -90,24 +90,23 @@ const renew = (unit: Unit, before: Subscription): void => {
 
 /** One that was paused for want of a method begins anew, and is charged at once. */
 export const resumeSubscription = (unit: Unit, before: Subscription, collecting: Collecting): Started => {
-  const { subscription, invoice } = begunAnew(unit, before);
-  unit.announce({ kind: 'subscription.resumed', subscription });
-  return collectAnew(unit, subscription, invoice, collecting);
+  const issued = issueFirstInvoice(unit, before);
+  unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });
+  return collectFirstInvoice(unit, issued, collecting);
 };
 
 /** A new calendar from now, charged at once. Where the charge is declined, the caller is to roll it back. */
 export const restartSubscription = (
   unit: Unit,
-  before: Subscription,
-  changes: Partial<Subscription>,
+  { before, changes }: { readonly before: Subscription; readonly changes: Partial<Subscription> },
   collecting: Collecting,
 ): Started => {
-  const { subscription, invoice } = begunAnew(unit, { ...before, ...changes });
-  unit.announce({ kind: 'subscription.updated', subscription, before });
-  return collectAnew(unit, subscription, invoice, collecting);
+  const issued = issueFirstInvoice(unit, { ...before, ...changes });
+  unit.announce({ kind: 'subscription.updated', subscription: issued.subscription, before });
+  return collectFirstInvoice(unit, issued, collecting);
 };
 
-const begunAnew = (unit: Unit, before: Subscription): ReturnType<typeof issue> => {
+const issueFirstInvoice = (unit: Unit, before: Subscription): Issued => {
   const anchor = wholeSecond(unit.at);
   const next: Subscription = {
     ...before,
@@ -120,7 +119,7 @@ const begunAnew = (unit: Unit, before: Subscription): ReturnType<typeof issue> =
   return issue(unit, next, { reason: 'subscription_update', usedFrom: before.periodStart });
 };
 
-const collectAnew = (unit: Unit, subscription: Subscription, invoice: Invoice, collecting: Collecting): Started => {
+const collectFirstInvoice = (unit: Unit, { subscription, invoice }: Issued, collecting: Collecting): Started => {
   unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
   const { declined } = collectIssued(unit, invoice, collecting);
   return { subscription: current(unit, subscription), ...(declined && { declined }) };
@@ -142,12 +141,13 @@ interface Issuing {
   readonly usedFrom: number;
 }
 
+interface Issued {
+  readonly subscription: Subscription;
+  readonly invoice: Invoice;
+}
+
 /** The invoice of the subscription's current period, and the subscription that names it. */
-const issue = (
-  unit: Unit,
-  subscription: Subscription,
-  { reason, usedFrom }: Issuing,
-): { readonly subscription: Subscription; readonly invoice: Invoice } => {
+const issue = (unit: Unit, subscription: Subscription, { reason, usedFrom }: Issuing): Issued => {
   const { customerId } = subscription;
   const amount = subscription.status === 'trialing' ? 0 : subscription.amount;
   const invoice = unit.documents.invoices.put({

@@ -72,7 +72,11 @@ export const openKeptAnswers = (store: Store): KeptAnswers => {
 };
 
 /** What a used key answers to this call: the first answer again, or a refusal. */
-export const answerOfUsedKey = (kept: KeptAnswer, key: string, call: Call, rules: VendorIdempotency): Answer => {
+export const answerOfUsedKey = (
+  kept: KeptAnswer,
+  { key, call }: { readonly key: string; readonly call: Call },
+  rules: VendorIdempotency,
+): Answer => {
   const refusal = kept.fingerprint === rules.fingerprintOf(call) ? undefined : rules.reused(key, call, kept.path);
   if (refusal) return refusal;
   const status = rules.replayStatus?.(kept.status) ?? kept.status;

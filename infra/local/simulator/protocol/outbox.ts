@@ -77,7 +77,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     if (closed) return;
     const status = await send(delivery);
     if (closed) return;
-    record(store, delivery, status, clock.now());
+    record(store, delivery, { status, at: clock.now() });
     inFlight.delete(delivery.seq);
     if (inFlight.size <= AT_ONCE) drain();
     clock.wake();
@@ -104,7 +104,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   };
 
   return {
-    post: (posting) => post(store, posting, posting.manner ?? setting.mode, clock.now()),
+    post: (posting) => post(store, { ...posting, manner: posting.manner ?? setting.mode }, clock.now()),
     setting: () => setting,
     use: (next) => {
       setting = next;
@@ -145,7 +145,8 @@ const deliveryRow = z.object({
 const dueRow = z.object({ seq: z.int(), dueAt: z.int() });
 const countRow = z.object({ state: z.string(), n: z.int() });
 
-const post = (store: Store, posting: Posting, manner: Manner, now: number): void => {
+const post = (store: Store, posting: Posting & { readonly manner: Manner }, now: number): void => {
+  const { manner } = posting;
   const copies = manner === 'duplicate' ? COPIES : 1;
   for (let copy = 0; copy < copies; copy += 1) {
     store.run(
@@ -161,14 +162,18 @@ const post = (store: Store, posting: Posting, manner: Manner, now: number): void
 };
 
 /** A forged event is tried once: its sender does not know the secret, however often it calls. */
-const record = (store: Store, delivery: Delivery, status: number, now: number): void => {
+const record = (
+  store: Store,
+  delivery: Delivery,
+  { status, at }: { readonly status: number; readonly at: number },
+): void => {
   const retryIn = delivery.manner === 'forged' ? undefined : RETRY_DELAYS_MS[delivery.attempts];
   const delivered = status >= 200 && status < 300;
   const state = delivered ? 'delivered' : retryIn === undefined ? 'given_up' : 'pending';
   store.run(
     'UPDATE outbox SET state = ?, due_at = ?, attempts = attempts + 1, last_status = ? WHERE seq = ?',
     state,
-    now + (retryIn ?? 0),
+    at + (retryIn ?? 0),
     status,
     delivery.seq,
   );

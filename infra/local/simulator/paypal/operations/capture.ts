@@ -27,7 +27,8 @@ export const chargeApproved = (request: PayPalRequest, order: Payment): Answer =
   const { unit } = request;
   const method = unit.documents.methods.get(unit.slot, order.methodId ?? '');
   if (order.status !== 'requires_confirmation' || !method) throw refused('ORDER_NOT_APPROVED');
-  if (method.behaviour.kind === 'asks_customer') return completed(request, authenticate(unit, order, method, true));
+  if (method.behaviour.kind === 'asks_customer')
+    return completed(request, authenticate(unit, { payment: order, method }, true));
   return attempt(request, order, method);
 };
 
@@ -46,7 +47,11 @@ const mockedIssue = ({ call }: PayPalRequest): boolean =>
 const attempt = (request: PayPalRequest, order: Payment, method: Method): Answer => {
   const { unit } = request;
   if (mockedIssue(request)) throw refused('INSTRUMENT_DECLINED');
-  const { payment, declined } = attemptPayment(unit, order, method, { offSession: false, attempt: order.id });
+  const { payment, declined } = attemptPayment(
+    unit,
+    { payment: order, method },
+    { offSession: false, attempt: order.id },
+  );
   if (payment.status === 'requires_action') {
     const asked = unit.documents.payments.put({ ...payment, wire: { ...payment.wire, payer: true } });
     return unprocessable('PAYER_ACTION_REQUIRED', { links: orderLinks(unit, asked) });

@@ -53,11 +53,15 @@ const rawField = (json: string, name: string): string | undefined => {
   let key: string | undefined;
   let start: number | undefined;
   for (const { 0: token, index } of tokens) {
-    if (depth === 1 && (token === ',' || token === '}') && start !== undefined) return json.slice(start, index).trim();
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    else if (token === ':' && depth === 1 && start === undefined && key === JSON.stringify(name)) start = index + 1;
-    else if (depth === 1 && token.startsWith('"')) key = token;
+    if (depth === 1) {
+      if (start !== undefined && ENDS_VALUE.has(token)) return json.slice(start, index).trim();
+      if (token === ':' && key === JSON.stringify(name)) start ??= index + 1;
+      if (token.startsWith('"')) key = token;
+    }
+    depth += DEPTH_CHANGES[token] ?? 0;
   }
   return undefined;
 };
+
+const ENDS_VALUE: ReadonlySet<string> = new Set([',', '}']);
+const DEPTH_CHANGES: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };

@@ -38,7 +38,7 @@ const create = ({ call, unit }: SquareRequest): Method => {
   const { behaviour } = method;
   // The bank is asked about a card when it is stored.
   if (behaviour.kind === 'declines' && !behaviour.attaches) {
-    throw new Refused(errorAnswer(402, declineError(behaviour.reason), true));
+    throw new Refused(errorAnswer(402, declineError(behaviour.reason), { began: true }));
   }
   const named = { ...method, billing: { ...method.billing, name: card.cardholder_name ?? null } };
   return attachMethod(unit, named, customer.id);

@@ -3,7 +3,7 @@ import type { Customer } from '../../ledger/documents.ts';
 import { deleteCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { customerView } from '../views/views.ts';
-import { invalidRequest, notFound } from '../wire/errors.ts';
+import { invalidRequest, notFound, versionConflict } from '../wire/errors.ts';
 import { address, readBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 
 /** Customer profiles. */
@@ -69,7 +69,7 @@ const update = ({ call, unit, id }: SquareRequest): Customer => {
   const sent = readBody(call, changed);
   const before = findCustomer(unit, id, 'customer_id');
   if (sent.version !== undefined && sent.version !== before.wire['version']) {
-    throw invalidRequest('CONFLICT', 'The customer has been changed.', 'version', 409);
+    throw versionConflict('The customer has been changed.');
   }
   const customer = unit.documents.customers.put(applied(before, sent));
   unit.announce({ kind: 'customer.updated', customer, before });

@@ -3,7 +3,7 @@ import type { Payment } from '../../ledger/documents.ts';
 import { cancel } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { type OrderWire, orderState, orderView, orderWire } from '../views/views.ts';
-import { invalidRequest, notFound } from '../wire/errors.ts';
+import { invalidRequest, notFound, versionConflict } from '../wire/errors.ts';
 import { money, readBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 
 /** Orders: the ledger's payments before, while and after they are paid. */
@@ -126,7 +126,7 @@ const update = ({ call, unit, id }: SquareRequest): Payment => {
   const order = findOrder(unit, id);
   const wire = orderWire.parse(order.wire);
   if (sent.version !== wire.version) {
-    throw invalidRequest('CONFLICT', `The order is of version ${wire.version}, not ${sent.version}.`, 'version', 409);
+    throw versionConflict(`The order is of version ${wire.version}, not ${sent.version}.`);
   }
   checkOpen(order);
   const prices = sent.line_items ? priced(sent.line_items) : undefined;

@@ -55,12 +55,12 @@ const create = ({ call, unit }: SquareRequest): Reply => {
     wire: { ...wire, version: wire.version + 1, ...(sent.note !== undefined && { note: sent.note }) },
   };
   const terms = { offSession: true, attempt: `key:${sent.idempotency_key}` };
-  const { payment, declined } = attemptPayment(unit, started, method, terms);
+  const { payment, declined } = attemptPayment(unit, { payment: started, method }, terms);
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   if (!charge) throw new Error(`order ${order.id} was charged without a payment`);
   if (!declined) return shown(unit, charge);
   const beside = { payment: paymentView(charge, unit) };
-  return { answer: errorAnswer(402, declineError(declined.reason), true, beside) };
+  return { answer: errorAnswer(402, declineError(declined.reason), { began: true, beside }) };
 };
 
 /** A payment that names no order has one made for it. */

@@ -47,13 +47,12 @@ export const square: Vendor = {
     'x-request-id': requestId,
   }),
   serverError: (requestId) =>
-    errorAnswer(
-      500,
-      { category: 'API_ERROR', code: 'INTERNAL_SERVER_ERROR', detail: `An internal error occurred (${requestId}).` },
-      false,
-    ),
-  rateLimited: () =>
-    errorAnswer(429, { category: 'RATE_LIMIT_ERROR', code: 'RATE_LIMITED', detail: 'Rate limited.' }, false),
+    errorAnswer(500, {
+      category: 'API_ERROR',
+      code: 'INTERNAL_SERVER_ERROR',
+      detail: `An internal error occurred (${requestId}).`,
+    }),
+  rateLimited: () => errorAnswer(429, { category: 'RATE_LIMIT_ERROR', code: 'RATE_LIMITED', detail: 'Rate limited.' }),
   idempotency: {
     keyOf: ({ method, body }) => (method === 'POST' || method === 'PUT' ? keyIn(body) : undefined),
     fingerprintOf: ({ method, path, body }) =>
@@ -62,47 +61,35 @@ export const square: Vendor = {
         .digest('hex'),
     keepMs: () => KEPT_MS,
     reused: (key) =>
-      errorAnswer(
-        400,
-        {
-          category: 'INVALID_REQUEST_ERROR',
-          code: 'IDEMPOTENCY_KEY_REUSED',
-          detail: `The idempotency key '${key}' can only be retried with the same request data.`,
-          field: 'idempotency_key',
-        },
-        false,
-      ),
+      errorAnswer(400, {
+        category: 'INVALID_REQUEST_ERROR',
+        code: 'IDEMPOTENCY_KEY_REUSED',
+        detail: `The idempotency key '${key}' can only be retried with the same request data.`,
+        field: 'idempotency_key',
+      }),
     inUse: () =>
-      errorAnswer(
-        409,
-        {
-          category: 'INVALID_REQUEST_ERROR',
-          code: 'CONFLICT',
-          detail: 'A request with this idempotency key is in progress.',
-          field: 'idempotency_key',
-        },
-        false,
-      ),
+      errorAnswer(409, {
+        category: 'INVALID_REQUEST_ERROR',
+        code: 'CONFLICT',
+        detail: 'A request with this idempotency key is in progress.',
+        field: 'idempotency_key',
+      }),
     replayHeaders: () => ({}),
   },
 };
 
-const UNAUTHORIZED = errorAnswer(
-  401,
-  { category: 'AUTHENTICATION_ERROR', code: 'UNAUTHORIZED', detail: 'This request could not be authorized.' },
-  false,
-);
+const UNAUTHORIZED = errorAnswer(401, {
+  category: 'AUTHENTICATION_ERROR',
+  code: 'UNAUTHORIZED',
+  detail: 'This request could not be authorized.',
+});
 
 const noRoute = (call: Call): Answer =>
-  errorAnswer(
-    404,
-    {
-      category: 'INVALID_REQUEST_ERROR',
-      code: 'NOT_FOUND',
-      detail: `${call.method} ${call.path} is no route of Square's, or none that the simulator speaks.`,
-    },
-    false,
-  );
+  errorAnswer(404, {
+    category: 'INVALID_REQUEST_ERROR',
+    code: 'NOT_FOUND',
+    detail: `${call.method} ${call.path} is no route of Square's, or none that the simulator speaks.`,
+  });
 
 const findRoute = ({ method, path }: Call): { readonly route: SquareRoute; readonly id: string } | undefined => {
   const parts = path.split('/').map(decodeURIComponent);

@@ -16,32 +16,42 @@ export interface SquareError {
   readonly field?: string;
 }
 
-export const errorAnswer = (status: number, error: SquareError, began: boolean, beside: object = {}): Answer => ({
+export const errorAnswer = (
+  status: number,
+  error: SquareError,
+  { began = false, beside = {} }: { readonly began?: boolean; readonly beside?: object } = {},
+): Answer => ({
   status,
   body: JSON.stringify({ errors: [error], ...beside }),
   began,
 });
 
 /** Refused before anything began: the same key may be tried again. */
-export const invalidRequest = (code: string, detail: string, field?: string, status = 400): Refused =>
-  new Refused(
-    errorAnswer(
-      status,
-      { category: 'INVALID_REQUEST_ERROR', code, detail, ...(field !== undefined && { field }) },
-      false,
-    ),
-  );
+export const invalidRequest = (code: string, detail: string, field?: string): Refused =>
+  refuse(400, { code, detail, field });
 
-export const notFound = (detail: string, field?: string): Refused => invalidRequest('NOT_FOUND', detail, field, 404);
+export const notFound = (detail: string, field?: string): Refused => refuse(404, { code: 'NOT_FOUND', detail, field });
+
+/** The caller names another version than the object has. */
+export const versionConflict = (detail: string): Refused => refuse(409, { code: 'CONFLICT', detail, field: 'version' });
+
+const refuse = (
+  status: number,
+  { field, ...error }: { readonly code: string; readonly detail: string; readonly field: string | undefined },
+): Refused =>
+  new Refused(
+    errorAnswer(status, { category: 'INVALID_REQUEST_ERROR', ...error, ...(field !== undefined && { field }) }),
+  );
 
 /** A token that can no longer be used, whatever card it stands for. */
 export const spentToken = (code: 'CARD_TOKEN_USED' | 'CARD_TOKEN_EXPIRED' | 'SOURCE_USED'): Refused =>
   new Refused(
-    errorAnswer(
-      400,
-      { category: 'PAYMENT_METHOD_ERROR', code, detail: `Authorization error: '${code}'`, field: 'source_id' },
-      false,
-    ),
+    errorAnswer(400, {
+      category: 'PAYMENT_METHOD_ERROR',
+      code,
+      detail: `Authorization error: '${code}'`,
+      field: 'source_id',
+    }),
   );
 
 interface Decline {

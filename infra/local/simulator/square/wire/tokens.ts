@@ -49,12 +49,15 @@ export const methodOfSource = (unit: Unit, source: string): Method => {
   const known = bank ? BANK_ACCOUNTS : CARDS;
   const behaviour = Object.hasOwn(known, short) ? known[short] : laterDecline(short.replace(/^sim-/, ''));
   if (!behaviour) throw notFound('Card nonce not found', 'source_id');
-  return newMethod(unit, short, behaviour, bank);
+  return newMethod(unit, { token: short, behaviour, bank });
 };
 
 const VALID_YEARS = 4;
 
-const newMethod = (unit: Unit, token: string, behaviour: Behaviour, bank: boolean): Method =>
+const newMethod = (
+  unit: Unit,
+  { token, behaviour, bank }: { readonly token: string; readonly behaviour: Behaviour; readonly bank: boolean },
+): Method =>
   unit.documents.methods.put({
     id: unit.newId('method'),
     provider: unit.slot,

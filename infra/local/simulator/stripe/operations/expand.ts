@@ -44,29 +44,28 @@ export const expanded = (object: StripeObject, paths: readonly string[], unit: U
 interface Expansion {
   readonly path: string;
   readonly unit: Unit;
+  /** The kind of the object, where the object does not name it. */
+  readonly within?: Kind | undefined;
 }
 
-const expandPath = (
-  object: StripeObject,
-  keys: readonly string[],
-  expansion: Expansion,
-  within?: Kind,
-): StripeObject => {
+const expandPath = (object: StripeObject, keys: readonly string[], expansion: Expansion): StripeObject => {
+  const { path, unit, within } = expansion;
   const [key = '', ...rest] = keys;
   if (keys.length === 0) return object;
-  if (keys.length > MAX_DEPTH + 1) throw notExpandable(expansion.path);
+  if (keys.length > MAX_DEPTH + 1) throw notExpandable(path);
   const kind = within ?? String(object['object']);
   const value = object[key];
   if ((kind === 'list' || kind === 'search_result') && key === 'data' && Array.isArray(value) && rest.length > 0) {
-    return { ...object, data: value.map((item) => expandPath(objectSchema.parse(item), rest, expansion)) };
+    return { ...object, data: value.map((item) => expandPath(objectSchema.parse(item), rest, { path, unit })) };
   }
   const target = EXPANDABLE[kind]?.[key];
-  if (target === undefined) throw notExpandable(expansion.path);
+  if (target === undefined) throw notExpandable(path);
   const id = target === 'invoice.payments' ? object['id'] : value;
-  const inner = typeof id === 'string' ? load(target, id, expansion.unit) : value;
+  const inner = typeof id === 'string' ? load(target, id, unit) : value;
   if (inner === null || inner === undefined) return object;
   const isPart = target === 'invoice_payment.payment';
-  return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, expansion, isPart ? target : undefined) };
+  const next = { path, unit, within: isPart ? target : undefined };
+  return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, next) };
 };
 
 const notExpandable = (path: string) =>

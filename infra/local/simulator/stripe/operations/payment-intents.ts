@@ -82,7 +82,7 @@ const create = (request: StripeRequest): Reply => {
   if (sent.confirm !== true) return { object: paymentView(payment, unit) };
   const key = call.headers.get('idempotency-key');
   const terms = { ...sent, payment_method: undefined, payment_method_data: undefined };
-  return attempt(request, payment, terms, key === null ? undefined : `key:${key}`);
+  return attempt(request, { payment, sent: terms, name: key === null ? undefined : `key:${key}` });
 };
 
 /** Fields that speak of the confirmation have no meaning before it. */
@@ -199,10 +199,17 @@ const confirm = (request: StripeRequest): Reply => {
   const sent = readParameters(request.call, confirmFields);
   const payment = findFor(request, sent.client_secret);
   if (!UPDATABLE.includes(payment.status)) throw notConfirmable(request.unit, payment);
-  return attempt(request, payment, sent, payment.id);
+  return attempt(request, { payment, sent, name: payment.id });
 };
 
-const attempt = (request: StripeRequest, payment: Payment, sent: ConfirmFields, name: string | undefined): Reply => {
+interface Confirmation {
+  readonly payment: Payment;
+  readonly sent: ConfirmFields;
+  /** Names the attempt, so that it loses its connection only once. */
+  readonly name: string | undefined;
+}
+
+const attempt = (request: StripeRequest, { payment, sent, name }: Confirmation): Reply => {
   const { unit } = request;
   const method =
     methodOf(unit, sent) ??
@@ -226,7 +233,7 @@ const attempt = (request: StripeRequest, payment: Payment, sent: ConfirmFields, 
   };
   requireReturnUrl(request, ready, sent);
   const offSession = sent.off_session === true || sent.error_on_requires_action === true;
-  return replyTo(request, attemptPayment(unit, ready, method, { offSession, attempt: name }));
+  return replyTo(request, attemptPayment(unit, { payment: ready, method }, { offSession, attempt: name }));
 };
 
 /** Stripe's rule since October 2023; its own scripts in the browser take the customer back by themselves. */

@@ -210,7 +210,7 @@ const update = (request: StripeRequest): Subscription => {
     metadata: mergeMetadata(before.metadata, sent.metadata),
   };
   if (sent.billing_cycle_anchor?.type === 'now') {
-    return paidFor(restartSubscription(unit, before, after, { attempt: attemptOf(call) }));
+    return paidFor(restartSubscription(unit, { before, changes: after }, { attempt: attemptOf(call) }));
   }
   return JSON.stringify(after) === JSON.stringify(before) ? before : changeSubscription(unit, before, after);
 };
