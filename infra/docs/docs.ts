@@ -33,7 +33,7 @@ export const withParts = (text: string, parts: Readonly<Record<string, string>>)
   const left = new Set(Object.keys(parts));
   const made = text.replaceAll(/(?<=<!-- generated: (\S+) -->\n).*?(?=<!-- end -->)/gs, (_old, name: string) => {
     const part = parts[name];
-    if (part === undefined) throw new Error(`nothing writes the part ${name}`);
+    if (part === undefined) throw new Error(`nothing makes the part ${name}`);
     left.delete(name);
     return `\n${part}\n\n`;
   });

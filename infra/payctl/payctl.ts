@@ -3,17 +3,23 @@ import { Command, Option } from 'commander';
 import { SettingsError } from '../../shared/core/settings.ts';
 import type { Stage } from '../stage/settings.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
-import { doctor, doctorOfSettings } from './commands/doctor.ts';
-import { type DriftOptions, drift } from './commands/drift.ts';
+import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
+import { type DriftOptions, findDrift } from './commands/drift.ts';
 import { listFailures, type RedoOptions, redoFailures } from './commands/failures.ts';
-import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './commands/local-host.ts';
+import {
+  listDemoSessions,
+  makeSession,
+  parseSeconds,
+  type SessionOptions,
+  showOrMoveClock,
+} from './commands/local-host.ts';
 import { reconcile } from './commands/reconcile.ts';
 import { redrive } from './commands/redrive.ts';
 import { type ReplayOptions, replay } from './commands/replay.ts';
-import { print, type Report, wordsOf } from './commands/report.ts';
-import { timeline } from './commands/timeline.ts';
+import { describeError, print, type Report } from './commands/report.ts';
+import { showTimeline } from './commands/timeline.ts';
 import { NotReachable } from './installation/control.ts';
-import { openPlace, type Place } from './installation/installation.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
 
 /** `npm run payctl -- <command>`: what an operator does when something is wrong. */
 interface Given {
@@ -37,12 +43,12 @@ const payctl = new Command('payctl')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
 
 const run = async (
-  command: (place: Place) => Promise<Report>,
+  command: (installation: Installation) => Promise<Report>,
   onSettings?: (mistakes: readonly string[]) => Report,
 ) => {
   const given = payctl.opts<Given>();
   useProfile(given);
-  const report = await found(given, command, onSettings);
+  const report = await runCommand(given, command, onSettings);
   if (!report) exit(2);
   print(report, given.json === true);
   exit(report.exitCode);
@@ -54,22 +60,22 @@ const useProfile = ({ profile, region }: Given): void => {
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-const found = async (
+const runCommand = async (
   given: Given,
-  command: (place: Place) => Promise<Report>,
+  command: (installation: Installation) => Promise<Report>,
   onSettings?: (mistakes: readonly string[]) => Report,
 ): Promise<Report | undefined> => {
   try {
-    return await command(await openPlace(given));
+    return await command(await openInstallation(given));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
     const isOurs = error instanceof NotReachable || error instanceof SettingsError;
-    stderr.write(`${isOurs ? error.message : wordsOf(error)}\n`);
+    stderr.write(`${isOurs ? error.message : describeError(error)}\n`);
     return undefined;
   }
 };
 
-const isoTime = (text: string): string => {
+const parseTime = (text: string): string => {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw new NotReachable(`${text} is no time: 2026-11-01 or 2026-11-01T10:00:00Z is wanted`);
   return new Date(at).toISOString();
@@ -78,12 +84,12 @@ const isoTime = (text: string): string => {
 payctl
   .command('doctor')
   .description('settings, table, queues, webhooks, credentials, providers, clock; what is closed, and why')
-  .action(() => run(doctor, doctorOfSettings));
+  .action(() => run(runDoctor, reportSettingsMistakes));
 
 payctl
   .command('timeline <payment>')
   .description('what happened to a payment: changes, events of its provider, deliveries')
-  .action((payment: string) => run((place) => timeline(place, payment)));
+  .action((payment: string) => run((installation) => showTimeline(installation, payment)));
 
 payctl
   .command('drift')
@@ -91,23 +97,23 @@ payctl
   .option('--since <time>', 'only payments that changed since then')
   .option('--fix', 'take the provider’s word for a status that differs')
   .action(({ since, fix }: DriftOptions) =>
-    run((place) => drift(place, { since: since === undefined ? undefined : isoTime(since), fix })),
+    run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
   );
 
 payctl
   .command('reconcile <payment>')
   .description('one payment, by our id or its provider’s: store what the provider says')
-  .action((payment: string) => run((place) => reconcile(place, payment)));
+  .action((payment: string) => run((installation) => reconcile(installation, payment)));
 
 const dlq = payctl.command('dlq').description('messages that were tried as often as they may be');
 dlq
   .command('list [queue]')
   .description('how many there are, and what they are about')
-  .action((queue?: string) => run((place) => listDeadLetters(place, queue)));
+  .action((queue?: string) => run((installation) => listDeadLetters(installation, queue)));
 dlq
   .command('redrive [queue]')
   .description('move them back to their queue, and wait until they are there')
-  .action((queue?: string) => run((place) => redrive(place, queue)));
+  .action((queue?: string) => run((installation) => redrive(installation, queue)));
 
 const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
 failures
@@ -118,7 +124,7 @@ failures
   .command('redo')
   .description('hand them to the same reader once more')
   .option('--dry-run', 'count what would be handed')
-  .action((options: RedoOptions) => run((place) => redoFailures(place, options)));
+  .action((options: RedoOptions) => run((installation) => redoFailures(installation, options)));
 
 payctl
   .command('replay')
@@ -129,9 +135,9 @@ payctl
   .option('--target <name>', 'to this target alone')
   .option('--dry-run', 'count what would be sent')
   .action(({ from, to, ...options }: Omit<ReplayOptions, 'to'> & { readonly to?: string }) =>
-    run((place) => {
-      const until = to === undefined ? new Date(place.now()).toISOString() : isoTime(to);
-      return replay(place, { ...options, from: isoTime(from), to: until });
+    run((installation) => {
+      const until = to === undefined ? new Date(installation.now()).toISOString() : parseTime(to);
+      return replay(installation, { ...options, from: parseTime(from), to: until });
     }),
   );
 
@@ -139,7 +145,7 @@ const sessions = payctl.command('sessions').description('sessions of the local h
 sessions
   .command('list', { isDefault: true })
   .description('the demo sessions')
-  .action(() => run(demoSessions));
+  .action(() => run(listDemoSessions));
 sessions
   .command('new')
   .description('a new session, of a new user unless one is named')
@@ -147,19 +153,21 @@ sessions
   .option('--user-id <id>')
   .option('--organization-id <id>')
   .addOption(new Option('--admin', 'a platform admin'))
-  .action((options: NewSession) => run((place) => makeSession(place, options)));
+  .action((options: SessionOptions) => run((installation) => makeSession(installation, options)));
 
 const clocks = payctl.command('clock').description('the clock of the local host');
-clocks.command('show', { isDefault: true }).action(() => run((place) => clock(place)));
+clocks.command('show', { isDefault: true }).action(() => run((installation) => showOrMoveClock(installation)));
 clocks
   .command('advance <duration>')
   .description('90, 15m, 3h, 2d, 1w: everything that falls due is done')
-  .action((duration: string) => run((place) => clock(place, { advance: secondsIn(duration) })));
+  .action((duration: string) =>
+    run((installation) => showOrMoveClock(installation, { advance: parseSeconds(duration) })),
+  );
 clocks
   .command('set <time>')
   .description('forward only')
-  .action((time: string) => run((place) => clock(place, { set: isoTime(time) })));
-clocks.command('freeze').action(() => run((place) => clock(place, { freeze: true })));
-clocks.command('unfreeze').action(() => run((place) => clock(place, { freeze: false })));
+  .action((time: string) => run((installation) => showOrMoveClock(installation, { set: parseTime(time) })));
+clocks.command('freeze').action(() => run((installation) => showOrMoveClock(installation, { freeze: true })));
+clocks.command('unfreeze').action(() => run((installation) => showOrMoveClock(installation, { freeze: false })));
 
 await payctl.parseAsync();

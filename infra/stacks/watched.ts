@@ -24,7 +24,7 @@ interface Sampling {
   readonly period?: Duration;
 }
 
-export interface Watched {
+export interface ServiceMetrics {
   /** How often, over all providers. */
   readonly count: (name: MetricName | typeof THROTTLED_REQUESTS, period?: Duration) => Metric;
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
@@ -46,7 +46,7 @@ export interface Watched {
   readonly tableThrottlesByPart: readonly Metric[];
 }
 
-export interface Watching {
+export interface MetricSources {
   readonly stage: Stage;
   readonly apiId: string;
   readonly tableName: string;
@@ -54,9 +54,9 @@ export interface Watching {
   readonly urls: ReadonlyMap<string, string>;
 }
 
-export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched => {
+export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources): ServiceMetrics => {
   const namespace = metricsNamespace(stage);
-  const ofProvider: Watched['ofProvider'] = (metricName, provider, { statistic, period = FIVE_MINUTES }) =>
+  const ofProvider: ServiceMetrics['ofProvider'] = (metricName, provider, { statistic, period = FIVE_MINUTES }) =>
     new Metric({ namespace, metricName, statistic, period, dimensionsMap: { provider }, label: provider });
   const ofApi = (metricName: string, statistic: string) =>
     new Metric({
@@ -65,11 +65,11 @@ export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched =>
       statistic,
       dimensionsMap: { ApiId: apiId, Stage: '$default' },
     });
-  const count: Watched['count'] = (metricName, period = FIVE_MINUTES) =>
+  const count: ServiceMetrics['count'] = (metricName, period = FIVE_MINUTES) =>
     new Metric({ namespace, metricName, statistic: 'Sum', period });
   const failuresOf = (trigger: string) =>
     new Metric({ namespace, metricName: 'ConsumerFailures', statistic: 'Sum', dimensionsMap: { trigger } });
-  const ofUrls: Watched['ofUrls'] = (metricName, period = FIVE_MINUTES) =>
+  const ofUrls: ServiceMetrics['ofUrls'] = (metricName, period = FIVE_MINUTES) =>
     [...urls].map(([label, FunctionName]) => {
       const dimensionsMap = { FunctionName };
       return new Metric({ namespace: 'AWS/Lambda', metricName, statistic: 'Sum', period, dimensionsMap, label });
@@ -124,7 +124,7 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
 
 /** Of a metric of 0 and 1 a provider: the average is its rate, the number of samples what that is a rate of. */
 const worstRate = (
-  ofProvider: Watched['ofProvider'],
+  ofProvider: ServiceMetrics['ofProvider'],
   { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },
 ): MathExpression => {
   const rates = PROVIDER_SLOTS.map((_, at) => `IF(FILL(n${at}, 0) >= ${enough}, 100 * FILL(rate${at}, 0), 0)`);

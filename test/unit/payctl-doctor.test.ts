@@ -1,8 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { doctor } from '../../infra/payctl/commands/doctor.ts';
-import type { Place } from '../../infra/payctl/installation/installation.ts';
+import { runDoctor } from '../../infra/payctl/commands/doctor.ts';
+import type { Installation } from '../../infra/payctl/installation/installation.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import type { ParsedJson } from '../flow/host.ts';
 
@@ -27,7 +27,7 @@ const stage = {
   alarmSubscriptions: async () => ({ confirmed: 1, pending: 0 }),
 };
 const checksOf = async (more: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, string>>> => {
-  const { json } = await doctor({ ...stage, ...more } as unknown as Place);
+  const { json } = await runDoctor({ ...stage, ...more } as unknown as Installation);
   const { checks } = json as ParsedJson;
   return Object.fromEntries(checks.map(({ check, state, detail }: ParsedJson) => [check, `${state}: ${detail}`]));
 };

@@ -3,13 +3,13 @@ import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client }
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listFailures, redoFailures } from '../../infra/payctl/commands/failures.ts';
-import type { Place } from '../../infra/payctl/installation/installation.ts';
+import type { Installation } from '../../infra/payctl/installation/installation.ts';
 import { stageFailures } from '../../infra/payctl/installation/stage-failures.ts';
 
 const s3 = mockClient(S3Client);
 const lambda = mockClient(LambdaClient);
 const clients = { s3: new S3Client({}), lambda: new LambdaClient({}) };
-const place = { failures: stageFailures(clients, () => 'failures-of-dev') } as unknown as Place;
+const place = { failures: stageFailures(clients, () => 'failures-of-dev') } as unknown as Installation;
 
 const recordOf = (pk: string) => ({ eventName: 'INSERT', dynamodb: { Keys: { pk: { S: pk } }, SequenceNumber: '1' } });
 /** As Lambda leaves it in a bucket. */

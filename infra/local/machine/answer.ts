@@ -27,7 +27,7 @@ export const json = (status: number, value: unknown, contentType = 'application/
 export const problem = (status: number, error: string): LocalResponse => json(status, { error });
 
 /** A mistake of whoever asks a control route. */
-export class AskError extends Error {
+export class ControlRequestError extends Error {
   readonly status: number;
   constructor(status: 400 | 404, message: string) {
     super(message);
@@ -41,7 +41,7 @@ export const bodyOf = <T>(ask: LocalRequest, schema: z.ZodType<T>): T => {
   const parsed = schema.safeParse(parseJson(ask.body.toString('utf8')));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
-  throw new AskError(400, problems.join('; '));
+  throw new ControlRequestError(400, problems.join('; '));
 };
 
 const parseJson = (text: string): unknown => {
@@ -49,6 +49,6 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new AskError(400, 'the body is not valid JSON');
+    throw new ControlRequestError(400, 'the body is not valid JSON');
   }
 };

@@ -22,7 +22,7 @@ const ROOM_BYTES = 2 ** 30;
 /** @throws StartError where the folder cannot be made, or another host uses it. */
 export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
   const temporary = dataDir === MEMORY;
-  const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : madeFolder(resolve(dataDir));
+  const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : makeFolder(resolve(dataDir));
   if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
   const state = openState(file('host.db'));
@@ -43,7 +43,7 @@ const temporaryFolder = (): string => {
   }
 };
 
-const madeFolder = (folder: string): string => {
+const makeFolder = (folder: string): string => {
   try {
     mkdirSync(folder, { recursive: true });
     return folder;

@@ -19,7 +19,7 @@ export interface Queue {
   readonly trigger: QueueTrigger | undefined;
 }
 
-export interface Queues extends TimedWork {
+export interface LocalQueues extends TimedWork {
   readonly all: readonly Queue[];
   find(name: string): Queue | undefined;
   send(queue: string, messages: readonly NewMessage[]): readonly string[];
@@ -54,7 +54,7 @@ export const receiptOf = (message: Message): string =>
   Buffer.from(`${message.id}:${message.receives}`).toString('base64url');
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
-export const createQueues = (options: QueuesOptions): Queues => {
+export const createQueues = (options: QueuesOptions): LocalQueues => {
   const { store, clock } = options;
   const all = options.triggers.flatMap(queueWithDeadLetter);
   const byName = new Map(all.map((queue) => [queue.name, queue]));

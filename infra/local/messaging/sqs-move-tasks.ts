@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../machine/clock.ts';
 import { AwsError, type Operations, operation } from './aws-protocol.ts';
-import { type Queue, type Queues, queueArn } from './queues.ts';
+import { type LocalQueues, type Queue, queueArn } from './queues.ts';
 
 /**
  * SQS's tasks that empty dead-letter queues. Here a task has ended when it is first asked about. As on AWS it knows where
@@ -18,7 +18,7 @@ interface MoveTask {
 }
 
 export interface MoveTaskOptions {
-  readonly queues: Queues;
+  readonly queues: LocalQueues;
   readonly clock: Pick<Clock, 'now'>;
   /** @throws AwsError */
   readonly queueOf: (url: string) => Queue;

@@ -6,7 +6,7 @@ import { RESEND_WITHIN_MS } from '../../../shared/payments/record/due.ts';
 import type { Payment, VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { providerReference } from '../../../shared/payments/record/versions.ts';
 import type { ProviderPayment } from '../../../shared/providers/port/provider.ts';
-import type { Place } from '../installation/installation.ts';
+import type { Installation } from '../installation/installation.ts';
 
 /** One payment here against the provider's word. `undefined`: they agree. */
 export interface Drift {
@@ -26,8 +26,8 @@ export interface Drift {
 }
 
 /** Asks the provider. One without an intent was never told to it, and agrees. */
-export const compared = async (
-  { deps }: Pick<Place, 'deps'>,
+export const compareWithProvider = async (
+  { deps }: Pick<Installation, 'deps'>,
   payment: VisiblePayment,
 ): Promise<{ readonly drift: Drift | undefined; readonly report: ProviderPayment | undefined }> => {
   if (payment.providerIntentId === undefined) return { drift: undefined, report: undefined };
@@ -35,11 +35,11 @@ export const compared = async (
   const found: Outcome<ProviderPayment> = provider?.can.payments
     ? await provider.findPayment(providerReference(payment))
     : { kind: 'unknown', reason: 'unreachable' };
-  return { drift: driftOf(payment, found, deps.now()), report: found.kind === 'done' ? found.value : undefined };
+  return { drift: findDifference(payment, found, deps.now()), report: found.kind === 'done' ? found.value : undefined };
 };
 
 /** Its provider has not answered its creation, so that nobody can say what there is. */
-export const unfinished = (payment: Payment): Drift =>
+export const reportUnfinished = (payment: Payment): Drift =>
   findingOf(payment, { kind: 'creation unfinished', here: payment.status, there: 'no answer' });
 
 const findingOf = (payment: Payment, difference: Pick<Drift, 'kind' | 'here' | 'there'>): Drift => ({
@@ -49,7 +49,7 @@ const findingOf = (payment: Payment, difference: Pick<Drift, 'kind' | 'here' | '
   ...difference,
 });
 
-const driftOf = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
+const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
   const of = (kind: Drift['kind'], here: string, there: string) => findingOf(payment, { kind, here, there });
   if (found.kind === 'unknown' || found.kind === 'not_done') return of('cannot be read', payment.status, found.reason);
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');

@@ -7,15 +7,19 @@ import {
 import * as z from 'zod';
 import { NotReachable } from '../installation/control.ts';
 import type { QueueUrls } from '../installation/facts.ts';
-import type { Place } from '../installation/installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
 /** Messages that were tried as often as they may be. */
-export const listDeadLetters = async (place: Place, queue?: string): Promise<Report> => {
+export const listDeadLetters = async (installation: Installation, queue?: string): Promise<Report> => {
   const queues = [];
-  for (const urls of chosen(place, queue)) {
-    const { count } = await attributesOf(place, urls.deadLetterUrl);
-    queues.push({ queue: urls.queue, count, messages: count === 0 ? [] : await peek(place, urls.deadLetterUrl) });
+  for (const urls of selectQueues(installation, queue)) {
+    const { count } = await readQueueAttributes(installation, urls.deadLetterUrl);
+    queues.push({
+      queue: urls.queue,
+      count,
+      messages: count === 0 ? [] : await peek(installation, urls.deadLetterUrl),
+    });
   }
   const total = queues.reduce((sum, { count }) => sum + count, 0);
   return {
@@ -33,7 +37,7 @@ export const listDeadLetters = async (place: Place, queue?: string): Promise<Rep
 };
 
 /** All queues, or the one that is named. @throws NotReachable */
-export const chosen = ({ queueUrls }: Place, queue: string | undefined): readonly QueueUrls[] => {
+export const selectQueues = ({ queueUrls }: Installation, queue: string | undefined): readonly QueueUrls[] => {
   const found = queueUrls.filter((one) => queue === undefined || one.queue === queue);
   if (found.length > 0) return found;
   throw new NotReachable(`there is no queue ${queue}: ${queueUrls.map((one) => one.queue).join(', ')}`);
@@ -41,7 +45,10 @@ export const chosen = ({ queueUrls }: Place, queue: string | undefined): readonl
 
 const attributesSchema = z.object({ QueueArn: z.string(), ApproximateNumberOfMessages: z.coerce.number() });
 
-export const attributesOf = async ({ sqs }: Place, url: string): Promise<{ count: number; arn: string }> => {
+export const readQueueAttributes = async (
+  { sqs }: Installation,
+  url: string,
+): Promise<{ count: number; arn: string }> => {
   const { Attributes } = await sqs.send(
     new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn', 'ApproximateNumberOfMessages'] }),
   );
@@ -60,7 +67,7 @@ interface DeadLetter {
 }
 
 /** Looked at, and given back at once. */
-const peek = async ({ sqs }: Place, url: string): Promise<readonly DeadLetter[]> => {
+const peek = async ({ sqs }: Installation, url: string): Promise<readonly DeadLetter[]> => {
   const seen: Message[] = [];
   while (seen.length < MOST_SHOWN) {
     const { Messages = [] } = await sqs.send(
@@ -80,7 +87,7 @@ const peek = async ({ sqs }: Place, url: string): Promise<readonly DeadLetter[]>
   return seen.map(({ MessageId = '', Attributes, Body = '' }) => ({
     id: MessageId,
     sent_at: new Date(Number(Attributes?.SentTimestamp ?? 0)).toISOString(),
-    about: aboutOf(Body),
+    about: describeBody(Body),
   }));
 };
 
@@ -94,12 +101,12 @@ const bodySchema = z.object({
 });
 
 /** Names and ids alone: what an event says stays in its queue. */
-const aboutOf = (body: string): string => {
-  const { event, target, pk, detail, 'detail-type': type } = bodySchema.safeParse(parsed(body)).data ?? {};
+const describeBody = (body: string): string => {
+  const { event, target, pk, detail, 'detail-type': type } = bodySchema.safeParse(parseJson(body)).data ?? {};
   return [event ?? type, target && `to ${target}`, pk, detail?.id ?? detail?.event_id].filter(Boolean).join(' ');
 };
 
-const parsed = (body: string): unknown => {
+const parseJson = (body: string): unknown => {
   try {
     return JSON.parse(body);
   } catch {

@@ -4,9 +4,9 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings
 import type { KnownPayment, PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { TABLE } from '../../../shared/table/keys.ts';
 import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
-import type { Place } from '../installation/installation.ts';
-import { attributesOf } from './dead-letters.ts';
-import { columns, type Report, wordsOf } from './report.ts';
+import type { Installation } from '../installation/installation.ts';
+import { readQueueAttributes } from './dead-letters.ts';
+import { columns, describeError, type Report } from './report.ts';
 
 /** What is well, what is not, and what is closed and why. Nothing is changed by it. */
 interface Check {
@@ -15,25 +15,25 @@ interface Check {
   readonly detail: string;
 }
 
-export const doctor = async (place: Place): Promise<Report> => {
-  const settings: Check = { check: 'settings', state: 'ok', detail: `of ${place.name}, all parsed` };
+export const runDoctor = async (installation: Installation): Promise<Report> => {
+  const settings: Check = { check: 'settings', state: 'ok', detail: `of ${installation.name}, all parsed` };
   const checks = [
     settings,
-    ...(await tableChecks(place)),
-    ...(await queueChecks(place)),
-    await webhooksCheck(place),
-    await identityCheck(place),
-    await bearerCheck(place),
-    await guestCheck(place),
-    ...(await alarmChecks(place)),
-    ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(place, slot)))),
-    clockCheck(place),
+    ...(await tableChecks(installation)),
+    ...(await queueChecks(installation)),
+    await webhooksCheck(installation),
+    await identityCheck(installation),
+    await bearerCheck(installation),
+    await guestCheck(installation),
+    ...(await alarmChecks(installation)),
+    ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(installation, slot)))),
+    clockCheck(installation),
   ];
   return reportOf(checks);
 };
 
 /** The settings themselves are wrong, so nothing else can be looked at. */
-export const doctorOfSettings = (mistakes: readonly string[]): Report =>
+export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
   reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
 
 const reportOf = (checks: readonly Check[]): Report => {
@@ -50,17 +50,17 @@ const reportOf = (checks: readonly Check[]): Report => {
   };
 };
 
-const failing = async (check: string, look: () => Promise<Check>): Promise<Check> => {
+const runCheck = async (check: string, look: () => Promise<Check>): Promise<Check> => {
   try {
     return await look();
   } catch (error) {
-    return { check, state: 'fail', detail: wordsOf(error) };
+    return { check, state: 'fail', detail: describeError(error) };
   }
 };
 
-const tableChecks = async ({ dynamodb, settings, isLocal }: Place): Promise<readonly Check[]> => {
+const tableChecks = async ({ dynamodb, settings, isLocal }: Installation): Promise<readonly Check[]> => {
   const TableName = settings.TABLE_NAME;
-  const shape = failing('table', async () => {
+  const shape = runCheck('table', async () => {
     const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
     const present = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
     const missing = TABLE.indexes.map(({ name }) => name).filter((name) => !present.has(name));
@@ -70,7 +70,7 @@ const tableChecks = async ({ dynamodb, settings, isLocal }: Place): Promise<read
     return { check: 'table', state: isActive ? 'ok' : 'fail', detail: `${TableName} is ${Table.TableStatus}` };
   });
   if (isLocal) return [await shape];
-  const backups = failing('backups', async () => {
+  const backups = runCheck('backups', async () => {
     const { ContinuousBackupsDescription } = await dynamodb.send(new DescribeContinuousBackupsCommand({ TableName }));
     const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
     return {
@@ -82,31 +82,34 @@ const tableChecks = async ({ dynamodb, settings, isLocal }: Place): Promise<read
   return Promise.all([shape, backups]);
 };
 
-const queueChecks = (place: Place): Promise<readonly Check[]> =>
+const queueChecks = (installation: Installation): Promise<readonly Check[]> =>
   Promise.all(
-    place.queueUrls.map(({ queue, url, deadLetterUrl }) =>
-      failing(`queue ${queue}`, async () => {
-        const [waiting, dead] = [await attributesOf(place, url), await attributesOf(place, deadLetterUrl)];
+    installation.queueUrls.map(({ queue, url, deadLetterUrl }) =>
+      runCheck(`queue ${queue}`, async () => {
+        const [waiting, dead] = [
+          await readQueueAttributes(installation, url),
+          await readQueueAttributes(installation, deadLetterUrl),
+        ];
         const detail = `${waiting.count} wait, ${dead.count} dead letters`;
         return { check: `queue ${queue}`, state: dead.count === 0 ? 'ok' : 'fail', detail };
       }),
     ),
   );
 
-const webhooksCheck = (place: Place): Promise<Check> =>
-  failing('outbound webhooks', async () => {
-    const { targets, closed } = await place.outbound();
+const webhooksCheck = (installation: Installation): Promise<Check> =>
+  runCheck('outbound webhooks', async () => {
+    const { targets, closed } = await installation.outbound();
     return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}`);
   });
 
-const guestCheck = (place: Place): Promise<Check> =>
-  failing('guest tokens', async () =>
-    checkOf('guest tokens', await place.whyNoGuestTokens(), 'there is what signs them'),
+const guestCheck = (installation: Installation): Promise<Check> =>
+  runCheck('guest tokens', async () =>
+    checkOf('guest tokens', await installation.whyNoGuestTokens(), 'there is what signs them'),
   );
 
-const alarmChecks = async ({ alarmSubscriptions }: Place): Promise<readonly Check[]> => {
+const alarmChecks = async ({ alarmSubscriptions }: Installation): Promise<readonly Check[]> => {
   if (!alarmSubscriptions) return [];
-  const alarms = failing('alarms', async () => {
+  const alarms = runCheck('alarms', async () => {
     const { confirmed, pending } = await alarmSubscriptions();
     if (pending > 0) {
       return { check: 'alarms', state: 'fail', detail: `${pending} who are to hear of them have not confirmed it` };
@@ -122,8 +125,8 @@ const checkOf = (check: string, closed: string | undefined, detail: string): Che
 
 const keysSchema = z.object({ keys: z.array(z.unknown()).min(1) });
 
-const bearerCheck = ({ settings }: Place): Promise<Check> =>
-  failing('bearer tokens', async () => {
+const bearerCheck = ({ settings }: Installation): Promise<Check> =>
+  runCheck('bearer tokens', async () => {
     const closed = whyNoBearerTokens(settings);
     if (closed !== undefined) return { check: 'bearer tokens', state: 'closed', detail: closed };
     const answer = await fetch(settings.IDENTITY_JWKS_URI, { signal: AbortSignal.timeout(WAIT_MS) });
@@ -131,8 +134,8 @@ const bearerCheck = ({ settings }: Place): Promise<Check> =>
     return { check: 'bearer tokens', state: 'ok', detail: `${keys.length} keys verify them` };
   });
 
-const identityCheck = ({ settings }: Place): Promise<Check> =>
-  failing('identity service', async () => {
+const identityCheck = ({ settings }: Installation): Promise<Check> =>
+  runCheck('identity service', async () => {
     const { status } = await fetch(`${settings.IDENTITY_URL}/sessions/payctl-doctor`, {
       signal: AbortSignal.timeout(WAIT_MS),
     });
@@ -141,39 +144,41 @@ const identityCheck = ({ settings }: Place): Promise<Check> =>
   });
 const WAIT_MS = 5_000;
 
-const providerCheck = (place: Place, slot: ProviderSlot): Promise<Check> =>
-  failing(slot, async () => {
-    const { ADAPTER: adapter } = place.settings.slots[slot];
-    const provider = await place.deps.providers.find(slot);
-    const told = place.closed?.find(({ part }) => part === slot)?.reason;
-    const closed = place.closed ? told : whyClosed(slot, adapter, provider);
+const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<Check> =>
+  runCheck(slot, async () => {
+    const { ADAPTER: adapter } = installation.settings.slots[slot];
+    const provider = await installation.deps.providers.find(slot);
+    const told = installation.closed?.find(({ part }) => part === slot)?.reason;
+    const closed = installation.closed ? told : whyClosed(slot, adapter, provider);
     if (closed !== undefined) return { check: slot, state: 'closed', detail: closed };
     if (!provider)
       return { check: slot, state: 'fail', detail: `keys of ${adapter}, which the host has, are not here` };
     const startedAt = performance.now();
-    const { kind, reason } = await asked(provider);
+    const { kind, reason } = await askForNothing(provider);
     const took = `${Math.round(performance.now() - startedAt)} ms`;
     if (kind === 'unknown' || kind === 'not_done')
       return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
-    return NO_ENTRY.test(reason)
+    return KEYS_REFUSED.test(reason)
       ? {
           check: slot,
           state: 'fail',
-          detail: `${adapter} does not take our keys${place.isLocal ? ', those of this shell' : ''}: ${reason}`,
+          detail: `${adapter} does not take our keys${installation.isLocal ? ', those of this shell' : ''}: ${reason}`,
         }
       : { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` };
   });
 
-const NO_ENTRY = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
+const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
 
 /** Asks for something that is not there: whoever says so has been reached, and has let us in. */
-const asked = async (provider: PaymentProvider): Promise<{ readonly kind: string; readonly reason: string }> => {
+const askForNothing = async (
+  provider: PaymentProvider,
+): Promise<{ readonly kind: string; readonly reason: string }> => {
   const outcome = provider.can.payments
-    ? await provider.findPayment(NOBODYS)
-    : await provider.deleteCustomer(NOBODYS.intentId);
+    ? await provider.findPayment(NO_SUCH_PAYMENT)
+    : await provider.deleteCustomer(NO_SUCH_PAYMENT.intentId);
   return { kind: outcome.kind, reason: 'reason' in outcome ? outcome.reason : '' };
 };
-const NOBODYS: KnownPayment = {
+const NO_SUCH_PAYMENT: KnownPayment = {
   intentId: 'payctl-doctor',
   attemptRef: undefined,
   method: undefined,
@@ -183,7 +188,7 @@ const NOBODYS: KnownPayment = {
 /** Signatures of webhooks are good for five minutes. */
 const MAX_SKEW_MS = 60_000;
 
-const clockCheck = ({ datesSeen }: Place): Check => {
+const clockCheck = ({ datesSeen }: Installation): Check => {
   const skews = datesSeen.map(({ theirs, ours }) => Math.abs(theirs - ours));
   if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no provider has told the time' };
   const skew = Math.round(Math.min(...skews) / 1_000);

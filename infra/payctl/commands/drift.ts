@@ -4,8 +4,8 @@ import { storeReading } from '../../../shared/payments/attempts/reconcile.ts';
 import { isStuck } from '../../../shared/payments/record/due.ts';
 import { isVisiblePayment, type Payment, paymentOf } from '../../../shared/payments/record/payment.ts';
 import { paymentStore } from '../../../shared/payments/record/store.ts';
-import type { Place } from '../installation/installation.ts';
-import { compared, type Drift, unfinished } from './compare.ts';
+import type { Installation } from '../installation/installation.ts';
+import { compareWithProvider, type Drift, reportUnfinished } from './compare.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
@@ -21,15 +21,15 @@ type Found = Drift & { readonly fixed?: boolean };
  * Every payment's status and amount against its provider's, and what should have been created long ago. The one command
  * that reads the whole table, by the operator's own right: no function of the service can.
  */
-export const drift = async (place: Place, { since, fix = false }: DriftOptions): Promise<Report> => {
+export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');
   const found: Found[] = [];
   let checked = 0;
   try {
-    for await (const payments of pagesOf(place, since)) {
+    for await (const payments of scanPayments(installation, since)) {
       bar.expect(payments.length);
       await inLanes(payments, async (payment) => {
-        const drifted = await look(place, payment, fix);
+        const drifted = await checkPayment(installation, payment, fix);
         if (drifted) found.push(drifted);
         checked += 1;
         bar.done();
@@ -50,7 +50,7 @@ export const drift = async (place: Place, { since, fix = false }: DriftOptions):
           one.kind,
           `${one.here} here`,
           `${one.there} there`,
-          wordOf(one),
+          adviceFor(one),
         ]),
       ),
       `${checked} payments compared: ${found.length} differ, ${found.length - open.length} mended`,
@@ -59,25 +59,25 @@ export const drift = async (place: Place, { since, fix = false }: DriftOptions):
   };
 };
 
-const wordOf = ({ fixed, kind }: Found): string => {
+const adviceFor = ({ fixed, kind }: Found): string => {
   if (fixed) return 'mended';
   if (kind === 'creation unfinished') return 'reconcile it';
   return fixed === false || kind !== 'status differs' ? 'needs a person' : '';
 };
 
-const look = async (place: Place, seen: Payment, fix: boolean): Promise<Found | undefined> => {
-  const { deps } = place;
-  if (isVisiblePayment(seen) && !(await compared(place, seen)).drift) return undefined;
+const checkPayment = async (installation: Installation, seen: Payment, fix: boolean): Promise<Found | undefined> => {
+  const { deps } = installation;
+  if (isVisiblePayment(seen) && !(await compareWithProvider(installation, seen)).drift) return undefined;
   // It may just have moved on.
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(seen.id);
   if (!payment) return undefined;
-  if (!isVisiblePayment(payment)) return unfinished(payment);
-  const { drift: still, report } = await compared(place, payment);
+  if (!isVisiblePayment(payment)) return reportUnfinished(payment);
+  const { drift: still, report } = await compareWithProvider(installation, payment);
   if (!still || !fix || still.kind !== 'status differs' || !report) return still;
   try {
     const { outcome } = await storeReading(deps, store, payment, report, 'sync');
-    return outcome === 'overtaken' ? look(place, seen, fix) : { ...still, fixed: outcome === 'stored' };
+    return outcome === 'overtaken' ? checkPayment(installation, seen, fix) : { ...still, fixed: outcome === 'stored' };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return { ...still, fixed: false };
@@ -87,8 +87,8 @@ const look = async (place: Place, seen: Payment, fix: boolean): Promise<Found | 
 const PAGE = 200;
 const LANES = 8;
 
-async function* pagesOf(
-  { documents, settings, deps }: Place,
+async function* scanPayments(
+  { documents, settings, deps }: Installation,
   since: string | undefined,
 ): AsyncGenerator<readonly Payment[]> {
   let after: Record<string, unknown> | undefined;

@@ -1,11 +1,11 @@
-import type { GivenUp } from '../installation/failure-store.ts';
-import type { Place } from '../installation/installation.ts';
+import type { FailedChange } from '../installation/failure-store.ts';
+import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 
 const MOST_SHOWN = 100;
 
-export const listFailures = async ({ failures }: Place): Promise<Report> => {
-  const shown: GivenUp[] = [];
+export const listFailures = async ({ failures }: Installation): Promise<Report> => {
+  const shown: FailedChange[] = [];
   let total = 0;
   for await (const id of failures.ids()) {
     total += 1;
@@ -18,7 +18,7 @@ export const listFailures = async ({ failures }: Place): Promise<Report> => {
       failures: shown.map(({ id, reader, failedAt, about }) => ({ id, reader, failed_at: failedAt, about })),
     },
     lines: [
-      ...columns(shown.map(({ reader, failedAt, about }) => [failedAt, reader, wordsAbout(about)])),
+      ...columns(shown.map(({ reader, failedAt, about }) => [failedAt, reader, describeItems(about)])),
       ...more,
       `${total} given up`,
     ],
@@ -26,7 +26,7 @@ export const listFailures = async ({ failures }: Place): Promise<Report> => {
   };
 };
 
-const wordsAbout = ([first = '', ...others]: readonly string[]): string =>
+const describeItems = ([first = '', ...others]: readonly string[]): string =>
   others.length === 0 ? first : `${first} and ${others.length} more`;
 
 export interface RedoOptions {
@@ -37,7 +37,7 @@ export interface RedoOptions {
  * Gives them to the same reader once more. What it had done of them already it does not do twice: events have ids of
  * their own, and a version is counted once.
  */
-export const redoFailures = async ({ failures }: Place, { dryRun = false }: RedoOptions): Promise<Report> => {
+export const redoFailures = async ({ failures }: Installation, { dryRun = false }: RedoOptions): Promise<Report> => {
   const counts = new Map<string, number>();
   const left: { readonly id: string; readonly reason: string }[] = [];
   const bar = progress('failures');

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import { DEMO_SESSIONS } from '../../local/identity/identity.ts';
 import { type Control, NotReachable } from '../installation/control.ts';
-import type { Place } from '../installation/installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
 /** What only the local host has: sessions for everybody, and a clock that can be moved. */
-const controlIn = ({ control, name }: Place): Control => {
+const requireControl = ({ control, name }: Installation): Control => {
   if (control) return control;
   throw new NotReachable(`${name} is deployed: its sessions and its clock are not ours to make`);
 };
 
-export const demoSessions = async (place: Place): Promise<Report> => {
-  controlIn(place);
+export const listDemoSessions = async (installation: Installation): Promise<Report> => {
+  requireControl(installation);
   const sessions = DEMO_SESSIONS.map(({ session_id, user_id, email, is_admin }) => ({
     session_id,
     user_id,
@@ -27,7 +27,7 @@ export const demoSessions = async (place: Place): Promise<Report> => {
   };
 };
 
-export interface NewSession {
+export interface SessionOptions {
   readonly email: string;
   readonly userId?: string | undefined;
   readonly organizationId?: string | undefined;
@@ -37,11 +37,11 @@ export interface NewSession {
 const madeSchema = z.object({ session_id: z.string(), user_id: z.string(), token: z.string() });
 
 export const makeSession = async (
-  place: Place,
-  { email, userId, organizationId, admin }: NewSession,
+  installation: Installation,
+  { email, userId, organizationId, admin }: SessionOptions,
 ): Promise<Report> => {
   const body = { email, user_id: userId, organization_id: organizationId, is_admin: admin };
-  const made = madeSchema.parse(await controlIn(place)('POST', '/sessions', body));
+  const made = madeSchema.parse(await requireControl(installation)('POST', '/sessions', body));
   return {
     json: made,
     lines: [`X-Session-ID: ${made.session_id}`, `Authorization: Bearer ${made.token}`, `user ${made.user_id}`],
@@ -52,8 +52,11 @@ export const makeSession = async (
 const clockSchema = z.object({ now: z.string(), frozen: z.boolean() });
 
 /** @param move `{set}`, `{advance}` in seconds or `{freeze}`; nothing: as it is. */
-export const clock = async (place: Place, move?: Readonly<Record<string, unknown>>): Promise<Report> => {
-  const control = controlIn(place);
+export const showOrMoveClock = async (
+  installation: Installation,
+  move?: Readonly<Record<string, unknown>>,
+): Promise<Report> => {
+  const control = requireControl(installation);
   const { now, frozen } = clockSchema.parse(await (move ? control('POST', '/clock', move) : control('GET', '/clock')));
   return { json: { now, frozen }, lines: [`${now}${frozen ? ', frozen' : ''}`], exitCode: 0 };
 };
@@ -61,7 +64,7 @@ export const clock = async (place: Place, move?: Readonly<Record<string, unknown
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /** `90`, `15m`, `3d`: seconds. @throws NotReachable */
-export const secondsIn = (text: string): number => {
+export const parseSeconds = (text: string): number => {
   const [, number, unit = 's'] = /^(\d+)([smhdw])?$/.exec(text) ?? [];
   const seconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (Number.isFinite(seconds)) return seconds;

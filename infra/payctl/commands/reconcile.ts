@@ -7,23 +7,23 @@ import { isVisiblePayment, type Payment } from '../../../shared/payments/record/
 import { type PaymentStore, paymentStore } from '../../../shared/payments/record/store.ts';
 import { findAlias } from '../../../shared/table/alias.ts';
 import { NotReachable } from '../installation/control.ts';
-import type { Place } from '../installation/installation.ts';
-import { compared, unfinished } from './compare.ts';
+import type { Installation } from '../installation/installation.ts';
+import { compareWithProvider, reportUnfinished } from './compare.ts';
 import type { Report } from './report.ts';
 
 /**
  * One payment, by our id or a provider's: what its provider says is stored, by the rules of POST /payments/sync. One whose
  * creation nobody has answered is carried to its provider once more, as its appointment would.
  */
-export const reconcile = async (place: Place, id: string): Promise<Report> => {
-  const { deps } = place;
+export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
+  const { deps } = installation;
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.load(await ourId(place, id));
+  const payment = await store.load(await findPaymentId(installation, id));
   if (!payment) throw new NotReachable(`there is no payment ${id}`);
-  if (!isVisiblePayment(payment)) return finish(place, store, payment);
-  const { drift, report } = await compared(place, payment);
+  if (!isVisiblePayment(payment)) return finishCreation(installation, store, payment);
+  const { drift, report } = await compareWithProvider(installation, payment);
   const stored = report && (await storeReading(deps, store, payment, report, 'sync'));
-  if (stored?.outcome === 'overtaken') return reconcile(place, id);
+  if (stored?.outcome === 'overtaken') return reconcile(installation, id);
   const after = stored?.payment ?? payment;
   const outcome = stored?.outcome ?? drift?.kind ?? 'never told to its provider';
   const isWell = drift === undefined || outcome === 'stored';
@@ -38,14 +38,14 @@ export const reconcile = async (place: Place, id: string): Promise<Report> => {
 };
 
 /** Under the same key as before: it is one intent however often it is asked for. */
-const finish = async ({ deps }: Place, store: PaymentStore, payment: Payment): Promise<Report> => {
+const finishCreation = async ({ deps }: Installation, store: PaymentStore, payment: Payment): Promise<Report> => {
   const { id, reconcileAt } = payment;
   if (reconcileAt !== undefined && deps.now() < instant(reconcileAt)) {
     throw new NotReachable(`${id} is being created this moment: ask again after ${reconcileAt}`);
   }
   const outcome = await create(deps, store, payment);
   const left = await store.load(id);
-  const finding = left && !isVisiblePayment(left) ? unfinished(left) : null;
+  const finding = left && !isVisiblePayment(left) ? reportUnfinished(left) : null;
   const after = left?.status ?? 'removed';
   return {
     json: { payment_id: id, before: payment.status, after, outcome, finding },
@@ -58,7 +58,7 @@ const finish = async ({ deps }: Place, store: PaymentStore, payment: Payment): P
 };
 
 /** @returns `created`, or why not. */
-const create = async (deps: Place['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
+const create = async (deps: Installation['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
   try {
     await createIntent(deps, store, await deps.providers.forPayments(payment.providerId), payment);
     return 'created';
@@ -68,7 +68,7 @@ const create = async (deps: Place['deps'], store: PaymentStore, payment: Payment
   }
 };
 
-const ourId = async ({ deps }: Place, id: string): Promise<string> => {
+const findPaymentId = async ({ deps }: Installation, id: string): Promise<string> => {
   if (id.startsWith('pay_')) return id;
   for (const slot of PROVIDER_SLOTS) {
     const alias = await findAlias(deps.table, slot, id);

@@ -5,8 +5,8 @@ import {
 } from '@aws-sdk/client-sqs';
 import { NotReachable } from '../installation/control.ts';
 import type { QueueUrls } from '../installation/facts.ts';
-import type { Place } from '../installation/installation.ts';
-import { attributesOf, chosen } from './dead-letters.ts';
+import type { Installation } from '../installation/installation.ts';
+import { readQueueAttributes, selectQueues } from './dead-letters.ts';
 import { columns, type Progress, progress, type Report } from './report.ts';
 
 /** What SQS has moved, and what became of its task. */
@@ -20,11 +20,16 @@ interface Redriven {
 const LOOK_EVERY_MS = 1_000;
 
 /** Moves dead letters back to their queue, where each has all its tries again, and waits until they are there. */
-export const redrive = async (place: Place, queue?: string, lookEveryMs = LOOK_EVERY_MS): Promise<Report> => {
+export const redrive = async (
+  installation: Installation,
+  queue?: string,
+  lookEveryMs = LOOK_EVERY_MS,
+): Promise<Report> => {
   const bar = progress('messages');
   const queues: Redriven[] = [];
   try {
-    for (const urls of chosen(place, queue)) queues.push(await redriveOne(place, urls, { bar, lookEveryMs }));
+    for (const urls of selectQueues(installation, queue))
+      queues.push(await redriveOne(installation, urls, { bar, lookEveryMs }));
   } finally {
     bar.stop();
   }
@@ -39,7 +44,7 @@ export const redrive = async (place: Place, queue?: string, lookEveryMs = LOOK_E
   };
 };
 
-interface Watching {
+interface WatchOptions {
   readonly bar: Progress;
   readonly lookEveryMs: number;
 }
@@ -49,17 +54,17 @@ interface Watching {
  * bus puts what it cannot deliver straight among the dead letters.
  */
 const redriveOne = async (
-  place: Place,
+  installation: Installation,
   { queue, url, deadLetterUrl }: QueueUrls,
-  watching: Watching,
+  watching: WatchOptions,
 ): Promise<Redriven> => {
-  const { count, arn: SourceArn } = await attributesOf(place, deadLetterUrl);
+  const { count, arn: SourceArn } = await readQueueAttributes(installation, deadLetterUrl);
   if (count === 0) return { queue, moved: 0 };
-  const { arn: DestinationArn } = await attributesOf(place, url);
-  const before = await newestTask(place, SourceArn);
-  await place.sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
+  const { arn: DestinationArn } = await readQueueAttributes(installation, url);
+  const before = await newestTask(installation, SourceArn);
+  await installation.sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
   watching.bar.expect(count);
-  const task = await awaitTask(place, { SourceArn, startedAfter: before?.StartedTimestamp ?? 0 }, watching);
+  const task = await awaitTask(installation, { SourceArn, startedAfter: before?.StartedTimestamp ?? 0 }, watching);
   const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
   if (task.Status === 'COMPLETED') return { queue, moved };
   return { queue, moved, failure: [task.Status, task.FailureReason].filter(Boolean).join(': ') };
@@ -75,13 +80,13 @@ interface StartedTask {
 
 /** @returns the task once it has ended. @throws NotReachable where SQS never lists it. */
 const awaitTask = async (
-  place: Place,
+  installation: Installation,
   started: StartedTask,
-  { bar, lookEveryMs }: Watching,
+  { bar, lookEveryMs }: WatchOptions,
 ): Promise<ListMessageMoveTasksResultEntry> => {
   let [shown, unlisted] = [0, 0];
   while (unlisted <= MOST_UNLISTED) {
-    const task = await findTask(place, started);
+    const task = await findTask(installation, started);
     const moved = task?.ApproximateNumberOfMessagesMoved ?? 0;
     for (; shown < moved; shown += 1) bar.done();
     if (task && ENDS.has(task.Status ?? '')) return task;
@@ -92,14 +97,17 @@ const awaitTask = async (
 };
 
 const findTask = async (
-  place: Place,
+  installation: Installation,
   { SourceArn, startedAfter }: StartedTask,
 ): Promise<ListMessageMoveTasksResultEntry | undefined> => {
-  const task = await newestTask(place, SourceArn);
+  const task = await newestTask(installation, SourceArn);
   return (task?.StartedTimestamp ?? 0) > startedAfter ? task : undefined;
 };
 
-const newestTask = async ({ sqs }: Place, SourceArn: string): Promise<ListMessageMoveTasksResultEntry | undefined> => {
+const newestTask = async (
+  { sqs }: Installation,
+  SourceArn: string,
+): Promise<ListMessageMoveTasksResultEntry | undefined> => {
   const { Results = [] } = await sqs.send(new ListMessageMoveTasksCommand({ SourceArn, MaxResults: 1 }));
   return Results[0];
 };

@@ -3,7 +3,7 @@ import { deliveryKey, logKey } from '../../../shared/table/keys.ts';
 import { matches } from '../../../shared/webhooks/outbound/targets.ts';
 import { type Delivery, deliveryOf } from '../../../shared/webhooks/record/delivery.ts';
 import { logPartitions, logRecordOf } from '../../../shared/webhooks/record/log-entry.ts';
-import type { Place } from '../installation/installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface ReplayOptions {
@@ -20,20 +20,20 @@ export interface ReplayOptions {
  * Sends what targets were told, or should have been, once more: each event once a target, under its own id. What went to
  * a target that is there no more is counted apart: nobody would send it.
  */
-export const replay = async (place: Place, options: ReplayOptions): Promise<Report> => {
+export const replay = async (installation: Installation, options: ReplayOptions): Promise<Report> => {
   const isSent = options.dryRun !== true;
   const counts = new Map<string, number>();
-  const targets = new Set((await place.outbound()).targets);
-  let [count, gone, homeless] = [0, 0, 0];
+  const targets = new Set((await installation.outbound()).targets);
+  let [count, expired, withoutTarget] = [0, 0, 0];
   const bar = progress('events');
   try {
-    for await (const page of meant(place, options)) {
+    for await (const page of readDeliveries(installation, options)) {
       bar.expect(page.length);
       const kept = page.filter((delivery) => delivery !== undefined);
       const sendable = kept.filter(({ target }) => targets.has(target));
-      gone += page.length - kept.length;
-      homeless += kept.length - sendable.length;
-      if (isSent) await send(place, sendable);
+      expired += page.length - kept.length;
+      withoutTarget += kept.length - sendable.length;
+      if (isSent) await send(installation, sendable);
       for (const { event, target } of sendable) {
         const name = `${event} to ${target}`;
         counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -50,23 +50,23 @@ export const replay = async (place: Place, options: ReplayOptions): Promise<Repo
     json: {
       dry_run: !isSent,
       count,
-      no_longer_kept: gone,
-      no_such_target: homeless,
+      no_longer_kept: expired,
+      no_such_target: withoutTarget,
       by_event: Object.fromEntries(byEvent),
     },
     lines: [
       ...columns(byEvent.map(([name, number]) => [name, String(number)])),
       [
         `${count} ${verb}`,
-        ...(gone > 0 ? [`${gone} are kept no longer (30 days)`] : []),
-        ...(homeless > 0 ? [`${homeless} went to targets that there are no more`] : []),
+        ...(expired > 0 ? [`${expired} are kept no longer (30 days)`] : []),
+        ...(withoutTarget > 0 ? [`${withoutTarget} went to targets that there are no more`] : []),
       ].join('; '),
     ],
     exitCode: 0,
   };
 };
 
-const send = ({ queues }: Place, deliveries: readonly Delivery[]): Promise<void> =>
+const send = ({ queues }: Installation, deliveries: readonly Delivery[]): Promise<void> =>
   queues.send(
     'webhook-delivery',
     deliveries.map((delivery) => ({ body: JSON.stringify(delivery), group: delivery.target })),
@@ -78,10 +78,13 @@ const PAGE = 100;
 const LAST = '#~';
 
 /** From the log, a page at a time: however often something was tried, it is meant once. undefined: kept no longer. */
-async function* meant(place: Place, options: ReplayOptions): AsyncGenerator<readonly (Delivery | undefined)[]> {
-  const { table } = place.deps;
+async function* readDeliveries(
+  installation: Installation,
+  options: ReplayOptions,
+): AsyncGenerator<readonly (Delivery | undefined)[]> {
+  const { table } = installation.deps;
   const seen = new Set<string>();
-  for await (const logIds of loggedIds(place, options)) {
+  for await (const logIds of readLogIds(installation, options)) {
     const items = await table.getMany(logIds.map(logKey));
     const keys = items.flatMap((item) => {
       const { direction, eventId, target } = item ? logRecordOf(item) : {};
@@ -96,7 +99,10 @@ async function* meant(place: Place, options: ReplayOptions): AsyncGenerator<read
   }
 }
 
-async function* loggedIds({ deps }: Place, { from, to, event }: ReplayOptions): AsyncGenerator<readonly string[]> {
+async function* readLogIds(
+  { deps }: Installation,
+  { from, to, event }: ReplayOptions,
+): AsyncGenerator<readonly string[]> {
   const { index, partitions } = logPartitions({ kind: 'everybody' }, undefined);
   for (const partition of partitions) {
     let after: Readonly<Record<string, unknown>> | undefined;

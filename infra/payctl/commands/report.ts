@@ -16,7 +16,7 @@ export const print = ({ json, lines }: Report, asJson: boolean): void => {
 };
 
 /** An error in one line. Some say nothing but their code. */
-export const wordsOf = (error: unknown): string => {
+export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
   return `${error.name}: ${error.message || code}`.replaceAll(/\s+/g, ' ');

@@ -1,11 +1,11 @@
 import { paymentStore } from '../../../shared/payments/record/store.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
 import { NotReachable } from '../installation/control.ts';
-import type { Place } from '../installation/installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
 /** What happened to a payment, as GET /payments/{id}/timeline tells it, whoever's it is. */
-export const timeline = async ({ deps }: Place, paymentId: string): Promise<Report> => {
+export const showTimeline = async ({ deps }: Installation, paymentId: string): Promise<Report> => {
   const payment = await paymentStore(deps.table, deps.now).load(paymentId);
   if (!payment) throw new NotReachable(`there is no payment ${paymentId}`);
   const { entries, isComplete } = await timelineOf(deps.table, paymentId);

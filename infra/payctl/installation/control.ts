@@ -4,7 +4,7 @@ export class NotReachable extends Error {}
 /** The control routes of the local host, under /_local. @throws NotReachable */
 export type Control = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<unknown>;
 
-export const controlOf =
+export const openControl =
   (baseUrl: string): Control =>
   async (method, path, body) => {
     const url = `${baseUrl}/_local${path}`;

@@ -1,5 +1,5 @@
 import type { Now } from '../../../shared/core/time.ts';
-import type { Closed, Outbound } from '../../local/control/disabled-parts.ts';
+import type { ClosedPart, OutboundState } from '../../local/control/disabled-parts.ts';
 import type { Control } from './control.ts';
 import type { FailureStore } from './failure-store.ts';
 
@@ -9,20 +9,20 @@ export interface QueueUrls {
   readonly deadLetterUrl: string;
 }
 
-/** What tells one place from another. */
-export interface Site {
+/** What tells one installation from another. */
+export interface InstallationFacts {
   readonly name: string;
   /** The environment of the functions there. */
   readonly env: Readonly<Record<string, string>>;
   readonly queueUrls: readonly QueueUrls[];
   /** Where events are sent. @throws SettingsError where that cannot be read */
-  readonly outbound: () => Promise<Outbound>;
+  readonly outbound: () => Promise<OutboundState>;
   /** undefined: guest tokens are open. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
   /** Who hears of alarms; undefined: there are none. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
   /** What the local host, which knows all its secrets, says of itself. */
-  readonly closed: readonly Closed[] | undefined;
+  readonly closed: readonly ClosedPart[] | undefined;
   /** What readers of the stream have given up. */
   readonly failures: FailureStore;
   readonly now: Now;

@@ -1,5 +1,5 @@
 /** Changes that a reader of the table's stream could not do in ten tries: they are kept whole, and leave the stream. */
-export interface GivenUp {
+export interface FailedChange {
   readonly id: string;
   /** The function that gave it up. */
   readonly reader: string;
@@ -11,7 +11,7 @@ export interface GivenUp {
 
 export interface FailureStore {
   ids(): AsyncIterable<string>;
-  read(id: string): Promise<GivenUp>;
+  read(id: string): Promise<FailedChange>;
   /** Hands it to its reader once more. @returns why it stays; undefined: it is done, and removed. */
   redo(id: string): Promise<string | undefined>;
 }

@@ -9,13 +9,13 @@ import type { MoneyDeps } from '../../../shared/providers/registry/deps.ts';
 import { openProviders } from '../../../shared/providers/registry/registry.ts';
 import { moneyDeps, setHost } from '../../../shared/runtime.ts';
 import type { Stage } from '../../stage/settings.ts';
-import type { Site } from './facts.ts';
-import { localSite } from './local-host.ts';
-import { withSecretsOf } from './secrets.ts';
-import { stageSite } from './stage.ts';
+import type { InstallationFacts } from './facts.ts';
+import { readLocalHost } from './local-host.ts';
+import { openSlotSecrets } from './secrets.ts';
+import { readStage } from './stage.ts';
 
 /** Where a command works: the local host, or a deployed stage; the same clients for both. */
-export interface Place extends Omit<Site, 'env'> {
+export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
   /** What the use cases of the service take; they say nothing on standard output. */
@@ -28,7 +28,7 @@ export interface Place extends Omit<Site, 'env'> {
   readonly datesSeen: readonly { readonly theirs: number; readonly ours: number }[];
 }
 
-export interface PlaceOptions {
+export interface InstallationOptions {
   /** A deployed stage; the local host where there is none. */
   readonly stage?: Stage | undefined;
   /** The local host's base URL. */
@@ -36,15 +36,15 @@ export interface PlaceOptions {
 }
 
 /** @throws NotReachable */
-export const openPlace = async (options: PlaceOptions): Promise<Place> => {
-  const site = options.stage === undefined ? await localSite(options.url) : await stageSite(options.stage);
+export const openInstallation = async (options: InstallationOptions): Promise<Installation> => {
+  const site = options.stage === undefined ? await readLocalHost(options.url) : await readStage(options.stage);
   const env = { ...site.env, LOG_LEVEL: 'silent' };
   setHost({ env, now: site.now });
   const settings = parseSettings(env);
   const datesSeen: { theirs: number; ours: number }[] = [];
   const providers = openProviders({
     slots: settings.slots,
-    withSecrets: withSecretsOf(settings, () => new SecretsManagerClient({})),
+    withSecrets: openSlotSecrets(settings, () => new SecretsManagerClient({})),
     timeoutMs: PATIENCE_MS,
     fetch: async (input, init) => {
       const answer = await fetch(input, init);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Control, NotReachable } from './control.ts';
-import type { FailureStore, GivenUp } from './failure-store.ts';
+import type { FailedChange, FailureStore } from './failure-store.ts';
 
 const listSchema = z.array(
   z.object({ id: z.string(), trigger: z.string(), failed_at: z.string(), about: z.array(z.string()) }),
@@ -9,7 +9,7 @@ const redoneSchema = z.object({ reason: z.string().nullable() });
 
 /** What the local host has given up. */
 export const localFailures = (control: Control): FailureStore => {
-  const known = new Map<string, GivenUp>();
+  const known = new Map<string, FailedChange>();
   return {
     ids: async function* () {
       for (const { id, trigger, failed_at, about } of listSchema.parse(await control('GET', '/failures'))) {

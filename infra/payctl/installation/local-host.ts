@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { type Closed, type Outbound, PARTS } from '../../local/control/disabled-parts.ts';
+import { type ClosedPart, type OutboundState, PARTS } from '../../local/control/disabled-parts.ts';
 import { isSecretSetting } from '../../local/control/start-report.ts';
 import { functionEnvironment, operatorEnvironment, queueUrl } from '../../local/machine/environment.ts';
-import { controlOf } from './control.ts';
-import type { Site } from './facts.ts';
+import { openControl } from './control.ts';
+import type { InstallationFacts } from './facts.ts';
 import { localFailures } from './local-failures.ts';
 
 const hostSchema = z.object({
@@ -18,14 +18,14 @@ const clockSchema = z.object({ now: z.string() });
 const DEAD_LETTER = '-dlq';
 
 /** The local host as it runs, by what it says itself; secrets alone are this shell's own, or the local defaults. */
-export const localSite = async (baseUrl: string): Promise<Site> => {
-  const control = controlOf(baseUrl);
+export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts> => {
+  const control = openControl(baseUrl);
   const host = hostSchema.parse(await control('GET', '/host'));
   const { base_path: basePath, dynamodb_endpoint: dynamoEndpoint, queues, closed } = host;
   const { now } = clockSchema.parse(await control('GET', '/clock'));
   const aheadMs = Date.parse(now) - Date.now();
-  const whyClosed = (part: Closed['part']) => closed.find((one) => one.part === part)?.reason;
-  const outbound: Outbound = { targets: host.targets, closed: whyClosed('outbound webhooks') };
+  const whyClosed = (part: ClosedPart['part']) => closed.find((one) => one.part === part)?.reason;
+  const outbound: OutboundState = { targets: host.targets, closed: whyClosed('outbound webhooks') };
   return {
     name: baseUrl,
     env: {

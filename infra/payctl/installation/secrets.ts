@@ -5,7 +5,7 @@ import type { ProviderSlot, Settings, SlotSettings } from '../../../shared/core/
 const secretSchema = z.record(z.string(), z.string());
 
 /** Settings of a slot with what its secret holds, read once a run. */
-export const withSecretsOf = (
+export const openSlotSecrets = (
   { slots }: Pick<Settings, 'slots'>,
   open: () => Pick<SecretsManagerClient, 'send'>,
 ): ((slot: ProviderSlot) => Promise<SlotSettings>) => {

@@ -44,14 +44,14 @@ export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => stri
       const { timestamp, requestContext, payload } = await load(id);
       return {
         id,
-        reader: nameOf(requestContext.functionArn),
+        reader: functionNameOf(requestContext.functionArn),
         failedAt: timestamp,
         about: payload.Records.map(({ dynamodb }) => dynamodb.Keys.pk.S),
       };
     },
     redo: async (id) => {
       const { requestContext, payload } = await load(id);
-      const reason = await invoked(lambda, nameOf(requestContext.functionArn), payload);
+      const reason = await invokeReader(lambda, functionNameOf(requestContext.functionArn), payload);
       // The bucket keeps versions: what was deleted lies there as long as it would have.
       if (reason === undefined) await s3.send(new DeleteObjectCommand({ Bucket: bucket(), Key: id }));
       return reason;
@@ -60,26 +60,26 @@ export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => stri
 };
 
 /** `arn:aws:lambda:<region>:<account>:function:<name>`, and perhaps its version. */
-const nameOf = (arn: string): string => arn.split(':')[6] ?? arn;
+const functionNameOf = (arn: string): string => arn.split(':')[6] ?? arn;
 
 const answerSchema = z
   .object({ batchItemFailures: z.array(z.unknown()).default([]) })
   .nullable()
   .transform((answer) => answer?.batchItemFailures ?? []);
 
-const invoked = async (
+const invokeReader = async (
   lambda: FailureClients['lambda'],
   FunctionName: string,
   event: unknown,
 ): Promise<string | undefined> => {
   const Payload = Buffer.from(JSON.stringify(event));
-  const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload })).catch(missing);
+  const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload })).catch(ignoreMissing);
   if (answer === undefined) return `there is no function ${FunctionName} any more`;
   const said = Buffer.from(answer.Payload ?? []).toString('utf8');
   if (answer.FunctionError !== undefined) return `${answer.FunctionError}: ${said}`;
   return answerSchema.parse(JSON.parse(said || 'null')).length === 0 ? undefined : 'reported as failed';
 };
 
-const missing = (error: unknown): undefined => {
+const ignoreMissing = (error: unknown): undefined => {
   if (!(error instanceof ResourceNotFoundException)) throw error;
 };

@@ -10,7 +10,7 @@ import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import * as z from 'zod';
 import type { QueueName } from '../../../shared/core/rights.ts';
 import { listSetting } from '../../../shared/core/settings.ts';
-import { outboundOf, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
+import { readOutbound, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
@@ -21,7 +21,7 @@ import {
   webhookSecretName,
 } from '../../stage/settings.ts';
 import { NotReachable } from './control.ts';
-import type { Site } from './facts.ts';
+import type { InstallationFacts } from './facts.ts';
 import { type FailureClients, stageFailures } from './stage-failures.ts';
 
 const QUEUES: Readonly<Record<QueueName, true>> = {
@@ -42,9 +42,11 @@ interface Clients extends FailureClients {
  * A deployed stage, by the operator's own AWS credentials: its stack says where queues are, and the function that keeps
  * appointments which environment the service runs in, so that nothing is configured twice. @throws NotReachable
  */
-export const stageSite = async (stage: Stage, clients: Clients = openClients()): Promise<Site> => {
+export const readStage = async (stage: Stage, clients: Clients = openClients()): Promise<InstallationFacts> => {
   const StackName = stackName(stage, 'events');
-  const described = await clients.cloudFormation.send(new DescribeStacksCommand({ StackName })).catch(unreachable);
+  const described = await clients.cloudFormation
+    .send(new DescribeStacksCommand({ StackName }))
+    .catch(throwNotReachable);
   const outputs = new Map(
     described.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
   );
@@ -56,7 +58,7 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
   const FunctionName = output(OPERATED_FUNCTION_OUTPUT);
   const { Environment } = await clients.lambda
     .send(new GetFunctionConfigurationCommand({ FunctionName }))
-    .catch(unreachable);
+    .catch(throwNotReachable);
   const env = Environment?.Variables ?? {};
   return {
     name: stage,
@@ -67,19 +69,19 @@ export const stageSite = async (stage: Stage, clients: Clients = openClients()):
       deadLetterUrl: output(deadLettersOutput(queue)),
     })),
     outbound: async () => {
-      const text = await secretOf(clients, webhookSecretName(stage));
-      return outboundOf(
+      const text = await readSecret(clients, webhookSecretName(stage));
+      return readOutbound(
         variablesSchema.parse(JSON.parse(text || '{}')),
         env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true',
         stage,
       );
     },
     whyNoGuestTokens: async () => {
-      const arn = await resourceOf(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
-      return whyNoGuestTokens(listSetting.parse(await secretOf(clients, arn)), stage);
+      const arn = await findResource(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
+      return whyNoGuestTokens(listSetting.parse(await readSecret(clients, arn)), stage);
     },
     alarmSubscriptions: async () => {
-      const TopicArn = await resourceOf(clients, stackName(stage, 'data'), ALARM_TOPIC);
+      const TopicArn = await findResource(clients, stackName(stage, 'data'), ALARM_TOPIC);
       const { Attributes } = await clients.sns.send(new GetTopicAttributesCommand({ TopicArn }));
       const { SubscriptionsConfirmed: confirmed, SubscriptionsPending: pending } = topicSchema.parse(Attributes);
       return { confirmed, pending };
@@ -103,18 +105,22 @@ const topicSchema = z.object({ SubscriptionsConfirmed: z.coerce.number(), Subscr
 
 const variablesSchema = z.record(z.string(), z.string());
 
-const secretOf = async ({ secrets }: Clients, SecretId: string): Promise<string> =>
+const readSecret = async ({ secrets }: Clients, SecretId: string): Promise<string> =>
   (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
 
 /** Which resource of a stack, by its type and the beginning of its logical id: what follows is a hash. */
-interface Sought {
+interface ResourceQuery {
   readonly type: string;
   readonly id: string;
 }
-export const ALARM_TOPIC: Sought = { type: 'AWS::SNS::Topic', id: 'Alarms' };
-export const GUEST_TOKEN_SECRET: Sought = { type: 'AWS::SecretsManager::Secret', id: 'GuestTokenSecret' };
+export const ALARM_TOPIC: ResourceQuery = { type: 'AWS::SNS::Topic', id: 'Alarms' };
+export const GUEST_TOKEN_SECRET: ResourceQuery = { type: 'AWS::SecretsManager::Secret', id: 'GuestTokenSecret' };
 
-const resourceOf = async ({ cloudFormation }: Clients, StackName: string, { type, id }: Sought): Promise<string> => {
+const findResource = async (
+  { cloudFormation }: Clients,
+  StackName: string,
+  { type, id }: ResourceQuery,
+): Promise<string> => {
   const { StackResources = [] } = await cloudFormation.send(new DescribeStackResourcesCommand({ StackName }));
   const found = StackResources.find(
     ({ ResourceType, LogicalResourceId }) => ResourceType === type && LogicalResourceId?.startsWith(id),
@@ -123,6 +129,6 @@ const resourceOf = async ({ cloudFormation }: Clients, StackName: string, { type
   return found.PhysicalResourceId;
 };
 
-const unreachable = (error: unknown): never => {
+const throwNotReachable = (error: unknown): never => {
   throw new NotReachable(error instanceof Error ? error.message : String(error), { cause: error });
 };

@@ -1,5 +1,5 @@
 import type { Behaviour, DeclineReason } from './behaviours.ts';
-import type { Charge, Method, Payment } from './documents.ts';
+import type { LedgerCharge, LedgerMethod, LedgerPayment } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import { NeverArrived, type Unit } from './unit.ts';
 
@@ -9,7 +9,7 @@ import { NeverArrived, type Unit } from './unit.ts';
  */
 const SETTLEMENT_MS = 60_000;
 
-export interface Terms {
+export interface ChargeTerms {
   /** The customer is not there to be asked. */
   readonly offSession: boolean;
   /** Names this attempt, so that a lost connection is lost once only; undefined: every time. */
@@ -20,17 +20,21 @@ export interface Terms {
 
 /** A payment, and the method that is to pay it. */
 export interface Attempt {
-  readonly payment: Payment;
-  readonly method: Method;
+  readonly payment: LedgerPayment;
+  readonly method: LedgerMethod;
 }
 
-export interface Attempted {
-  readonly payment: Payment;
-  readonly declined?: { readonly charge: Charge | undefined; readonly method: Method; readonly reason: DeclineReason };
+export interface AttemptOutcome {
+  readonly payment: LedgerPayment;
+  readonly declined?: {
+    readonly charge: LedgerCharge | undefined;
+    readonly method: LedgerMethod;
+    readonly reason: DeclineReason;
+  };
 }
 
 /** Tries to charge the method. The payment is requires_payment_method, requires_confirmation or requires_action. */
-export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: Terms): Attempted => {
+export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: ChargeTerms): AttemptOutcome => {
   const started: Attempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
   const behaviour = method.behaviour;
   switch (behaviour.kind) {
@@ -56,14 +60,14 @@ export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: 
 };
 
 /** The customer's own step: 3-D Secure, or an approval. */
-export const authenticate = (unit: Unit, { payment, method }: Attempt, passed: boolean): Payment => {
+export const authenticate = (unit: Unit, { payment, method }: Attempt, passed: boolean): LedgerPayment => {
   if (!passed) return decline(unit, { payment, method }, 'authentication_failed').payment;
   const known = payment.saveMethod === null ? method : unit.documents.methods.put({ ...method, setUp: true });
   return complete(unit, { payment, method: known }, true).payment;
 };
 
 /** What became of a payment that was processing; anything else is left as it is. */
-export const settle = (unit: Unit, paymentId: string): void => {
+export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   if (payment?.status !== 'processing' || payment.methodId === null || payment.latestChargeId === null) return;
   const method = unit.documents.methods.get(unit.slot, payment.methodId);
@@ -84,7 +88,7 @@ export const settle = (unit: Unit, paymentId: string): void => {
 };
 
 /** Takes money that was reserved; the rest is released. */
-export const capture = (unit: Unit, payment: Payment, amount: number): Payment => {
+export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount: number): LedgerPayment => {
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
   if (!charge || !method) throw new Error(`Payment ${payment.id} is reserved without a charge`);
@@ -100,7 +104,7 @@ export const capture = (unit: Unit, payment: Payment, amount: number): Payment =
   return succeed(unit, { payment, method }, amount);
 };
 
-export const cancel = (unit: Unit, payment: Payment, reason: string | null): Payment => {
+export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: string | null): LedgerPayment => {
   const charge = payment.status === 'requires_capture' && payment.latestChargeId;
   const reserved = charge ? unit.documents.charges.get(unit.slot, charge) : undefined;
   if (reserved) {
@@ -118,17 +122,17 @@ export const cancel = (unit: Unit, payment: Payment, reason: string | null): Pay
 };
 
 /** A method that is used without being stored counts per customer, as the caller has no other name for it. */
-const chargeCounter = (payment: Payment, method: Method): string =>
+const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id
     : `${method.token}:${payment.customerId ?? ''}`;
 
 interface Asking {
   readonly behaviour: Extract<Behaviour, { kind: 'asks_customer' }>;
-  readonly terms: Terms;
+  readonly terms: ChargeTerms;
 }
 
-const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): Attempted => {
+const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): AttemptOutcome => {
   if (behaviour.until === 'set_up' && attempt.method.setUp) return complete(unit, attempt);
   if (terms.offSession) return decline(unit, attempt, 'authentication_required');
   const asked = unit.documents.payments.put({ ...attempt.payment, status: 'requires_action' });
@@ -136,7 +140,7 @@ const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): Attemp
   return { payment: asked };
 };
 
-const startSettlement = (unit: Unit, attempt: Attempt): Attempted => {
+const startSettlement = (unit: Unit, attempt: Attempt): AttemptOutcome => {
   const { payment } = attempt;
   const charge = addCharge(unit, attempt, { status: 'pending' });
   unit.announce({ kind: 'charge.pending', charge });
@@ -146,7 +150,7 @@ const startSettlement = (unit: Unit, attempt: Attempt): Attempted => {
   return { payment: processing };
 };
 
-const complete = (unit: Unit, attempt: Attempt, authenticated = false): Attempted => {
+const complete = (unit: Unit, attempt: Attempt, authenticated = false): AttemptOutcome => {
   const { payment, method } = attempt;
   if (payment.captures === 'later') {
     const reserved = addCharge(unit, attempt, { status: 'pending', reserved: true, authenticated });
@@ -164,7 +168,7 @@ const complete = (unit: Unit, attempt: Attempt, authenticated = false): Attempte
   return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
 };
 
-const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: number): Payment => {
+const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: number): LedgerPayment => {
   const succeeded = unit.documents.payments.put({ ...payment, status: 'succeeded', amountReceived });
   unit.announce({ kind: 'payment.succeeded', payment: succeeded });
   if (method.customerId === null) {
@@ -174,7 +178,7 @@ const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: numbe
   return succeeded;
 };
 
-const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): Attempted => {
+const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): AttemptOutcome => {
   const { payment, method } = attempt;
   // A customer who fails to authenticate never gets as far as a charge.
   const charge = reason === 'authentication_failed' ? undefined : addCharge(unit, attempt, { status: 'failed' });
@@ -184,12 +188,12 @@ const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): Attempted
 };
 
 interface Failing {
-  readonly method: Method;
+  readonly method: LedgerMethod;
   readonly reason: DeclineReason;
-  readonly charge: Charge | undefined;
+  readonly charge: LedgerCharge | undefined;
 }
 
-const fail = (unit: Unit, payment: Payment, { method, reason, charge }: Failing): Payment => {
+const fail = (unit: Unit, payment: LedgerPayment, { method, reason, charge }: Failing): LedgerPayment => {
   const failure = { reason, chargeId: charge?.id ?? null, methodId: method.id };
   if (charge) {
     const failedCharge = unit.documents.charges.put({ ...charge, status: 'failed', failure });
@@ -207,12 +211,12 @@ const fail = (unit: Unit, payment: Payment, { method, reason, charge }: Failing)
 };
 
 interface Charging {
-  readonly status: Charge['status'];
+  readonly status: LedgerCharge['status'];
   readonly reserved?: boolean;
   readonly authenticated?: boolean;
 }
 
-const addCharge = (unit: Unit, { payment, method }: Attempt, charging: Charging): Charge =>
+const addCharge = (unit: Unit, { payment, method }: Attempt, charging: Charging): LedgerCharge =>
   unit.documents.charges.put({
     id: unit.newId('charge'),
     provider: unit.slot,

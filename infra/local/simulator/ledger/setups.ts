@@ -1,16 +1,16 @@
 import type { DeclineReason } from './behaviours.ts';
-import type { Method, Setup } from './documents.ts';
+import type { LedgerMethod, LedgerSetup } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import type { Unit } from './unit.ts';
 
 /** Stores a method for later use without charging it. */
-export interface SetUp {
-  readonly setup: Setup;
-  readonly declined?: { readonly method: Method; readonly reason: DeclineReason };
+export interface SetupOutcome {
+  readonly setup: LedgerSetup;
+  readonly declined?: { readonly method: LedgerMethod; readonly reason: DeclineReason };
 }
 
-export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp => {
-  const started: Setup = { ...setup, methodId: method.id, failure: null };
+export const attemptSetup = (unit: Unit, setup: LedgerSetup, method: LedgerMethod): SetupOutcome => {
+  const started: LedgerSetup = { ...setup, methodId: method.id, failure: null };
   const behaviour = method.behaviour;
   if (behaviour.kind === 'declines' && !behaviour.attaches) {
     return {
@@ -27,14 +27,14 @@ export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp =>
 };
 
 interface SetupAttempt {
-  readonly setup: Setup;
-  readonly method: Method;
+  readonly setup: LedgerSetup;
+  readonly method: LedgerMethod;
 }
 
-export const authenticateSetup = (unit: Unit, attempt: SetupAttempt, passed: boolean): Setup =>
+export const authenticateSetup = (unit: Unit, attempt: SetupAttempt, passed: boolean): LedgerSetup =>
   passed ? succeedSetup(unit, attempt) : failSetup(unit, attempt, 'authentication_failed');
 
-const succeedSetup = (unit: Unit, { setup, method }: SetupAttempt): Setup => {
+const succeedSetup = (unit: Unit, { setup, method }: SetupAttempt): LedgerSetup => {
   const known = unit.documents.methods.put({ ...method, setUp: true });
   if (known.customerId === null && setup.customerId !== null) attachMethod(unit, known, setup.customerId);
   const succeeded = unit.documents.setups.put({ ...setup, status: 'succeeded' });
@@ -42,7 +42,7 @@ const succeedSetup = (unit: Unit, { setup, method }: SetupAttempt): Setup => {
   return succeeded;
 };
 
-const failSetup = (unit: Unit, { setup, method }: SetupAttempt, reason: DeclineReason): Setup => {
+const failSetup = (unit: Unit, { setup, method }: SetupAttempt, reason: DeclineReason): LedgerSetup => {
   const failed = unit.documents.setups.put({
     ...setup,
     status: 'requires_payment_method',

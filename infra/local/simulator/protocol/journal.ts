@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Store } from '../state/store.ts';
-import type { Call, Caller } from './vendor.ts';
+import type { Call, VendorCaller } from './vendor.ts';
 
 /** The calls that adapters made, without bodies and query strings: no card number or secret is ever kept. */
 export interface Journal {
@@ -13,7 +13,7 @@ export interface Journal {
 
 interface StartedCall {
   readonly at: number;
-  readonly caller: Caller;
+  readonly caller: VendorCaller;
   readonly call: Call;
   readonly idempotencyKey: string | undefined;
 }

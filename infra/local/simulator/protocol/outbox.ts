@@ -10,8 +10,8 @@ import type { Store } from '../state/store.ts';
  */
 const WEBHOOK_MODES = ['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const;
 
-export const MANNERS = [...WEBHOOK_MODES, 'forged', 'stale'] as const;
-export type Manner = (typeof MANNERS)[number];
+export const DELIVERY_MODES = [...WEBHOOK_MODES, 'forged', 'stale'] as const;
+export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
 export const webhookMode = z.object({ mode: z.enum(WEBHOOK_MODES), seed: z.int().default(1) });
 export type WebhookSetting = z.infer<typeof webhookMode>;
@@ -25,12 +25,12 @@ const COPIES = 3;
 const BATCH = 64;
 const AT_ONCE = 16;
 
-export interface Delivery {
+export interface OutboxDelivery {
   readonly seq: number;
   readonly slot: ProviderSlot;
   readonly subject: string;
   readonly body: string;
-  readonly manner: Manner;
+  readonly manner: DeliveryMode;
   readonly attempts: number;
 }
 
@@ -38,7 +38,7 @@ export interface Posting {
   readonly slot: ProviderSlot;
   readonly subject: string;
   readonly body: string;
-  readonly manner: Manner | undefined;
+  readonly manner: DeliveryMode | undefined;
 }
 
 export interface Outbox {
@@ -61,7 +61,7 @@ interface OutboxParts {
   /** The slots that have a vendor: what another was to send waits until it has one again. */
   readonly served: readonly ProviderSlot[];
   /** The status that the service answered; 0 where it did not. Never rejects. */
-  readonly send: (delivery: Delivery) => Promise<number>;
+  readonly send: (delivery: OutboxDelivery) => Promise<number>;
 }
 
 const SETTING = 'webhooks';
@@ -73,7 +73,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   const inFlight = new Set<number>();
   const lane = lanes(AT_ONCE);
 
-  const deliver = async (delivery: Delivery): Promise<void> => {
+  const deliver = async (delivery: OutboxDelivery): Promise<void> => {
     if (closed) return;
     const status = await send(delivery);
     if (closed) return;
@@ -82,7 +82,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     if (inFlight.size <= AT_ONCE) drain();
     clock.wake();
   };
-  const due = (limit: number): Delivery[] =>
+  const due = (limit: number): OutboxDelivery[] =>
     store
       .rows(
         `SELECT seq, slot, subject, body, manner, attempts FROM outbox
@@ -139,13 +139,13 @@ const deliveryRow = z.object({
   slot: z.enum(PROVIDER_SLOTS),
   subject: z.string(),
   body: z.string(),
-  manner: z.enum(MANNERS),
+  manner: z.enum(DELIVERY_MODES),
   attempts: z.int(),
 });
 const dueRow = z.object({ seq: z.int(), dueAt: z.int() });
 const countRow = z.object({ state: z.string(), n: z.int() });
 
-const post = (store: Store, posting: Posting & { readonly manner: Manner }, now: number): void => {
+const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }, now: number): void => {
   const { manner } = posting;
   const copies = manner === 'duplicate' ? COPIES : 1;
   for (let copy = 0; copy < copies; copy += 1) {
@@ -164,7 +164,7 @@ const post = (store: Store, posting: Posting & { readonly manner: Manner }, now:
 /** A forged event is tried once: its sender does not know the secret, however often it calls. */
 const record = (
   store: Store,
-  delivery: Delivery,
+  delivery: OutboxDelivery,
   { status, at }: { readonly status: number; readonly at: number },
 ): void => {
   const retryIn = delivery.manner === 'forged' ? undefined : RETRY_DELAYS_MS[delivery.attempts];
@@ -179,7 +179,7 @@ const record = (
   );
 };
 
-const inOrder = (deliveries: readonly Delivery[], seed: number): readonly Delivery[] =>
+const inOrder = (deliveries: readonly OutboxDelivery[], seed: number): readonly OutboxDelivery[] =>
   deliveries.some((delivery) => delivery.manner === 'reorder')
     ? shuffled(deliveries, seed, (delivery) => delivery.seq)
     : deliveries;

@@ -4,10 +4,10 @@ import type { Clock } from '../../machine/clock.ts';
 import { NeverArrived } from '../ledger/unit.ts';
 import { ConnectionDropped, type SlotOptions } from '../state/options.ts';
 import type { FaultAction, Faults } from './faults.ts';
-import { answerOfUsedKey, type KeptAnswers } from './idempotency.ts';
+import { answerOfUsedKey, type KeptVendorAnswers } from './idempotency.ts';
 import type { Journal } from './journal.ts';
 import { lost, type Units } from './ledger-work.ts';
-import { type Answer, type Call, type Caller, Refused, type Vendor } from './vendor.ts';
+import { type Answer, type Call, Refused, type Vendor, type VendorCaller } from './vendor.ts';
 
 /**
  * The way of every call through a vendor's protocol: who calls → journal → fault → idempotency key → the vendor, in one
@@ -23,7 +23,7 @@ interface ProtocolParts {
   readonly units: Units;
   readonly journal: Journal;
   readonly faults: Faults;
-  readonly kept: KeptAnswers;
+  readonly kept: KeptVendorAnswers;
   readonly slots: readonly (readonly [ProviderSlot, SlotOptions])[];
 }
 
@@ -51,7 +51,7 @@ export const openProtocol = (parts: ProtocolParts): Protocol => {
 interface Incoming {
   readonly vendor: Vendor;
   readonly call: Call;
-  readonly caller: Caller;
+  readonly caller: VendorCaller;
 }
 
 type Outcome =

@@ -1,4 +1,4 @@
-import type { IdKind } from '../../ledger/unit.ts';
+import type { LedgerIdKind } from '../../ledger/unit.ts';
 import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
 import { emptyAnswer } from '../wire/errors.ts';
 import { customerRoute } from './customers.ts';
@@ -35,7 +35,7 @@ const basicPassword = (call: Call): string => {
   return Buffer.from(encoded, 'base64').toString('utf8').split(':')[1] ?? '';
 };
 
-const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
+const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   customer: 'btcus',
   method: 'btpm',
   payment: 'bttx',

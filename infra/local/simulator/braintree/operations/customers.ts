@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Customer } from '../../ledger/documents.ts';
-import { deleteCustomer } from '../../ledger/methods.ts';
+import type { LedgerCustomer } from '../../ledger/documents.ts';
+import { deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer, Call } from '../../protocol/vendor.ts';
 import { emptyAnswer, invalidField, xmlAnswer } from '../wire/errors.ts';
@@ -20,7 +20,7 @@ type Fields = z.output<typeof fields>['customer'];
 export const customerRoute = (call: Call, unit: Unit): Answer => {
   const [, merchantId, id] = PATH.exec(call.path) ?? [];
   if (merchantId === undefined) return emptyAnswer(404);
-  const shown = (status: number, customer: Customer): Answer =>
+  const shown = (status: number, customer: LedgerCustomer): Answer =>
     xmlAnswer(status, 'customer', customerView(customer, merchantId));
   if (id === undefined) return call.method === 'POST' ? shown(201, create(call, unit)) : emptyAnswer(404);
   const found = unit.documents.customers.get(unit.slot, id);
@@ -31,14 +31,14 @@ export const customerRoute = (call: Call, unit: Unit): Answer => {
     case 'PUT':
       return shown(200, update(call, unit, found));
     case 'DELETE':
-      deleteCustomer(unit, found);
+      deleteLedgerCustomer(unit, found);
       return { ...emptyAnswer(200), began: true };
     default:
       return emptyAnswer(404);
   }
 };
 
-const create = (call: Call, unit: Unit): Customer => {
+const create = (call: Call, unit: Unit): LedgerCustomer => {
   const sent = readFields(call);
   const id = sent.id || unit.newId('customer');
   if (!/^[\w-]{1,36}$/.test(id)) throw invalidField('id', '91610', 'Customer ID is invalid.');
@@ -69,7 +69,7 @@ const create = (call: Call, unit: Unit): Customer => {
   return customer;
 };
 
-const update = (call: Call, unit: Unit, before: Customer): Customer => {
+const update = (call: Call, unit: Unit, before: LedgerCustomer): LedgerCustomer => {
   const customer = unit.documents.customers.put(applied(before, readFields(call)));
   unit.announce({ kind: 'customer.updated', customer, before });
   return customer;
@@ -84,7 +84,7 @@ const readFields = (call: Call): Fields => {
 };
 
 /** What is absent stays, what is empty is removed. */
-const applied = (customer: Customer, sent: Fields): Customer => {
+const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   if (sent.email && !z.email().safeParse(sent.email).success) {
     throw invalidField('email', '81604', 'Email is an invalid format.');
   }
@@ -108,7 +108,7 @@ const names = z.object({
   company: z.string().nullish(),
 });
 
-const customerView = (customer: Customer, merchantId: string): XmlValue => {
+const customerView = (customer: LedgerCustomer, merchantId: string): XmlValue => {
   const { first_name, last_name, company } = names.parse(customer.wire);
   return {
     id: customer.id,

@@ -1,8 +1,8 @@
-import type { Method, Payment } from '../../ledger/documents.ts';
+import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import { attemptPayment, authenticate } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
-import { minimalOrderView, orderLinks, orderView, wireOf } from '../views/views.ts';
+import { minimalOrderView, orderLinks, paypalOrderView, readPaypalOrderWire } from '../views/views.ts';
 import { refused, unprocessable } from '../wire/errors.ts';
 import type { PaymentSource } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
@@ -11,7 +11,7 @@ import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 /** Money moves here and nowhere else. A saved method is charged at once, whichever call names it. */
 export const charge = (
   request: PayPalRequest,
-  order: Payment,
+  order: LedgerPayment,
   source: PaymentSource | undefined,
 ): Answer | undefined => {
   const asCard = source?.card !== undefined;
@@ -23,7 +23,7 @@ export const charge = (
 };
 
 /** @throws Refused 422 ORDER_NOT_APPROVED where the payer has yet to approve. */
-export const chargeApproved = (request: PayPalRequest, order: Payment): Answer => {
+export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): Answer => {
   const { unit } = request;
   const method = unit.documents.methods.get(unit.slot, order.methodId ?? '');
   if (order.status !== 'requires_confirmation' || !method) throw refused('ORDER_NOT_APPROVED');
@@ -32,7 +32,7 @@ export const chargeApproved = (request: PayPalRequest, order: Payment): Answer =
   return attempt(request, order, method);
 };
 
-const savedMethod = (unit: Unit, id: string): Method => {
+const savedMethod = (unit: Unit, id: string): LedgerMethod => {
   const stored = unit.documents.methods.get(unit.slot, id);
   if (stored && !stored.spent) return stored;
   const fresh = methodOfTestValue(unit, id);
@@ -44,7 +44,7 @@ const savedMethod = (unit: Unit, id: string): Method => {
 const mockedIssue = ({ call }: PayPalRequest): boolean =>
   call.headers.get('paypal-mock-response')?.includes('INSTRUMENT_DECLINED') ?? false;
 
-const attempt = (request: PayPalRequest, order: Payment, method: Method): Answer => {
+const attempt = (request: PayPalRequest, order: LedgerPayment, method: LedgerMethod): Answer => {
   const { unit } = request;
   if (mockedIssue(request)) throw refused('INSTRUMENT_DECLINED');
   const { payment, declined } = attemptPayment(
@@ -61,9 +61,9 @@ const attempt = (request: PayPalRequest, order: Payment, method: Method): Answer
     unit.documents.charges.put({ ...declined.charge, wire: { ...declined.charge.wire, refused: true } });
   }
   // The payer may approve it, once more perhaps, with another way to pay.
-  if (wireOf(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
+  if (readPaypalOrderWire(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
   return unprocessable('INSTRUMENT_DECLINED');
 };
 
-const completed = ({ call, unit }: PayPalRequest, order: Payment): Answer =>
-  answer(201, wantsRepresentation(call) ? orderView(unit, order) : minimalOrderView(unit, order));
+const completed = ({ call, unit }: PayPalRequest, order: LedgerPayment): Answer =>
+  answer(201, wantsRepresentation(call) ? paypalOrderView(unit, order) : minimalOrderView(unit, order));

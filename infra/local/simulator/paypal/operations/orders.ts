@@ -1,40 +1,40 @@
 import type * as z from 'zod';
-import type { Payment } from '../../ledger/documents.ts';
+import type { LedgerPayment } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
 import {
   capturesOf,
   captureView,
   minimalOrderView,
-  type OrderWire,
-  orderView,
+  type PayPalOrderWire,
+  paypalOrderView,
+  readPaypalOrderWire,
   statusOf,
-  wireOf,
 } from '../views/views.ts';
-import { noSuch, refused } from '../wire/errors.ts';
+import { paypalNotFound, refused } from '../wire/errors.ts';
 import {
   captureRequest,
   confirmRequest,
   orderRequest,
   type PaymentSource,
   patchRequest,
-  priceOf,
+  readPaypalPrice,
 } from '../wire/order-fields.ts';
 import {
   answer,
   noContent,
   type PayPalRequest,
   type PayPalRoute,
-  readBody,
+  readPaypalBody,
   wantsRepresentation,
 } from '../wire/request.ts';
 import { charge, chargeApproved } from './capture.ts';
 
 const ORDER = '/v2/checkout/orders/:id';
 
-export const orderRoutes: readonly PayPalRoute[] = [
+export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'POST', path: '/v2/checkout/orders', run: (request) => create(request) },
-  { method: 'GET', path: ORDER, run: (request) => answer(200, orderView(request.unit, find(request))) },
+  { method: 'GET', path: ORDER, run: (request) => answer(200, paypalOrderView(request.unit, find(request))) },
   { method: 'PATCH', path: ORDER, run: (request) => patch(request) },
   { method: 'POST', path: `${ORDER}/confirm-payment-source`, run: (request) => confirmSource(request) },
   { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
@@ -44,22 +44,22 @@ export const orderRoutes: readonly PayPalRoute[] = [
 /** Three hours to send the payer there and three to approve; an order that nobody captured is then gone. */
 const EXPIRES_MS = 6 * 3_600_000;
 
-const find = ({ unit, id }: PayPalRequest): Payment => {
+const find = ({ unit, id }: PayPalRequest): LedgerPayment => {
   const order = unit.documents.payments.get(unit.slot, id);
-  if (!order) throw noSuch();
+  if (!order) throw paypalNotFound();
   const isOpen = ['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'].includes(statusOf(unit, order));
-  if (isOpen && unit.at > order.createdAt + EXPIRES_MS) throw noSuch();
+  if (isOpen && unit.at > order.createdAt + EXPIRES_MS) throw paypalNotFound();
   return order;
 };
 
-const shown = ({ call, unit }: PayPalRequest, order: Payment) =>
-  wantsRepresentation(call) ? orderView(unit, order) : minimalOrderView(unit, order);
+const shown = ({ call, unit }: PayPalRequest, order: LedgerPayment) =>
+  wantsRepresentation(call) ? paypalOrderView(unit, order) : minimalOrderView(unit, order);
 
 const create = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
-  const sent = readBody(call, orderRequest);
+  const sent = readPaypalBody(call, orderRequest);
   const [purchase] = sent.purchase_units;
-  const { amount, currency } = priceOf(purchase?.amount);
+  const { amount, currency } = readPaypalPrice(purchase?.amount);
   const order = newOrder(unit, sent, { amount, currency });
   unit.announce({ kind: 'payment.created', payment: order });
   // A saved method named here is charged here.
@@ -71,15 +71,15 @@ const newOrder = (
   unit: Unit,
   sent: z.output<typeof orderRequest>,
   price: { readonly amount: number; readonly currency: string },
-): Payment => {
+): LedgerPayment => {
   const [purchase] = sent.purchase_units;
-  const wire: OrderWire = {
+  const wire: PayPalOrderWire = {
     reference_id: purchase?.reference_id ?? 'default',
     custom_id: purchase?.custom_id,
     invoice_id: purchase?.invoice_id,
     payer: false,
   };
-  const order: Payment = {
+  const order: LedgerPayment = {
     id: unit.newId('payment'),
     provider: unit.slot,
     metadata: purchase?.custom_id === undefined ? {} : { payment_id: purchase.custom_id },
@@ -103,7 +103,7 @@ const newOrder = (
 };
 
 /** A PayPal account without a saved method: whoever pays is to approve it there. */
-const withPayer = (order: Payment, source: PaymentSource | undefined): Payment => {
+const withPayer = (order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
   const paypal = source?.paypal;
   if (!paypal || paypal.vault_id !== undefined) return order;
   const { return_url, cancel_url } = paypal.experience_context ?? {};
@@ -120,19 +120,23 @@ const withPayer = (order: Payment, source: PaymentSource | undefined): Payment =
 const patch = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
-  const operations = readBody(call, patchRequest);
+  const operations = readPaypalBody(call, patchRequest);
   if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_ALREADY_COMPLETED');
   unit.documents.payments.put(operations.reduce((next, operation) => patched(unit, next, operation), order));
   return noContent;
 };
 
-const patched = (unit: Unit, order: Payment, { op, path, value }: z.output<typeof patchRequest>[number]): Payment => {
-  const unitPath = `/purchase_units/@reference_id=='${wireOf(order).reference_id}'`;
+const patched = (
+  unit: Unit,
+  order: LedgerPayment,
+  { op, path, value }: z.output<typeof patchRequest>[number],
+): LedgerPayment => {
+  const unitPath = `/purchase_units/@reference_id=='${readPaypalOrderWire(order).reference_id}'`;
   switch (path) {
     case `${unitPath}/amount`: {
       if (op === 'remove') throw refused('NOT_PATCHABLE', path);
       if (statusOf(unit, order) === 'APPROVED') throw refused('AMOUNT_CHANGE_NOT_ALLOWED', path);
-      return { ...order, ...priceOf(value) };
+      return { ...order, ...readPaypalPrice(value) };
     }
     case `${unitPath}/description`:
       return { ...order, description: op === 'remove' ? null : String(value) };
@@ -144,7 +148,7 @@ const patched = (unit: Unit, order: Payment, { op, path, value }: z.output<typeo
 const confirmSource = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
-  const { payment_source: source } = readBody(call, confirmRequest);
+  const { payment_source: source } = readPaypalBody(call, confirmRequest);
   if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_CANNOT_BE_CONFIRMED');
   const asked = unit.documents.payments.put({ ...withPayer(order, source), methodId: null });
   return answer(200, shown(request, asked));
@@ -153,13 +157,13 @@ const confirmSource = (request: PayPalRequest): Answer => {
 const capture = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
-  const { payment_source: source } = readBody(call, captureRequest);
+  const { payment_source: source } = readPaypalBody(call, captureRequest);
   if (capturesOf(unit, order.id).length > 0) throw refused('ORDER_ALREADY_CAPTURED');
   return charge(request, order, source) ?? chargeApproved(request, order);
 };
 
 const readCapture = ({ unit, id }: PayPalRequest): Answer => {
   const found = unit.documents.charges.get(unit.slot, id);
-  if (found?.wire['refused'] !== undefined || !found) throw noSuch();
+  if (found?.wire['refused'] !== undefined || !found) throw paypalNotFound();
   return answer(200, captureView(unit, found));
 };

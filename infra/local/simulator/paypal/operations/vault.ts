@@ -1,12 +1,19 @@
 import * as z from 'zod';
 import { succeeds } from '../../ledger/behaviours.ts';
-import type { Method, Setup } from '../../ledger/documents.ts';
+import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { type Answer, Refused } from '../../protocol/vendor.ts';
 import { API, type PayPalObject, paymentTokenView } from '../views/views.ts';
-import { malformed, noSuch, refused, unprocessable } from '../wire/errors.ts';
-import { answer, customerId, noContent, type PayPalRequest, type PayPalRoute, readBody } from '../wire/request.ts';
+import { malformed, paypalNotFound, refused, unprocessable } from '../wire/errors.ts';
+import {
+  answer,
+  customerId,
+  noContent,
+  type PayPalRequest,
+  type PayPalRoute,
+  readPaypalBody,
+} from '../wire/request.ts';
 import { methodOfTestValue, newMethod, tokenOfTestValue } from '../wire/tokens.ts';
 
 /** The vault: a setup token that the payer approves becomes a payment token, which is charged without asking again. */
@@ -41,7 +48,7 @@ const setupRequest = z.looseObject({
 
 const createSetup = ({ call, unit }: PayPalRequest): Answer => {
   requireKey(call.headers);
-  const { customer, payment_source: source } = readBody(call, setupRequest);
+  const { customer, payment_source: source } = readPaypalBody(call, setupRequest);
   const method = newMethod(unit, source.card ? 'SIM-CARD' : 'SIM-OK', {
     source: source.card ? 'card' : 'paypal',
     behaviour: succeeds,
@@ -64,12 +71,12 @@ const createSetup = ({ call, unit }: PayPalRequest): Answer => {
   return answer(201, setupView(unit, setup));
 };
 
-const SETUP_STATUS: Partial<Record<Setup['status'], string>> = {
+const SETUP_STATUS: Partial<Record<LedgerSetup['status'], string>> = {
   requires_action: 'PAYER_ACTION_REQUIRED',
   succeeded: 'APPROVED',
 };
 
-const setupView = (unit: Unit, setup: Setup): PayPalObject => {
+const setupView = (unit: Unit, setup: LedgerSetup): PayPalObject => {
   const self = { href: `${API}${SETUP}/${setup.id}`, rel: 'self', method: 'GET' };
   const approve = { href: unit.customerPage(setup.id), rel: 'approve', method: 'GET' };
   return {
@@ -89,11 +96,11 @@ const tokenRequest = z.looseObject({
 
 const createToken = ({ call, unit }: PayPalRequest): Answer => {
   requireKey(call.headers);
-  const sent = readBody(call, tokenRequest);
+  const sent = readPaypalBody(call, tokenRequest);
   const { id } = sent.payment_source.token;
   const setup = unit.documents.setups.get(unit.slot, id);
   const method = setup ? ofSetup(unit, setup) : methodOfTestValue(unit, id);
-  if (!method) throw noSuch();
+  if (!method) throw paypalNotFound();
   // The bank is asked about a method when it is stored.
   if (method.behaviour.kind === 'declines' && !method.behaviour.attaches) {
     throw new Refused(unprocessable('INSTRUMENT_DECLINED'));
@@ -102,7 +109,7 @@ const createToken = ({ call, unit }: PayPalRequest): Answer => {
   return answer(201, paymentTokenView(attachMethod(unit, method, holder)));
 };
 
-const ofSetup = (unit: Unit, setup: Setup): Method | undefined => {
+const ofSetup = (unit: Unit, setup: LedgerSetup): LedgerMethod | undefined => {
   if (setup.status !== 'succeeded') throw refused('SETUP_TOKEN_NOT_APPROVED', '/payment_source/token/id');
   const method = unit.documents.methods.get(unit.slot, setup.methodId ?? '');
   // A setup token is used once.
@@ -116,16 +123,16 @@ const requireKey = (headers: Headers): void => {
   ]);
 };
 
-const findSetup = ({ unit, id }: PayPalRequest): Setup => {
+const findSetup = ({ unit, id }: PayPalRequest): LedgerSetup => {
   const setup = unit.documents.setups.get(unit.slot, id);
-  if (!setup) throw noSuch();
+  if (!setup) throw paypalNotFound();
   return setup;
 };
 
-const findToken = ({ unit, id }: PayPalRequest): Method => {
+const findToken = ({ unit, id }: PayPalRequest): LedgerMethod => {
   const method = unit.documents.methods.get(unit.slot, id);
   const token = method?.customerId === null ? undefined : (method ?? tokenOfTestValue(unit, id));
-  if (!token) throw noSuch();
+  if (!token) throw paypalNotFound();
   return token;
 };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Answer } from '../../protocol/vendor.ts';
-import { answer, type PayPalRequest, type PayPalRoute, readBody } from '../wire/request.ts';
+import { answer, type PayPalRequest, type PayPalRoute, readPaypalBody } from '../wire/request.ts';
 import { ALGORITHM, CERTIFICATE_URL, isSignedHere } from '../wire/signing.ts';
 
 /**
@@ -35,7 +35,7 @@ const verifyRequest = z.looseObject({
 
 /** 200 in both cases. */
 const verify = ({ call }: PayPalRequest): Answer => {
-  const sent = readBody(call, verifyRequest);
+  const sent = readPaypalBody(call, verifyRequest);
   const transmission = { id: sent.transmission_id, time: sent.transmission_time, webhookId: sent.webhook_id };
   const raw = rawField(call.body, 'webhook_event');
   const isGood =

@@ -1,8 +1,8 @@
-import type { Charge } from '../../ledger/documents.ts';
+import type { LedgerCharge } from '../../ledger/documents.ts';
 import type { Change, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
-import { API, captureView, orderView, paymentTokenView } from '../views/views.ts';
-import { signatureHeaders } from '../wire/signing.ts';
+import { API, captureView, paymentTokenView, paypalOrderView } from '../views/views.ts';
+import { paypalSignatureHeaders } from '../wire/signing.ts';
 import { isCard } from '../wire/tokens.ts';
 
 const RESOURCES: readonly (readonly [prefix: string, type: string, version: string])[] = [
@@ -15,7 +15,7 @@ export const paypalWebhooks: VendorWebhooks = {
   headersOf: (signing) => ({
     'content-type': 'application/json',
     'user-agent': 'PayPal/AUHR-1.0-1',
-    ...signatureHeaders(signing),
+    ...paypalSignatureHeaders(signing),
   }),
   envelope: ({ id, type, object, created }: EnvelopeParts) => {
     const [, resourceType, version] = RESOURCES.find(([prefix]) => type.startsWith(prefix)) ?? ['', 'resource', '1.0'];
@@ -73,12 +73,12 @@ type Order = Extract<Change, { payment: unknown }>['payment'];
 
 const orderEvent = (type: string, order: Order, unit: Unit): VendorEvent => ({
   type,
-  object: orderView(unit, order),
+  object: paypalOrderView(unit, order),
   subject: order.id,
   manner: mannerOf(order),
 });
 
-const captureEvent = (type: string, charge: Charge, unit: Unit): VendorEvent => ({
+const captureEvent = (type: string, charge: LedgerCharge, unit: Unit): VendorEvent => ({
   type,
   object: captureView(unit, charge),
   subject: charge.paymentId,
@@ -86,7 +86,7 @@ const captureEvent = (type: string, charge: Charge, unit: Unit): VendorEvent => 
 });
 
 /** A wallet that is refused at once leaves no capture; one that was pending is denied, a card declined. */
-const failureEvent = (charge: Charge, unit: Unit): VendorEvent | undefined => {
+const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined => {
   const wasPending = charge.createdAt !== unit.at;
   if (wasPending) return captureEvent('PAYMENT.CAPTURE.DENIED', charge, unit);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);

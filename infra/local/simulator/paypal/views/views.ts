@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DeclineReason } from '../../ledger/behaviours.ts';
-import type { Charge, Method, Payment } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Link } from '../wire/errors.ts';
 import { moneyView } from '../wire/order-fields.ts';
@@ -12,7 +12,7 @@ export type PayPalObject = Readonly<Record<string, unknown>>;
 export const API = 'https://api-m.paypal.com';
 
 /** What only PayPal's protocol knows of an order. */
-export const orderWire = z.object({
+export const paypalOrderWire = z.object({
   reference_id: z.string(),
   custom_id: z.string().optional(),
   invoice_id: z.string().optional(),
@@ -21,21 +21,22 @@ export const orderWire = z.object({
   return_url: z.string().optional(),
   cancel_url: z.string().optional(),
 });
-export type OrderWire = z.infer<typeof orderWire>;
-export const wireOf = (document: { readonly wire: unknown }): OrderWire => orderWire.parse(document.wire);
+export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
+export const readPaypalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
+  paypalOrderWire.parse(document.wire);
 
 /** PayPal's times have no fraction of a second. */
 const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** A charge refused at once is no capture. */
-const isCapture = (charge: Charge): boolean => charge.wire['refused'] !== true;
+const isCapture = (charge: LedgerCharge): boolean => charge.wire['refused'] !== true;
 
-export const capturesOf = (unit: Unit, orderId: string): Charge[] =>
+export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
   unit.documents.charges.list(unit.slot, { holder: orderId, limit: 100 }).filter(isCapture).reverse();
 
-export type OrderStatus = 'CREATED' | 'APPROVED' | 'VOIDED' | 'COMPLETED' | 'PAYER_ACTION_REQUIRED';
+export type PayPalOrderStatus = 'CREATED' | 'APPROVED' | 'VOIDED' | 'COMPLETED' | 'PAYER_ACTION_REQUIRED';
 
-export const statusOf = (unit: Unit, order: Payment): OrderStatus => {
+export const statusOf = (unit: Unit, order: LedgerPayment): PayPalOrderStatus => {
   if (capturesOf(unit, order.id).length > 0) return 'COMPLETED';
   switch (order.status) {
     case 'requires_action':
@@ -49,7 +50,7 @@ export const statusOf = (unit: Unit, order: Payment): OrderStatus => {
   }
 };
 
-export const orderLinks = (unit: Unit, order: Payment): Link[] => {
+export const orderLinks = (unit: Unit, order: LedgerPayment): Link[] => {
   const href = `${API}/v2/checkout/orders/${order.id}`;
   const self = { href, rel: 'self', method: 'GET' };
   const page = unit.customerPage(order.id);
@@ -74,16 +75,16 @@ export const orderLinks = (unit: Unit, order: Payment): Link[] => {
   }
 };
 
-export const minimalOrderView = (unit: Unit, order: Payment): PayPalObject => ({
+export const minimalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => ({
   id: order.id,
   status: statusOf(unit, order),
   ...sourceView(unit, order),
   links: orderLinks(unit, order),
 });
 
-export const orderView = (unit: Unit, order: Payment): PayPalObject => {
+export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   const captures = capturesOf(unit, order.id);
-  const { reference_id, custom_id, invoice_id } = wireOf(order);
+  const { reference_id, custom_id, invoice_id } = readPaypalOrderWire(order);
   return {
     id: order.id,
     intent: 'CAPTURE',
@@ -105,10 +106,10 @@ export const orderView = (unit: Unit, order: Payment): PayPalObject => {
   };
 };
 
-const sourceView = (unit: Unit, order: Payment): PayPalObject => {
+const sourceView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   const charge = capturesOf(unit, order.id).at(-1);
   const method = unit.documents.methods.get(unit.slot, charge?.methodId ?? order.methodId ?? '');
-  if (!method) return wireOf(order).payer ? { payment_source: { paypal: {} } } : {};
+  if (!method) return readPaypalOrderWire(order).payer ? { payment_source: { paypal: {} } } : {};
   const { customerId } = method;
   const vaulted = order.status === 'succeeded' && order.saveMethod !== null && customerId !== null;
   const vault = { id: method.id, status: 'VAULTED', customer: { id: customerId } };
@@ -129,20 +130,20 @@ const sourceView = (unit: Unit, order: Payment): PayPalObject => {
 };
 
 /** 13 characters that PayPal's account ids are made of. */
-const accountOf = (method: Method): string =>
+const accountOf = (method: LedgerMethod): string =>
   method.id
     .toUpperCase()
     .replaceAll(/[^2-9A-HJ-NP-Z]/g, 'X')
     .padStart(13, 'Q')
     .slice(-13);
 
-const cardView = (method: Method): PayPalObject => ({
+const cardView = (method: LedgerMethod): PayPalObject => ({
   brand: method.card.brand.toUpperCase(),
   last_digits: method.card.last4,
   expiry: `${method.card.expYear}-${String(method.card.expMonth).padStart(2, '0')}`,
 });
 
-const CAPTURE_STATUS: Readonly<Record<Charge['status'], string>> = {
+const CAPTURE_STATUS: Readonly<Record<LedgerCharge['status'], string>> = {
   succeeded: 'COMPLETED',
   pending: 'PENDING',
   failed: 'DECLINED',
@@ -162,9 +163,9 @@ const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
 };
 const DO_NOT_HONOR = '0500';
 
-export const captureView = (unit: Unit, charge: Charge): PayPalObject => {
+export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
   const href = `${API}/v2/payments/captures/${charge.id}`;
-  const { custom_id, invoice_id } = wireOf(charge);
+  const { custom_id, invoice_id } = readPaypalOrderWire(charge);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   const declined = charge.failure && isCard(method);
   return {
@@ -191,7 +192,7 @@ export const captureView = (unit: Unit, charge: Charge): PayPalObject => {
   };
 };
 
-export const paymentTokenView = (method: Method): PayPalObject => {
+export const paymentTokenView = (method: LedgerMethod): PayPalObject => {
   const href = `${API}/v3/vault/payment-tokens/${method.id}`;
   return {
     id: method.id,

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
-import type { Answer, Call, Caller } from '../../protocol/vendor.ts';
+import type { Answer, Call, VendorCaller } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
-import { errorAnswer } from './errors.ts';
+import { paypalError } from './errors.ts';
 import { answer, type PayPalRequest, type PayPalRoute } from './request.ts';
 
 /**
@@ -22,11 +22,11 @@ type Slots = readonly (readonly [ProviderSlot, SlotOptions])[];
 const claims = z.object({ slot: z.string(), until: z.int() });
 
 /** @returns the caller, or the answer to those who are none. Whether a token has run out is told by `refusedToken`. */
-export const identify = (call: Call, slots: Slots): Caller | Answer => {
+export const identify = (call: Call, slots: Slots): VendorCaller | Answer => {
   const [scheme = '', value = ''] = (call.headers.get('authorization') ?? '').split(' ');
   const slot = call.path === TOKEN_PATH ? slotOfClient(scheme, value, slots) : slotOfToken(scheme, value, slots);
   if (slot) return { slot, kind: 'adapter' };
-  return call.path === TOKEN_PATH ? badClient() : errorAnswer(401);
+  return call.path === TOKEN_PATH ? badClient() : paypalError(401);
 };
 
 const badClient = (): Answer => ({

@@ -34,7 +34,7 @@ export interface Link {
 
 const DEBUG_ID = '90957fca61718';
 
-export const errorAnswer = (
+export const paypalError = (
   status: number,
   { details, links, began = false }: { details?: readonly Detail[]; links?: readonly Link[]; began?: boolean } = {},
 ): Answer => {
@@ -69,7 +69,7 @@ const ISSUES = {
 export type Issue = keyof typeof ISSUES;
 
 export const unprocessable = (issue: Issue, more: { field?: string; links?: readonly Link[]; began?: boolean } = {}) =>
-  errorAnswer(422, {
+  paypalError(422, {
     details: [{ issue, description: ISSUES[issue], ...(more.field && { field: more.field, location: 'body' }) }],
     ...(more.links && { links: more.links }),
     began: more.began ?? true,
@@ -80,11 +80,11 @@ export const refused = (issue: Issue, field?: string): Refused =>
   new Refused(unprocessable(issue, field === undefined ? {} : { field }));
 
 /** Refused before anything began: the same key may be tried again. */
-export const malformed = (details: readonly Detail[]): Refused => new Refused(errorAnswer(400, { details }));
+export const malformed = (details: readonly Detail[]): Refused => new Refused(paypalError(400, { details }));
 
-export const noSuch = (): Refused =>
+export const paypalNotFound = (): Refused =>
   new Refused(
-    errorAnswer(404, {
+    paypalError(404, {
       details: [
         {
           issue: 'INVALID_RESOURCE_ID',

@@ -68,7 +68,7 @@ export const confirmRequest = z.looseObject({ payment_source: paymentSource });
 export const captureRequest = z.looseObject({ payment_source: paymentSource.optional() });
 
 /** @throws Refused 422 as PayPal does for what it cannot charge. */
-export const priceOf = (sent: unknown) => readMoney(money.parse(sent));
+export const readPaypalPrice = (sent: unknown) => readMoney(money.parse(sent));
 
 /**
  * PayPal's own list of currencies, written from its documentation a second time: nothing here comes from the service, so
@@ -105,5 +105,5 @@ export const moneyView = (
 };
 
 /** In ISO 4217 minor units. */
-export const minorUnits = (amount: number, currency: string): number =>
+export const paypalMinorUnits = (amount: number, currency: string): number =>
   HUNDREDTHS_BY_ISO.has(currency) ? amount * 100 : amount;

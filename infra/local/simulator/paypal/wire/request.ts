@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
-import type { Answer, Call, Caller } from '../../protocol/vendor.ts';
+import type { Answer, Call, VendorCaller } from '../../protocol/vendor.ts';
 import { type Detail, malformed } from './errors.ts';
 
 /** One call of a PayPal route, within its transaction. */
 export interface PayPalRequest {
   readonly call: Call;
-  readonly caller: Caller;
+  readonly caller: VendorCaller;
   readonly unit: Unit;
   /** The `:id` of the path. */
   readonly id: string;
@@ -27,7 +27,7 @@ export const answer = (status: number, body: unknown): Answer => ({
 export const noContent: Answer = { status: 204, body: '', began: true };
 
 /** @throws Refused 400 naming every problem. */
-export const readBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+export const readPaypalBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
   const result = schema.safeParse(jsonOf(call));
   if (result.success) return result.data;
   throw malformed(result.error.issues.map(detailOf));

@@ -40,7 +40,7 @@ export interface Transmission {
 const signedText = ({ id, time, webhookId }: Transmission, raw: string): string =>
   `${id}|${time}|${webhookId}|${crc32(raw)}`;
 
-export const signatureHeaders = ({ raw, slot, at, kind }: Signing): Record<string, string> => {
+export const paypalSignatureHeaders = ({ raw, slot, at, kind }: Signing): Record<string, string> => {
   if (kind === 'missing') return {};
   const time = `${new Date(kind === 'stale' ? at - STALE_MS : at).toISOString().slice(0, 19)}Z`;
   const webhookId = kind === 'invalid' ? `${slot.webhookSecret}OFSOMEBODYELSE` : slot.webhookSecret;

@@ -1,5 +1,5 @@
 import { type Behaviour, type DeclineReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
-import type { Method } from '../../ledger/documents.ts';
+import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
 /**
@@ -44,21 +44,21 @@ const sourceOf = (value: string): TestSource | undefined => {
 };
 
 /** A new method that does what the test value says; undefined where it is none. */
-export const methodOfTestValue = (unit: Unit, value: string): Method | undefined => {
+export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && newMethod(unit, value, found);
 };
 
-export const newMethod = (unit: Unit, token: string, made: TestSource): Method =>
+export const newMethod = (unit: Unit, token: string, made: TestSource): LedgerMethod =>
   unit.documents.methods.put({ ...drafted(unit, token, made), id: unit.newId('method') });
 
 /** A test value read like the token of a saved method; nothing is kept of it. */
-export const tokenOfTestValue = (unit: Unit, value: string): Method | undefined => {
+export const tokenOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && drafted(unit, value, found);
 };
 
-const drafted = (unit: Unit, token: string, { source, behaviour }: TestSource): Method => ({
+const drafted = (unit: Unit, token: string, { source, behaviour }: TestSource): LedgerMethod => ({
   id: token,
   provider: unit.slot,
   metadata: {},
@@ -81,4 +81,4 @@ const drafted = (unit: Unit, token: string, { source, behaviour }: TestSource): 
   setUp: false,
 });
 
-export const isCard = (method: Method | undefined): boolean => method?.wire['source'] === 'card';
+export const isCard = (method: LedgerMethod | undefined): boolean => method?.wire['source'] === 'card';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { Customer } from '../../ledger/documents.ts';
-import { deleteCustomer } from '../../ledger/methods.ts';
+import type { LedgerCustomer } from '../../ledger/documents.ts';
+import { deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { customerView } from '../views/views.ts';
-import { invalidRequest, notFound, versionConflict } from '../wire/errors.ts';
-import { address, readBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
+import { squareCustomerView } from '../views/views.ts';
+import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
+import { readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';
 
 /** Customer profiles. */
 const fields = {
@@ -14,39 +14,43 @@ const fields = {
   phone_number: z.string().nullish(),
   reference_id: z.string().max(100).nullish(),
   note: z.string().nullish(),
-  address: address.nullish(),
+  address: squareAddress.nullish(),
 };
 const created = z.strictObject({ idempotency_key: z.string().max(45).optional(), ...fields });
 const changed = z.strictObject({ version: z.int().optional(), ...fields });
 type Fields = z.output<typeof changed>;
 
-export const customerRoutes: readonly SquareRoute[] = [
+export const squareCustomerRoutes: readonly SquareRoute[] = [
   { method: 'POST', path: '/v2/customers', run: (request) => shown(create(request)) },
-  { method: 'GET', path: '/v2/customers/:id', run: ({ unit, id }) => shown(findCustomer(unit, id, 'customer_id')) },
+  {
+    method: 'GET',
+    path: '/v2/customers/:id',
+    run: ({ unit, id }) => shown(findSquareCustomer(unit, id, 'customer_id')),
+  },
   { method: 'PUT', path: '/v2/customers/:id', run: (request) => shown(update(request)) },
   {
     method: 'DELETE',
     path: '/v2/customers/:id',
     run: ({ unit, id }) => {
-      deleteCustomer(unit, findCustomer(unit, id, 'customer_id'));
+      deleteLedgerCustomer(unit, findSquareCustomer(unit, id, 'customer_id'));
       return { object: {} };
     },
   },
 ];
 
-const shown = (customer: Customer) => ({ object: { customer: customerView(customer) } });
+const shown = (customer: LedgerCustomer) => ({ object: { customer: squareCustomerView(customer) } });
 
 const NAMING = ['given_name', 'family_name', 'email_address', 'phone_number'] as const;
 
-const create = ({ call, unit }: SquareRequest): Customer => {
-  const sent = readBody(call, created);
+const create = ({ call, unit }: SquareRequest): LedgerCustomer => {
+  const sent = readSquareBody(call, created);
   if (NAMING.every((field) => !sent[field])) {
-    throw invalidRequest(
+    throw invalidSquareRequest(
       'BAD_REQUEST',
       'At least one of `given_name`, `family_name`, `company_name`, `email_address`, or `phone_number` is required for a customer.',
     );
   }
-  const blank: Customer = {
+  const blank: LedgerCustomer = {
     id: unit.newId('customer'),
     provider: unit.slot,
     metadata: {},
@@ -65,9 +69,9 @@ const create = ({ call, unit }: SquareRequest): Customer => {
   return customer;
 };
 
-const update = ({ call, unit, id }: SquareRequest): Customer => {
-  const sent = readBody(call, changed);
-  const before = findCustomer(unit, id, 'customer_id');
+const update = ({ call, unit, id }: SquareRequest): LedgerCustomer => {
+  const sent = readSquareBody(call, changed);
+  const before = findSquareCustomer(unit, id, 'customer_id');
   if (sent.version !== undefined && sent.version !== before.wire['version']) {
     throw versionConflict('The customer has been changed.');
   }
@@ -76,14 +80,14 @@ const update = ({ call, unit, id }: SquareRequest): Customer => {
   return customer;
 };
 
-export const findCustomer = (unit: Unit, id: string, field: string): Customer => {
+export const findSquareCustomer = (unit: Unit, id: string, field: string): LedgerCustomer => {
   const customer = unit.documents.customers.get(unit.slot, id);
-  if (!customer || customer.deleted) throw notFound(`Customer with ID \`${id}\` not found.`, field);
+  if (!customer || customer.deleted) throw squareNotFound(`Customer with ID \`${id}\` not found.`, field);
   return customer;
 };
 
 /** What is null is removed, what is absent stays. */
-const applied = (customer: Customer, sent: Fields): Customer => {
+const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   checkForm(sent);
   const pick = (value: string | null | undefined, kept: unknown): string | null =>
     value === undefined ? (typeof kept === 'string' ? kept : null) : value || null;
@@ -108,16 +112,20 @@ const applied = (customer: Customer, sent: Fields): Customer => {
 
 const checkForm = ({ email_address: email, phone_number: phone }: Fields): void => {
   if (email && !z.email().safeParse(email).success) {
-    throw invalidRequest(
+    throw invalidSquareRequest(
       'INVALID_EMAIL_ADDRESS',
       'Expected email_address to be a valid email address',
       'email_address',
     );
   }
   if (phone && !/^\+?[\d ().-]+$/.test(phone)) {
-    throw invalidRequest('INVALID_PHONE_NUMBER', 'Expected phone_number to be a valid phone number', 'phone_number');
+    throw invalidSquareRequest(
+      'INVALID_PHONE_NUMBER',
+      'Expected phone_number to be a valid phone number',
+      'phone_number',
+    );
   }
   if (phone && !/^\d{9,16}$/.test(phone.replaceAll(/\D/g, ''))) {
-    throw invalidRequest('INVALID_PHONE_NUMBER', 'Expected phone_number to have 9 to 16 digits', 'phone_number');
+    throw invalidSquareRequest('INVALID_PHONE_NUMBER', 'Expected phone_number to have 9 to 16 digits', 'phone_number');
   }
 };

@@ -1,5 +1,5 @@
-import { notFound } from '../wire/errors.ts';
-import { LOCATION_CURRENCY, type Reply, type SquareRequest, type SquareRoute } from '../wire/request.ts';
+import { squareNotFound } from '../wire/errors.ts';
+import { LOCATION_CURRENCY, type SquareReply, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 
 const LOCATION = 'LOCAL';
 /** Square's own name of a seller's first location. */
@@ -9,8 +9,8 @@ export const locationRoutes: readonly SquareRoute[] = [
   { method: 'GET', path: '/v2/locations/:id', run: (request) => read(request) },
 ];
 
-const read = ({ id }: SquareRequest): Reply => {
-  if (id !== LOCATION && id !== MAIN) throw notFound('Location not found.', 'location_id');
+const read = ({ id }: SquareRequest): SquareReply => {
+  if (id !== LOCATION && id !== MAIN) throw squareNotFound('Location not found.', 'location_id');
   return { object: { location: LOCATION_VIEW } };
 };
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { Payment } from '../../ledger/documents.ts';
-import { cancel } from '../../ledger/payments.ts';
+import type { LedgerPayment } from '../../ledger/documents.ts';
+import { cancelLedgerPayment } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { type OrderWire, orderState, orderView, orderWire } from '../views/views.ts';
-import { invalidRequest, notFound, versionConflict } from '../wire/errors.ts';
-import { money, readBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
+import { orderState, type SquareOrderWire, squareOrderView, squareOrderWire } from '../views/views.ts';
+import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
+import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 
 /** Orders: the ledger's payments before, while and after they are paid. */
 const lineItem = z.strictObject({
@@ -35,16 +35,20 @@ const changed = z.strictObject({
 });
 type LineItem = z.output<typeof lineItem>;
 
-export const orderRoutes: readonly SquareRoute[] = [
+export const squareOrderRoutes: readonly SquareRoute[] = [
   { method: 'POST', path: '/v2/orders', run: (request) => shown(request, create(request)) },
-  { method: 'GET', path: '/v2/orders/:id', run: (request) => shown(request, findOrder(request.unit, request.id)) },
+  {
+    method: 'GET',
+    path: '/v2/orders/:id',
+    run: (request) => shown(request, findSquareOrder(request.unit, request.id)),
+  },
   { method: 'PUT', path: '/v2/orders/:id', run: (request) => shown(request, update(request)) },
 ];
 
-const shown = ({ unit }: SquareRequest, order: Payment) => ({ object: { order: orderView(order, unit) } });
+const shown = ({ unit }: SquareRequest, order: LedgerPayment) => ({ object: { order: squareOrderView(order, unit) } });
 
-const create = ({ call, unit }: SquareRequest): Payment => {
-  const { order } = readBody(call, created);
+const create = ({ call, unit }: SquareRequest): LedgerPayment => {
+  const { order } = readSquareBody(call, created);
   return addOrder(unit, {
     reference: order.reference_id,
     customerId: order.customer_id ?? null,
@@ -59,11 +63,11 @@ interface NewOrder {
   readonly locationId: string;
   readonly currency: string;
   readonly amount: number;
-  readonly lines: OrderWire['line_items'];
+  readonly lines: SquareOrderWire['line_items'];
 }
 
-export const addOrder = (unit: Unit, order: NewOrder): Payment => {
-  const wire: OrderWire = { location_id: order.locationId, version: 1, line_items: order.lines };
+export const addOrder = (unit: Unit, order: NewOrder): LedgerPayment => {
+  const wire: SquareOrderWire = { location_id: order.locationId, version: 1, line_items: order.lines };
   const added = unit.documents.payments.put({
     id: unit.newId('payment'),
     provider: unit.slot,
@@ -94,7 +98,7 @@ const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency
   const currencies = new Set(items.map(({ base_price_money }) => base_price_money.currency));
   const [currency] = currencies;
   if (currency === undefined || currencies.size > 1) {
-    throw invalidRequest('CURRENCY_MISMATCH', 'All money of an order is in one currency.', 'order.line_items');
+    throw invalidSquareRequest('CURRENCY_MISMATCH', 'All money of an order is in one currency.', 'order.line_items');
   }
   return {
     currency,
@@ -108,23 +112,23 @@ const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency
   };
 };
 
-export const findOrder = (unit: Unit, id: string, field = 'order_id'): Payment => {
+export const findSquareOrder = (unit: Unit, id: string, field = 'order_id'): LedgerPayment => {
   const order = unit.documents.payments.get(unit.slot, id);
-  if (!order) throw notFound(`Order not found for id ${id}`, field);
+  if (!order) throw squareNotFound(`Order not found for id ${id}`, field);
   return order;
 };
 
 /** @throws Refused where it is paid, canceled or being paid. */
-export const checkOpen = (order: Payment): void => {
+export const checkOpen = (order: LedgerPayment): void => {
   if (orderState(order) === 'OPEN' && order.status !== 'processing' && order.status !== 'requires_capture') return;
-  throw invalidRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
+  throw invalidSquareRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
 };
 
 /** A sparse update of the version that the caller has read. Lines named by their uid are replaced. */
-const update = ({ call, unit, id }: SquareRequest): Payment => {
-  const { order: sent } = readBody(call, changed);
-  const order = findOrder(unit, id);
-  const wire = orderWire.parse(order.wire);
+const update = ({ call, unit, id }: SquareRequest): LedgerPayment => {
+  const { order: sent } = readSquareBody(call, changed);
+  const order = findSquareOrder(unit, id);
+  const wire = squareOrderWire.parse(order.wire);
   if (sent.version !== wire.version) {
     throw versionConflict(`The order is of version ${wire.version}, not ${sent.version}.`);
   }
@@ -137,5 +141,5 @@ const update = ({ call, unit, id }: SquareRequest): Payment => {
     metadata: { ...order.metadata, ...(sent.reference_id !== undefined && { payment_id: sent.reference_id }) },
     wire: { ...wire, version: wire.version + 1, ...(prices && { line_items: prices.lines }) },
   });
-  return sent.state === 'CANCELED' ? cancel(unit, next, null) : next;
+  return sent.state === 'CANCELED' ? cancelLedgerPayment(unit, next, null) : next;
 };

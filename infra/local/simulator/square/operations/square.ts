@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { IdKind } from '../../ledger/unit.ts';
+import type { LedgerIdKind } from '../../ledger/unit.ts';
 import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
-import { errorAnswer } from '../wire/errors.ts';
+import { squareError } from '../wire/errors.ts';
 import type { SquareRequest, SquareRoute } from '../wire/request.ts';
 import { cardRoutes } from './cards.ts';
-import { customerRoutes } from './customers.ts';
+import { squareCustomerRoutes } from './customers.ts';
 import { locationRoutes } from './locations.ts';
-import { orderRoutes } from './orders.ts';
+import { squareOrderRoutes } from './orders.ts';
 import { paymentRoutes } from './payments.ts';
 import { squareWebhooks } from './webhooks.ts';
 
 /** Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
 const ROUTES: readonly SquareRoute[] = [
   ...locationRoutes,
-  ...orderRoutes,
+  ...squareOrderRoutes,
   ...paymentRoutes,
   ...cardRoutes,
-  ...customerRoutes,
+  ...squareCustomerRoutes,
 ];
 
 const API_VERSION = '2025-08-20';
@@ -47,12 +47,12 @@ export const square: Vendor = {
     'x-request-id': requestId,
   }),
   serverError: (requestId) =>
-    errorAnswer(500, {
+    squareError(500, {
       category: 'API_ERROR',
       code: 'INTERNAL_SERVER_ERROR',
       detail: `An internal error occurred (${requestId}).`,
     }),
-  rateLimited: () => errorAnswer(429, { category: 'RATE_LIMIT_ERROR', code: 'RATE_LIMITED', detail: 'Rate limited.' }),
+  rateLimited: () => squareError(429, { category: 'RATE_LIMIT_ERROR', code: 'RATE_LIMITED', detail: 'Rate limited.' }),
   idempotency: {
     keyOf: ({ method, body }) => (method === 'POST' || method === 'PUT' ? keyIn(body) : undefined),
     fingerprintOf: ({ method, path, body }) =>
@@ -61,14 +61,14 @@ export const square: Vendor = {
         .digest('hex'),
     keepMs: () => KEPT_MS,
     reused: (key) =>
-      errorAnswer(400, {
+      squareError(400, {
         category: 'INVALID_REQUEST_ERROR',
         code: 'IDEMPOTENCY_KEY_REUSED',
         detail: `The idempotency key '${key}' can only be retried with the same request data.`,
         field: 'idempotency_key',
       }),
     inUse: () =>
-      errorAnswer(409, {
+      squareError(409, {
         category: 'INVALID_REQUEST_ERROR',
         code: 'CONFLICT',
         detail: 'A request with this idempotency key is in progress.',
@@ -78,14 +78,14 @@ export const square: Vendor = {
   },
 };
 
-const UNAUTHORIZED = errorAnswer(401, {
+const UNAUTHORIZED = squareError(401, {
   category: 'AUTHENTICATION_ERROR',
   code: 'UNAUTHORIZED',
   detail: 'This request could not be authorized.',
 });
 
 const noRoute = (call: Call): Answer =>
-  errorAnswer(404, {
+  squareError(404, {
     category: 'INVALID_REQUEST_ERROR',
     code: 'NOT_FOUND',
     detail: `${call.method} ${call.path} is no route of Square's, or none that the simulator speaks.`,
@@ -103,7 +103,7 @@ const findRoute = ({ method, path }: Call): { readonly route: SquareRoute; reado
   return undefined;
 };
 
-const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
+const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   customer: 'SQCUS',
   method: 'ccof:SQCARD',
   payment: 'SQORD',

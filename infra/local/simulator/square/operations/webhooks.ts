@@ -1,18 +1,18 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
-import type { Charge, Payment } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
 import type { Change, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
 import {
   cardView,
-  customerView,
   MERCHANT_ID,
   orderState,
-  orderWire,
-  paymentView,
   type SquareObject,
+  squareCustomerView,
+  squareOrderWire,
+  squarePaymentView,
 } from '../views/views.ts';
-import { iso } from '../wire/request.ts';
+import { isoTime } from '../wire/request.ts';
 
 /** Square's events: `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment: …}}}`. */
 export const squareWebhooks: VendorWebhooks = {
@@ -28,7 +28,7 @@ export const squareWebhooks: VendorWebhooks = {
       merchant_id: MERCHANT_ID,
       type,
       event_id: id,
-      created_at: iso(created * 1_000),
+      created_at: isoTime(created * 1_000),
       data: { type: name, id: idIn(object), object: { [name]: object } },
     };
   },
@@ -72,7 +72,7 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'customer.created':
     case 'customer.updated':
     case 'customer.deleted':
-      return [{ type: change.kind, object: customerView(change.customer), subject: change.customer.id }];
+      return [{ type: change.kind, object: squareCustomerView(change.customer), subject: change.customer.id }];
     case 'method.attached':
       return [cardEvent('card.created', cardView(change.method), change.method.id)];
     case 'method.updated':
@@ -88,10 +88,10 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
 const cardEvent = (type: string, object: SquareObject, subject: string): VendorEvent => ({ type, object, subject });
 
 /** A card's payment is seen approved first, then completed; events of one order go one after the other. */
-const paymentEvents = (charge: Charge, unit: Unit): readonly VendorEvent[] => {
+const paymentEvents = (charge: LedgerCharge, unit: Unit): readonly VendorEvent[] => {
   const event = (type: string, status?: string): VendorEvent => ({
     type,
-    object: paymentView(charge, unit, status),
+    object: squarePaymentView(charge, unit, status),
     subject: charge.paymentId,
   });
   if (charge.createdAt !== unit.at) return [event('payment.updated')];
@@ -100,14 +100,14 @@ const paymentEvents = (charge: Charge, unit: Unit): readonly VendorEvent[] => {
     : [event('payment.created')];
 };
 
-const orderEvent = (type: 'order.created' | 'order.updated', order: Payment): VendorEvent => {
-  const { location_id, version } = orderWire.parse(order.wire);
+const orderEvent = (type: 'order.created' | 'order.updated', order: LedgerPayment): VendorEvent => {
+  const { location_id, version } = squareOrderWire.parse(order.wire);
   const object = {
     order_id: order.id,
     location_id,
     state: orderState(order),
     version,
-    created_at: iso(order.createdAt),
+    created_at: isoTime(order.createdAt),
   };
   return { type, object, subject: order.id };
 };

@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import type { Charge, Customer, Method, Payment } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerCustomer, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { declineError, issuerCode } from '../wire/errors.ts';
-import { iso } from '../wire/request.ts';
+import { isoTime } from '../wire/request.ts';
 import { isBank } from '../wire/tokens.ts';
 
 /** The ledger in Square's objects: its payment is an order here, its charge a payment. Fields without a value are left out. */
 export type SquareObject = { readonly [field: string]: unknown };
 
 /** What only Square's protocol knows of an order. */
-export const orderWire = z.object({
+export const squareOrderWire = z.object({
   location_id: z.string(),
   version: z.int(),
   note: z.string().optional(),
@@ -17,17 +17,17 @@ export const orderWire = z.object({
     z.object({ uid: z.string(), name: z.string().optional(), quantity: z.string(), amount: z.int() }),
   ),
 });
-export type OrderWire = z.infer<typeof orderWire>;
+export type SquareOrderWire = z.infer<typeof squareOrderWire>;
 
 const moneyOf = (amount: number, currency: string) => ({ amount, currency });
 
-export const orderState = ({ status }: Payment): 'OPEN' | 'COMPLETED' | 'CANCELED' => {
+export const orderState = ({ status }: LedgerPayment): 'OPEN' | 'COMPLETED' | 'CANCELED' => {
   if (status === 'succeeded') return 'COMPLETED';
   return status === 'canceled' ? 'CANCELED' : 'OPEN';
 };
 
-export const orderView = (order: Payment, unit: Unit): SquareObject => {
-  const { location_id, version, line_items } = orderWire.parse(order.wire);
+export const squareOrderView = (order: LedgerPayment, unit: Unit): SquareObject => {
+  const { location_id, version, line_items } = squareOrderWire.parse(order.wire);
   const money = (amount: number) => moneyOf(amount, order.currency);
   const tenders = attemptsOf(order, unit).filter(({ status }) => status !== 'failed' && status !== 'canceled');
   const state = orderState(order);
@@ -50,8 +50,8 @@ export const orderView = (order: Payment, unit: Unit): SquareObject => {
       total_money: money(amount),
     })),
     ...(tenders.length > 0 && { tenders: tenders.map((charge) => tenderView(charge, unit)) }),
-    created_at: iso(order.createdAt),
-    updated_at: iso(order.createdAt),
+    created_at: isoTime(order.createdAt),
+    updated_at: isoTime(order.createdAt),
     state,
     version,
     total_money: money(order.amount),
@@ -63,25 +63,25 @@ export const orderView = (order: Payment, unit: Unit): SquareObject => {
   };
 };
 
-const attemptsOf = (order: Payment, unit: Unit): readonly Charge[] =>
+const attemptsOf = (order: LedgerPayment, unit: Unit): readonly LedgerCharge[] =>
   unit.documents.charges.list(unit.slot, { holder: order.id, limit: 100 }).toReversed();
 
-const tenderView = (charge: Charge, unit: Unit): SquareObject => ({
+const tenderView = (charge: LedgerCharge, unit: Unit): SquareObject => ({
   id: charge.id,
   payment_id: charge.id,
   transaction_id: charge.paymentId,
-  created_at: iso(charge.createdAt),
+  created_at: isoTime(charge.createdAt),
   amount_money: moneyOf(charge.amount, charge.currency),
   type: isBank(methodOf(charge, unit)) ? 'BANK_ACCOUNT' : 'CARD',
 });
 
-const methodOf = (charge: Charge, unit: Unit): Method => {
+const methodOf = (charge: LedgerCharge, unit: Unit): LedgerMethod => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   if (!method) throw new Error(`Payment ${charge.id} was made by no method`);
   return method;
 };
 
-const PAYMENT_STATUS: Readonly<Record<Charge['status'], string>> = {
+const PAYMENT_STATUS: Readonly<Record<LedgerCharge['status'], string>> = {
   succeeded: 'COMPLETED',
   refunded: 'COMPLETED',
   pending: 'PENDING',
@@ -96,17 +96,17 @@ const CARD_STATUS: Readonly<Record<string, string>> = {
   CANCELED: 'VOIDED',
 };
 
-const paymentStatus = ({ status, reserved }: Charge): string =>
+const paymentStatus = ({ status, reserved }: LedgerCharge): string =>
   status === 'pending' && reserved ? 'APPROVED' : PAYMENT_STATUS[status];
 
-export const paymentView = (charge: Charge, unit: Unit, status = paymentStatus(charge)): SquareObject => {
+export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = paymentStatus(charge)): SquareObject => {
   const method = methodOf(charge, unit);
-  const { location_id, note } = orderWire.parse(charge.wire);
+  const { location_id, note } = squareOrderWire.parse(charge.wire);
   const amount = moneyOf(charge.amount, charge.currency);
   return {
     id: charge.id,
-    created_at: iso(charge.createdAt),
-    updated_at: iso(charge.createdAt),
+    created_at: isoTime(charge.createdAt),
+    updated_at: isoTime(charge.createdAt),
     amount_money: amount,
     total_money: amount,
     ...(status === 'COMPLETED' || status === 'APPROVED' ? { approved_money: amount } : {}),
@@ -129,9 +129,9 @@ export const paymentView = (charge: Charge, unit: Unit, status = paymentStatus(c
   };
 };
 
-const errorsOf = ({ failure }: Charge) => failure && [declineError(failure.reason)];
+const errorsOf = ({ failure }: LedgerCharge) => failure && [declineError(failure.reason)];
 
-const bankView = (charge: Charge): SquareObject => ({
+const bankView = (charge: LedgerCharge): SquareObject => ({
   bank_name: 'Simulated Bank',
   transfer_type: 'ACH',
   account_ownership_type: 'INDIVIDUAL',
@@ -139,7 +139,7 @@ const bankView = (charge: Charge): SquareObject => ({
   ...(charge.failure && { errors: errorsOf(charge) }),
 });
 
-const cardDetails = (charge: Charge, method: Method, status: string): SquareObject => {
+const cardDetails = (charge: LedgerCharge, method: LedgerMethod, status: string): SquareObject => {
   const issuer = charge.failure ? issuerCode(charge.failure.reason) : 'SIMOK';
   return {
     status: CARD_STATUS[status],
@@ -153,7 +153,7 @@ const cardDetails = (charge: Charge, method: Method, status: string): SquareObje
 };
 
 /** A payment shows the card; only one on file has an id, a customer and a version. */
-export const cardView = (method: Method, { inPayment = false } = {}): SquareObject => ({
+export const cardView = (method: LedgerMethod, { inPayment = false } = {}): SquareObject => ({
   ...(inPayment
     ? { card_type: method.card.funding, prepaid_type: 'NOT_PREPAID', bin: '411111' }
     : {
@@ -180,7 +180,7 @@ const customerWire = z.object({
   version: z.int(),
 });
 
-export const customerView = (customer: Customer): SquareObject => {
+export const squareCustomerView = (customer: LedgerCustomer): SquareObject => {
   const { given_name, family_name, note, version } = customerWire.parse(customer.wire);
   const fields = {
     given_name,
@@ -192,8 +192,8 @@ export const customerView = (customer: Customer): SquareObject => {
   };
   return {
     id: customer.id,
-    created_at: iso(customer.createdAt),
-    updated_at: iso(customer.createdAt),
+    created_at: isoTime(customer.createdAt),
+    updated_at: isoTime(customer.createdAt),
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value)),
     preferences: { email_unsubscribed: false },
     creation_source: 'THIRD_PARTY',

@@ -9,16 +9,16 @@ type Category =
   | 'RATE_LIMIT_ERROR'
   | 'PAYMENT_METHOD_ERROR';
 
-export interface SquareError {
+export interface SquareErrorBody {
   readonly category: Category;
   readonly code: string;
   readonly detail: string;
   readonly field?: string;
 }
 
-export const errorAnswer = (
+export const squareError = (
   status: number,
-  error: SquareError,
+  error: SquareErrorBody,
   { began = false, beside = {} }: { readonly began?: boolean; readonly beside?: object } = {},
 ): Answer => ({
   status,
@@ -27,10 +27,11 @@ export const errorAnswer = (
 });
 
 /** Refused before anything began: the same key may be tried again. */
-export const invalidRequest = (code: string, detail: string, field?: string): Refused =>
+export const invalidSquareRequest = (code: string, detail: string, field?: string): Refused =>
   refuse(400, { code, detail, field });
 
-export const notFound = (detail: string, field?: string): Refused => refuse(404, { code: 'NOT_FOUND', detail, field });
+export const squareNotFound = (detail: string, field?: string): Refused =>
+  refuse(404, { code: 'NOT_FOUND', detail, field });
 
 /** The caller names another version than the object has. */
 export const versionConflict = (detail: string): Refused => refuse(409, { code: 'CONFLICT', detail, field: 'version' });
@@ -40,13 +41,13 @@ const refuse = (
   { field, ...error }: { readonly code: string; readonly detail: string; readonly field: string | undefined },
 ): Refused =>
   new Refused(
-    errorAnswer(status, { category: 'INVALID_REQUEST_ERROR', ...error, ...(field !== undefined && { field }) }),
+    squareError(status, { category: 'INVALID_REQUEST_ERROR', ...error, ...(field !== undefined && { field }) }),
   );
 
 /** A token that can no longer be used, whatever card it stands for. */
 export const spentToken = (code: 'CARD_TOKEN_USED' | 'CARD_TOKEN_EXPIRED' | 'SOURCE_USED'): Refused =>
   new Refused(
-    errorAnswer(400, {
+    squareError(400, {
       category: 'PAYMENT_METHOD_ERROR',
       code,
       detail: `Authorization error: '${code}'`,
@@ -76,7 +77,7 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   authentication_failed: { code: 'CARD_DECLINED_VERIFICATION_REQUIRED' },
 };
 
-export const declineError = (reason: DeclineReason): SquareError => {
+export const declineError = (reason: DeclineReason): SquareErrorBody => {
   const { code } = DECLINES[reason];
   return { category: 'PAYMENT_METHOD_ERROR', code, detail: `Authorization error: '${code}'` };
 };

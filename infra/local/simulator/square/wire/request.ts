@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer, Call } from '../../protocol/vendor.ts';
-import { invalidRequest } from './errors.ts';
+import { invalidSquareRequest } from './errors.ts';
 
 /** One call of a route of Square's, within its transaction. */
 export interface SquareRequest {
@@ -12,12 +12,12 @@ export interface SquareRequest {
 }
 
 /** An object is a 200; an `answer` is one that commits and yet is an error (a declined charge). */
-export type Reply = { readonly object: object } | { readonly answer: Answer };
+export type SquareReply = { readonly object: object } | { readonly answer: Answer };
 
 export interface SquareRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  readonly run: (request: SquareRequest) => Reply;
+  readonly run: (request: SquareRequest) => SquareReply;
 }
 
 /** @throws Refused in Square's words where it is none. */
@@ -25,17 +25,17 @@ const bodyOf = (call: Call): unknown => {
   try {
     return call.body === '' ? {} : JSON.parse(call.body);
   } catch {
-    throw invalidRequest('EXPECTED_JSON_BODY', 'The request body is not a JSON object.');
+    throw invalidSquareRequest('EXPECTED_JSON_BODY', 'The request body is not a JSON object.');
   }
 };
 
 /** @throws Refused naming the first problem. */
-export const readBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+export const readSquareBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
   const parsed = schema.safeParse(bodyOf(call), { reportInput: true });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  throw invalidRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
+  throw invalidSquareRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
 };
 
 const codeOf = (issue: z.core.$ZodIssue | undefined): string => {
@@ -66,7 +66,7 @@ export const money = z.strictObject({
 });
 
 export const key = z.string().min(1).max(45);
-export const iso = (at: number): string => new Date(at).toISOString();
+export const isoTime = (at: number): string => new Date(at).toISOString();
 
 const ADDRESS_LINES = [
   'address_line_1',
@@ -78,4 +78,6 @@ const ADDRESS_LINES = [
   'first_name',
   'last_name',
 ] as const;
-export const address = z.strictObject(Object.fromEntries(ADDRESS_LINES.map((line) => [line, z.string().nullish()])));
+export const squareAddress = z.strictObject(
+  Object.fromEntries(ADDRESS_LINES.map((line) => [line, z.string().nullish()])),
+);

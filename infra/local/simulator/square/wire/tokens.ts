@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
-import type { Method } from '../../ledger/documents.ts';
+import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { invalidRequest, notFound, spentToken } from './errors.ts';
+import { invalidSquareRequest, spentToken, squareNotFound } from './errors.ts';
 
 /**
  * Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and those of our own
@@ -36,10 +36,10 @@ const BANK_ACCOUNTS: Readonly<Record<string, Behaviour>> = {
 const SPENT = { 'already-used': 'CARD_TOKEN_USED', expired: 'CARD_TOKEN_EXPIRED' } as const;
 
 /** A test value becomes a new method at every use. @throws Refused where Square knows no such source. */
-export const methodOfSource = (unit: Unit, source: string): Method => {
+export const methodOfSource = (unit: Unit, source: string): LedgerMethod => {
   const stored = unit.documents.methods.get(unit.slot, source);
   if (stored) {
-    if (stored.customerId === null) throw notFound('The card is not on file or has been disabled.', 'source_id');
+    if (stored.customerId === null) throw squareNotFound('The card is not on file or has been disabled.', 'source_id');
     return stored;
   }
   const name = source.replace(/^(cnon:|ccof:|bnon:|pm_)/, '').replaceAll('_', '-');
@@ -48,7 +48,7 @@ export const methodOfSource = (unit: Unit, source: string): Method => {
   if (short === 'already-used' || short === 'expired') throw spentToken(SPENT[short]);
   const known = bank ? BANK_ACCOUNTS : CARDS;
   const behaviour = Object.hasOwn(known, short) ? known[short] : laterDecline(short.replace(/^sim-/, ''));
-  if (!behaviour) throw notFound('Card nonce not found', 'source_id');
+  if (!behaviour) throw squareNotFound('Card nonce not found', 'source_id');
   return newMethod(unit, { token: short, behaviour, bank });
 };
 
@@ -57,7 +57,7 @@ const VALID_YEARS = 4;
 const newMethod = (
   unit: Unit,
   { token, behaviour, bank }: { readonly token: string; readonly behaviour: Behaviour; readonly bank: boolean },
-): Method =>
+): LedgerMethod =>
   unit.documents.methods.put({
     id: unit.newId('method'),
     provider: unit.slot,
@@ -82,13 +82,13 @@ const newMethod = (
   });
 
 /** A card on file may be charged for its own customer only. */
-export const checkHolder = (method: Method, customerId: string | null): void => {
+export const checkHolder = (method: LedgerMethod, customerId: string | null): void => {
   if (method.customerId === null || method.customerId === customerId) return;
-  throw invalidRequest(
+  throw invalidSquareRequest(
     customerId === null ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_VALUE',
     'A card on file is charged together with the ID of its customer.',
     'customer_id',
   );
 };
 
-export const isBank = (method: Method): boolean => method.wire['bank'] === true;
+export const isBank = (method: LedgerMethod): boolean => method.wire['bank'] === true;

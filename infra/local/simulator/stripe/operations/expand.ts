@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
 import { chargeView } from '../views/charge-views.ts';
-import { paymentView } from '../views/intent-views.ts';
+import { stripePaymentView } from '../views/intent-views.ts';
 import { invoicePaymentsView, invoiceView } from '../views/invoice-views.ts';
-import { subscriptionView } from '../views/subscription-views.ts';
-import { customerView, methodView } from '../views/views.ts';
-import { invalidRequest } from '../wire/errors.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
+import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
+import { invalidStripeRequest } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
 
 /** `expand[]=latest_charge.payment_intent`: puts objects in the place of their ids, up to four levels deep. */
@@ -69,18 +69,18 @@ const expandPath = (object: StripeObject, keys: readonly string[], expansion: Ex
 };
 
 const notExpandable = (path: string) =>
-  invalidRequest({ message: `This property cannot be expanded (${path}).`, param: 'expand' });
+  invalidStripeRequest({ message: `This property cannot be expanded (${path}).`, param: 'expand' });
 
 const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
   const { documents, slot } = unit;
   switch (kind) {
     case 'customer': {
       const customer = documents.customers.get(slot, id);
-      return customer && customerView(customer);
+      return customer && stripeCustomerView(customer);
     }
     case 'payment_method': {
       const method = documents.methods.get(slot, id);
-      return method && methodView(method);
+      return method && stripeMethodView(method);
     }
     case 'charge': {
       const charge = documents.charges.get(slot, id);
@@ -88,11 +88,11 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
     }
     case 'payment_intent': {
       const payment = documents.payments.get(slot, id);
-      return payment && paymentView(payment, unit);
+      return payment && stripePaymentView(payment, unit);
     }
     case 'subscription': {
       const subscription = documents.subscriptions.get(slot, id);
-      return subscription && subscriptionView(subscription, unit);
+      return subscription && stripeSubscriptionView(subscription, unit);
     }
     case 'invoice': {
       const invoice = documents.invoices.get(slot, id);

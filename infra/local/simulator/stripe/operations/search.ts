@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Payment } from '../../ledger/documents.ts';
-import { paymentView } from '../views/intent-views.ts';
-import { invalidRequest } from '../wire/errors.ts';
+import type { LedgerPayment } from '../../ledger/documents.ts';
+import { stripePaymentView } from '../views/intent-views.ts';
+import { invalidStripeRequest } from '../wire/errors.ts';
 import { page, readParameters, text, whole } from '../wire/parameters.ts';
 import type { StripeObject, StripeRequest } from '../wire/request.ts';
 
@@ -16,7 +16,7 @@ const fields = z.strictObject({
   expand: page.expand,
 });
 
-type Clause = (payment: Payment) => boolean;
+type Clause = (payment: LedgerPayment) => boolean;
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 100;
@@ -36,7 +36,7 @@ export const searchPayments = ({ call, unit }: StripeRequest): StripeObject => {
   const more = found.length > start + limit;
   return {
     object: 'search_result',
-    data: found.slice(start, start + limit).map((payment) => paymentView(payment, unit)),
+    data: found.slice(start, start + limit).map((payment) => stripePaymentView(payment, unit)),
     has_more: more,
     next_page: more ? String(start + limit) : null,
     url: call.path,
@@ -46,7 +46,7 @@ export const searchPayments = ({ call, unit }: StripeRequest): StripeObject => {
 const clauseOf = (clause: string): Clause => {
   const groups = CLAUSE.exec(clause)?.groups;
   if (!groups)
-    throw invalidRequest({ message: `We were unable to parse your search query: ${clause}`, param: 'query' });
+    throw invalidStripeRequest({ message: `We were unable to parse your search query: ${clause}`, param: 'query' });
   const value = groups['quoted'] ?? groups['bare'] ?? '';
   const key = groups['key'];
   if (key !== undefined) return (payment) => payment.metadata[key] === value;
@@ -60,6 +60,9 @@ const clauseOf = (clause: string): Clause => {
     case 'amount':
       return (payment) => payment.amount === Number(value);
     default:
-      throw invalidRequest({ message: `Field \`${groups['field']}\` is an unsupported search field.`, param: 'query' });
+      throw invalidStripeRequest({
+        message: `Field \`${groups['field']}\` is an unsupported search field.`,
+        param: 'query',
+      });
   }
 };

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import type { Charge, Payment } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
 import type { Change, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
 import { chargeView, refundView } from '../views/charge-views.ts';
-import { paymentView, setupView } from '../views/intent-views.ts';
+import { setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
-import { subscriptionView } from '../views/subscription-views.ts';
-import { customerView, methodView } from '../views/views.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
+import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
 import type { StripeObject } from '../wire/request.ts';
 
 /** The version that stripe-node 23 speaks: Stripe sends events in the endpoint's own version, not the caller's. */
@@ -99,13 +99,13 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
 };
 
 /** Events of a payment and of its charges go one after the other; those of a subscription with all that it owes. */
-const lane = (document: Payment | Charge, paymentId: string): string =>
+const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 
 const shown = (change: Change, unit: Unit): Shown => {
   if ('payment' in change) {
     const { payment } = change;
-    return { view: paymentView(payment, unit), subject: lane(payment, payment.id), metadata: payment.metadata };
+    return { view: stripePaymentView(payment, unit), subject: lane(payment, payment.id), metadata: payment.metadata };
   }
   if ('charge' in change) {
     const { charge } = change;
@@ -121,13 +121,13 @@ const shown = (change: Change, unit: Unit): Shown => {
   }
   if ('method' in change) {
     const { method } = change;
-    const before = 'before' in change ? { before: methodView(change.before) } : {};
-    return { view: methodView(method), ...before, subject: method.id, metadata: method.metadata };
+    const before = 'before' in change ? { before: stripeMethodView(change.before) } : {};
+    return { view: stripeMethodView(method), ...before, subject: method.id, metadata: method.metadata };
   }
   if ('subscription' in change) {
     const { subscription } = change;
-    const before = 'before' in change ? { before: subscriptionView(change.before, unit) } : {};
-    const view = subscriptionView(subscription, unit);
+    const before = 'before' in change ? { before: stripeSubscriptionView(change.before, unit) } : {};
+    const view = stripeSubscriptionView(subscription, unit);
     return { view, ...before, subject: subscription.id, metadata: subscription.metadata };
   }
   if ('invoice' in change) {
@@ -136,10 +136,10 @@ const shown = (change: Change, unit: Unit): Shown => {
     return { view: invoiceView(invoice, unit), subject: invoice.subscriptionId, metadata };
   }
   const { customer } = change;
-  const before = 'before' in change ? { before: customerView(change.before) } : {};
+  const before = 'before' in change ? { before: stripeCustomerView(change.before) } : {};
   // A deleted customer's event shows it as it was.
   return {
-    view: customerView({ ...customer, deleted: false }),
+    view: stripeCustomerView({ ...customer, deleted: false }),
     ...before,
     subject: customer.id,
     metadata: customer.metadata,

@@ -1,4 +1,4 @@
-import { invalidRequest } from './errors.ts';
+import { invalidStripeRequest } from './errors.ts';
 
 /**
  * Stripe's own rules of currencies and amounts, written from its documentation a second time: nothing here comes from the
@@ -74,7 +74,7 @@ export const checkCurrency = (currency: string): string => {
   const code = currency.toUpperCase();
   if (RULES.has(code)) return code;
   const taken = [...RULES.keys()].map((known) => known.toLowerCase()).join(', ');
-  throw invalidRequest({
+  throw invalidStripeRequest({
     message: `Invalid currency: ${currency.toLowerCase()}. Stripe currently supports these currencies: ${taken}`,
     param: 'currency',
   });
@@ -83,14 +83,14 @@ export const checkCurrency = (currency: string): string => {
 /** Of refunds and captures: the least charge is not asked of them. */
 export const checkAmount = (amount: number, param = 'amount'): number => {
   if (amount < 1) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       code: 'parameter_invalid_integer',
       message: 'This value must be greater than or equal to 1.',
       param,
     });
   }
   if (amount > MAX_AMOUNT) {
-    throw invalidRequest({ code: 'amount_too_large', message: 'Amount must be no more than $999,999.99', param });
+    throw invalidStripeRequest({ code: 'amount_too_large', message: 'Amount must be no more than $999,999.99', param });
   }
   return amount;
 };
@@ -100,7 +100,7 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
   checkAmount(amount, param);
   const { perUnit, multipleOf } = ruleOf(currency);
   if (amount % multipleOf !== 0) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       code: 'parameter_invalid_integer',
       message: `Invalid amount: ${amount}. Amounts in ${currency.toLowerCase()} must be evenly divisible by ${multipleOf}.`,
       param,
@@ -108,7 +108,7 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
   }
   const least = LEAST[currency];
   if (least === undefined || amount >= Math.round(Number(least) * perUnit)) return amount;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     code: 'amount_too_small',
     message: `Amount must be at least ${least} ${currency.toLowerCase()}`,
     param,
@@ -116,7 +116,7 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
 };
 
 /** In ISO 4217 minor units. */
-export const minorUnits = (amount: number, currency: string): number => {
+export const stripeMinorUnits = (amount: number, currency: string): number => {
   const { perUnit, minorPerUnit } = ruleOf(currency);
   return (amount * minorPerUnit) / perUnit;
 };

@@ -11,7 +11,7 @@ export interface ErrorFields {
   readonly [field: string]: unknown;
 }
 
-export const errorAnswer = (status: number, error: ErrorFields, began: boolean): Answer => {
+export const stripeError = (status: number, error: ErrorFields, began: boolean): Answer => {
   const docs =
     error.code === undefined ? {} : { doc_url: `https://stripe.com/docs/error-codes/${docName(error.code)}` };
   return { status, body: JSON.stringify({ error: { ...docs, ...error } }), began };
@@ -25,24 +25,24 @@ const invalid = (fields: Omit<ErrorFields, 'type'> & { message: string }): Error
 });
 
 /** Refused before anything began: the same key may be tried again. */
-export const invalidRequest = (fields: Omit<ErrorFields, 'type'> & { message: string }, status = 400): Refused =>
-  new Refused(errorAnswer(status, invalid(fields), false));
+export const invalidStripeRequest = (fields: Omit<ErrorFields, 'type'> & { message: string }, status = 400): Refused =>
+  new Refused(stripeError(status, invalid(fields), false));
 
 /** Refused in the course of the operation: the answer stands under its key. */
 export const refusedOperation = (fields: Omit<ErrorFields, 'type'> & { message: string }): Refused =>
-  new Refused(errorAnswer(400, invalid(fields), true));
+  new Refused(stripeError(400, invalid(fields), true));
 
 const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
 
 /** `kind` as Stripe names it: payment_intent, PaymentMethod, customer … In a parameter it is a 400, in the path a 404. */
-export const noSuch = (kind: string, id: string, param: string): Refused =>
-  invalidRequest(
+export const stripeNotFound = (kind: string, id: string, param: string): Refused =>
+  invalidStripeRequest(
     { code: 'resource_missing', message: `No such ${kind}: '${id}'`, param },
     PATH_PARAMETERS.includes(param) ? 404 : 400,
   );
 
 export const unauthorized = (message: string): Answer =>
-  errorAnswer(401, { type: 'invalid_request_error', message }, false);
+  stripeError(401, { type: 'invalid_request_error', message }, false);
 
 interface Decline {
   readonly code: string;
