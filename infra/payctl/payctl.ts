@@ -21,7 +21,7 @@ import { showTimeline } from './commands/timeline.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 
-/** `npm run payctl -- <command>`: what an operator does when something is wrong. */
+/** `npm run payctl -- <command>`: the operator's tool. */
 interface Given {
   readonly stage?: Stage;
   readonly profile?: string;
@@ -31,7 +31,7 @@ interface Given {
 }
 
 const payctl = new Command('payctl')
-  .description('Looks after the service: the local host, or a stage that is deployed.')
+  .description('Checks and repairs the service, on the local host or a deployed stage.')
   .addOption(
     new Option('--stage <stage>', 'a deployed stage; without it, the local host').choices(['dev', 'staging', 'prod']),
   )
@@ -39,7 +39,7 @@ const payctl = new Command('payctl')
   .option('--region <name>', 'the AWS region of the stage')
   .option('--url <url>', 'the local host', 'http://127.0.0.1:3000')
   .option('--json', 'one JSON document on standard output')
-  .addHelpText('after', '\nExit codes: 0 all is well; 1 something wants attention; 2 it could not be found out.')
+  .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
 
 const run = async (
@@ -54,7 +54,7 @@ const run = async (
   exit(report.exitCode);
 };
 
-/** Where the SDK looks by itself. */
+/** The SDK reads both from the environment. */
 const useProfile = ({ profile, region }: Given): void => {
   if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
   if (region !== undefined) process.env['AWS_REGION'] = region;
@@ -77,63 +77,63 @@ const runCommand = async (
 
 const parseTime = (text: string): string => {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new NotReachable(`${text} is no time: 2026-11-01 or 2026-11-01T10:00:00Z is wanted`);
+  if (Number.isNaN(at)) throw new NotReachable(`${text} is not a time: use 2026-11-01 or 2026-11-01T10:00:00Z`);
   return new Date(at).toISOString();
 };
 
 payctl
   .command('doctor')
-  .description('settings, table, queues, webhooks, credentials, providers, clock; what is closed, and why')
+  .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
   .action(() => run(runDoctor, reportSettingsMistakes));
 
 payctl
   .command('timeline <payment>')
-  .description('what happened to a payment: changes, events of its provider, deliveries')
+  .description('history of a payment: changes, provider events, deliveries')
   .action((payment: string) => run((installation) => showTimeline(installation, payment)));
 
 payctl
   .command('drift')
-  .description('every payment against its provider')
+  .description('compares every payment with its provider')
   .option('--since <time>', 'only payments that changed since then')
-  .option('--fix', 'take the provider’s word for a status that differs')
+  .option('--fix', 'store the provider’s status where it differs')
   .action(({ since, fix }: DriftOptions) =>
     run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
   );
 
 payctl
   .command('reconcile <payment>')
-  .description('one payment, by our id or its provider’s: store what the provider says')
+  .description('compares one payment, by our id or its provider’s, and stores the provider’s status')
   .action((payment: string) => run((installation) => reconcile(installation, payment)));
 
-const dlq = payctl.command('dlq').description('messages that were tried as often as they may be');
+const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq
   .command('list [queue]')
-  .description('how many there are, and what they are about')
+  .description('count and contents in short')
   .action((queue?: string) => run((installation) => listDeadLetters(installation, queue)));
 dlq
   .command('redrive [queue]')
-  .description('move them back to their queue, and wait until they are there')
+  .description('moves them back to their queue, and waits until all are moved')
   .action((queue?: string) => run((installation) => redrive(installation, queue)));
 
 const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
 failures
   .command('list')
-  .description('how many there are, and what they are about')
+  .description('count and contents in short')
   .action(() => run(listFailures));
 failures
   .command('redo')
-  .description('hand them to the same reader once more')
-  .option('--dry-run', 'count what would be handed')
+  .description('gives them to the same reader again')
+  .option('--dry-run', 'only count them')
   .action((options: RedoOptions) => run((installation) => redoFailures(installation, options)));
 
 payctl
   .command('replay')
-  .description('send webhooks once more, each event once a target, under its own id')
-  .requiredOption('--from <time>', 'attempts since then')
-  .option('--to <time>', 'attempts until then; now, unless said')
+  .description('sends webhooks again, each event once per target, under its own id')
+  .requiredOption('--from <time>', 'attempts from this time on')
+  .option('--to <time>', 'attempts up to this time; default: now')
   .requiredOption('--event <pattern>', 'all, a name, or a pattern such as payment.*')
-  .option('--target <name>', 'to this target alone')
-  .option('--dry-run', 'count what would be sent')
+  .option('--target <name>', 'only to this target')
+  .option('--dry-run', 'only count them')
   .action(({ from, to, ...options }: Omit<ReplayOptions, 'to'> & { readonly to?: string }) =>
     run((installation) => {
       const until = to === undefined ? new Date(installation.now()).toISOString() : parseTime(to);
@@ -148,7 +148,7 @@ sessions
   .action(() => run(listDemoSessions));
 sessions
   .command('new')
-  .description('a new session, of a new user unless one is named')
+  .description('a new session, for a new user unless --user-id names one')
   .requiredOption('--email <address>')
   .option('--user-id <id>')
   .option('--organization-id <id>')
@@ -159,7 +159,7 @@ const clocks = payctl.command('clock').description('the clock of the local host'
 clocks.command('show', { isDefault: true }).action(() => run((installation) => showOrMoveClock(installation)));
 clocks
   .command('advance <duration>')
-  .description('90, 15m, 3h, 2d, 1w: everything that falls due is done')
+  .description('90, 15m, 3h, 2d or 1w: runs everything that falls due')
   .action((duration: string) =>
     run((installation) => showOrMoveClock(installation, { advance: parseSeconds(duration) })),
   );

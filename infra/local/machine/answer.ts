@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 
-/** What a local stand-in answers over HTTP. */
+/** An HTTP answer of a local stand-in. */
 export interface LocalResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface LocalRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Aborted once whoever asks has gone. */
+  /** Aborted when the caller closes the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export const json = (status: number, value: unknown, contentType = 'application/
 
 export const problem = (status: number, error: string): LocalResponse => json(status, { error });
 
-/** A mistake of whoever asks a control route. */
+/** A mistake in the request to a control route: 400 or 404. */
 export class ControlRequestError extends Error {
   readonly status: number;
   constructor(status: 400 | 404, message: string) {

@@ -24,7 +24,7 @@ type Operator = z.infer<typeof operatorSchema>;
 const valuesSchema = z.array(z.union([z.string(), z.number(), z.boolean(), z.null(), operatorSchema]));
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** @throws where the pattern is none of EventBridge's, or uses an operator that is not known here. */
+/** @throws where the pattern is invalid or uses an operator that is not implemented here. */
 export const matchesPattern = (pattern: unknown, event: unknown): boolean => {
   const fields = Object.entries(objectSchema.parse(pattern));
   const values = objectSchema.safeParse(event).data ?? {};

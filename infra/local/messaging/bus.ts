@@ -7,7 +7,7 @@ import { AwsError, type Operations, operation } from './aws-protocol.ts';
 import { matchesPattern } from './bus-pattern.ts';
 import type { NewMessage } from './queue-store.ts';
 
-/** EventBridge for one machine: takes events, and puts each on the queues whose rules match. */
+/** EventBridge for one machine: sends each event to the queues whose rules match. */
 export interface Envelope {
   readonly version: '0';
   readonly id: string;
@@ -54,7 +54,7 @@ export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus
 
   const publish = (envelope: Envelope): void => {
     events.push(envelope);
-    // In one go now and then, not one by one: the oldest are dropped once twice as many are kept as promised.
+    // Drop old events in bulk: only when twice the promised number is kept.
     if (events.length > 2 * KEPT_EVENTS) events.splice(0, KEPT_EVENTS);
     const body = JSON.stringify(envelope);
     for (const rule of rules) if (matchesPattern(rule.pattern, envelope)) send(rule.queue, [{ body }]);

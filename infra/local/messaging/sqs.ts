@@ -152,7 +152,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
       throw new AwsError('com.amazonaws.sqs#MessageNotInflight', 'The message is not in flight.');
     }
     store.setVisible(id, clock.now() + seconds * 1_000);
-    // What a poller holds is seen to by it.
+    // A held message is the poller's own concern.
     if (message.held === 0) queues.look(message.queue);
     clock.wake();
   };
@@ -170,7 +170,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
   };
 };
 
-/** Runs each entry by itself; what fails is named beside what succeeds. */
+/** Runs each entry by itself; lists successful and failed entries. */
 const inBatch = <Entry>(entry: z.ZodType<Entry>, queueOf: QueueOf, run: (entry: Entry) => void): Operation => {
   const schema = z.object({
     ...queueUrl,

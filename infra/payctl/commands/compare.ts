@@ -8,7 +8,7 @@ import { providerReference } from '../../../shared/payments/record/versions.ts';
 import type { ProviderPayment } from '../../../shared/providers/port/provider.ts';
 import type { Installation } from '../installation/installation.ts';
 
-/** One payment here against the provider's word. `undefined`: they agree. */
+/** A difference between a payment here and at its provider. */
 export interface Drift {
   readonly payment_id: string;
   readonly provider: string;
@@ -25,7 +25,7 @@ export interface Drift {
   readonly there: string;
 }
 
-/** Asks the provider. One without an intent was never told to it, and agrees. */
+/** Reads the payment at its provider. A payment without an intent was never sent there, and agrees. */
 export const compareWithProvider = async (
   { deps }: Pick<Installation, 'deps'>,
   payment: VisiblePayment,
@@ -38,7 +38,7 @@ export const compareWithProvider = async (
   return { drift: findDifference(payment, found, deps.now()), report: found.kind === 'done' ? found.value : undefined };
 };
 
-/** Its provider has not answered its creation, so that nobody can say what there is. */
+/** The outcome of the creation is unknown: the provider has not answered. */
 export const reportUnfinished = (payment: Payment): Drift =>
   findingOf(payment, { kind: 'creation unfinished', here: payment.status, there: 'no answer' });
 

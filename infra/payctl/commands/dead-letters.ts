@@ -10,7 +10,7 @@ import type { QueueUrls } from '../installation/facts.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/** Messages that were tried as often as they may be. */
+/** Messages that exhausted their retries. */
 export const listDeadLetters = async (installation: Installation, queue?: string): Promise<Report> => {
   const queues = [];
   for (const urls of selectQueues(installation, queue)) {
@@ -36,11 +36,11 @@ export const listDeadLetters = async (installation: Installation, queue?: string
   };
 };
 
-/** All queues, or the one that is named. @throws NotReachable */
+/** The named queue, or all queues. @throws NotReachable */
 export const selectQueues = ({ queueUrls }: Installation, queue: string | undefined): readonly QueueUrls[] => {
   const found = queueUrls.filter((one) => queue === undefined || one.queue === queue);
   if (found.length > 0) return found;
-  throw new NotReachable(`there is no queue ${queue}: ${queueUrls.map((one) => one.queue).join(', ')}`);
+  throw new NotReachable(`no queue ${queue}; queues: ${queueUrls.map((one) => one.queue).join(', ')}`);
 };
 
 const attributesSchema = z.object({ QueueArn: z.string(), ApproximateNumberOfMessages: z.coerce.number() });
@@ -66,7 +66,7 @@ interface DeadLetter {
   readonly about: string;
 }
 
-/** Looked at, and given back at once. */
+/** Reads messages and makes them visible again at once. */
 const peek = async ({ sqs }: Installation, url: string): Promise<readonly DeadLetter[]> => {
   const seen: Message[] = [];
   while (seen.length < MOST_SHOWN) {
@@ -100,7 +100,7 @@ const bodySchema = z.object({
   detail: z.object({ id: text, event_id: text }).optional(),
 });
 
-/** Names and ids alone: what an event says stays in its queue. */
+/** Names and ids only: the contents of an event are not shown. */
 const describeBody = (body: string): string => {
   const { event, target, pk, detail, 'detail-type': type } = bodySchema.safeParse(parseJson(body)).data ?? {};
   return [event ?? type, target && `to ${target}`, pk, detail?.id ?? detail?.event_id].filter(Boolean).join(' ');

@@ -8,7 +8,7 @@ import type { Installation } from '../installation/installation.ts';
 import { readQueueAttributes } from './dead-letters.ts';
 import { columns, describeError, type Report } from './report.ts';
 
-/** What is well, what is not, and what is closed and why. Nothing is changed by it. */
+/** Checks every part of an installation: ok, failing, or closed and why. Changes nothing. */
 interface Check {
   readonly check: string;
   readonly state: 'ok' | 'closed' | 'fail';
@@ -32,14 +32,14 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
   return reportOf(checks);
 };
 
-/** The settings themselves are wrong, so nothing else can be looked at. */
+/** The settings are wrong, so nothing else can be checked. */
 export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
   reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
 
 const reportOf = (checks: readonly Check[]): Report => {
   const count = (wanted: Check['state']): number => checks.filter(({ state }) => state === wanted).length;
   const [failed, closed] = [count('fail'), count('closed')];
-  const verdict = failed > 0 ? `${failed} of ${checks.length} want attention` : 'All that is open is well';
+  const verdict = failed > 0 ? `${failed} of ${checks.length} need attention` : 'All that is open is well';
   return {
     json: { healthy: failed === 0, closed, checks },
     lines: [
@@ -104,7 +104,7 @@ const webhooksCheck = (installation: Installation): Promise<Check> =>
 
 const guestCheck = (installation: Installation): Promise<Check> =>
   runCheck('guest tokens', async () =>
-    checkOf('guest tokens', await installation.whyNoGuestTokens(), 'there is what signs them'),
+    checkOf('guest tokens', await installation.whyNoGuestTokens(), 'a signing secret is set'),
   );
 
 const alarmChecks = async ({ alarmSubscriptions }: Installation): Promise<readonly Check[]> => {
@@ -112,10 +112,10 @@ const alarmChecks = async ({ alarmSubscriptions }: Installation): Promise<readon
   const alarms = runCheck('alarms', async () => {
     const { confirmed, pending } = await alarmSubscriptions();
     if (pending > 0) {
-      return { check: 'alarms', state: 'fail', detail: `${pending} who are to hear of them have not confirmed it` };
+      return { check: 'alarms', state: 'fail', detail: `${pending} subscriptions are not confirmed` };
     }
-    const closed = confirmed === 0 ? 'alarms reach nobody: nobody is subscribed to their topic' : undefined;
-    return checkOf('alarms', closed, `${confirmed} hear of them`);
+    const closed = confirmed === 0 ? 'alarms have no recipient: their topic has no subscription' : undefined;
+    return checkOf('alarms', closed, `${confirmed} subscriptions confirmed`);
   });
   return [await alarms];
 };
@@ -148,11 +148,11 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
   runCheck(slot, async () => {
     const { ADAPTER: adapter } = installation.settings.slots[slot];
     const provider = await installation.deps.providers.find(slot);
-    const told = installation.closed?.find(({ part }) => part === slot)?.reason;
-    const closed = installation.closed ? told : whyClosed(slot, adapter, provider);
+    const reported = installation.closed?.find(({ part }) => part === slot)?.reason;
+    const closed = installation.closed ? reported : whyClosed(slot, adapter, provider);
     if (closed !== undefined) return { check: slot, state: 'closed', detail: closed };
     if (!provider)
-      return { check: slot, state: 'fail', detail: `keys of ${adapter}, which the host has, are not here` };
+      return { check: slot, state: 'fail', detail: `the host has keys of ${adapter}, this shell has none` };
     const startedAt = performance.now();
     const { kind, reason } = await askForNothing(provider);
     const took = `${Math.round(performance.now() - startedAt)} ms`;
@@ -162,14 +162,14 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
       ? {
           check: slot,
           state: 'fail',
-          detail: `${adapter} does not take our keys${installation.isLocal ? ', those of this shell' : ''}: ${reason}`,
+          detail: `${adapter} refuses our keys${installation.isLocal ? ', those of this shell' : ''}: ${reason}`,
         }
       : { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` };
   });
 
 const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
 
-/** Asks for something that is not there: whoever says so has been reached, and has let us in. */
+/** Asks for an object that does not exist. A provider that says so is reachable and accepts our keys. */
 const askForNothing = async (
   provider: PaymentProvider,
 ): Promise<{ readonly kind: string; readonly reason: string }> => {
@@ -185,12 +185,12 @@ const NO_SUCH_PAYMENT: KnownPayment = {
   status: 'created',
 };
 
-/** Signatures of webhooks are good for five minutes. */
+/** Signatures of webhooks are valid for five minutes. */
 const MAX_SKEW_MS = 60_000;
 
 const clockCheck = ({ datesSeen }: Installation): Check => {
   const skews = datesSeen.map(({ theirs, ours }) => Math.abs(theirs - ours));
-  if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no provider has told the time' };
+  if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no answer of a provider had a date' };
   const skew = Math.round(Math.min(...skews) / 1_000);
   return {
     check: 'clock',

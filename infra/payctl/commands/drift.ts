@@ -11,15 +11,15 @@ import { columns, progress, type Report } from './report.ts';
 export interface DriftOptions {
   /** ISO time: payments that changed since then. */
   readonly since?: string | undefined;
-  /** Takes the provider's word for a status that differs. */
+  /** Stores the provider's status where it differs. */
   readonly fix?: boolean | undefined;
 }
 
 type Found = Drift & { readonly fixed?: boolean };
 
 /**
- * Every payment's status and amount against its provider's, and what should have been created long ago. The one command
- * that reads the whole table, by the operator's own right: no function of the service can.
+ * Compares the status and amount of every payment with its provider's, and finds creations that never finished. The only
+ * command that reads the whole table; it needs the operator's rights, since no function of the service may scan.
  */
 export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');
@@ -53,14 +53,14 @@ export const findDrift = async (installation: Installation, { since, fix = false
           adviceFor(one),
         ]),
       ),
-      `${checked} payments compared: ${found.length} differ, ${found.length - open.length} mended`,
+      `${checked} payments compared: ${found.length} differ, ${found.length - open.length} fixed`,
     ],
     exitCode: open.length === 0 ? 0 : 1,
   };
 };
 
 const adviceFor = ({ fixed, kind }: Found): string => {
-  if (fixed) return 'mended';
+  if (fixed) return 'fixed';
   if (kind === 'creation unfinished') return 'reconcile it';
   return fixed === false || kind !== 'status differs' ? 'needs a person' : '';
 };
@@ -68,7 +68,7 @@ const adviceFor = ({ fixed, kind }: Found): string => {
 const checkPayment = async (installation: Installation, seen: Payment, fix: boolean): Promise<Found | undefined> => {
   const { deps } = installation;
   if (isVisiblePayment(seen) && !(await compareWithProvider(installation, seen)).drift) return undefined;
-  // It may just have moved on.
+  // The scanned payment may be out of date: load it again.
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(seen.id);
   if (!payment) return undefined;
@@ -104,13 +104,13 @@ async function* scanPayments(
         ...(after && { ExclusiveStartKey: after }),
       }),
     );
-    // What is being created this moment is nobody's yet.
+    // A payment that is still being created is skipped, unless it is stuck.
     yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'nobody can say', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }
 
-/** A provider's rate is not ours to use up. */
+/** Few at a time, so that the service keeps most of the provider's rate limit. */
 const inLanes = async <T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
   const left = [...all];
   const lane = async (): Promise<void> => {

@@ -34,8 +34,8 @@ export interface RedoOptions {
 }
 
 /**
- * Gives them to the same reader once more. What it had done of them already it does not do twice: events have ids of
- * their own, and a version is counted once.
+ * Gives each change to the same reader again. Nothing is done twice: a repeated event has the same id, and a version is
+ * counted once.
  */
 export const redoFailures = async ({ failures }: Installation, { dryRun = false }: RedoOptions): Promise<Report> => {
   const counts = new Map<string, number>();
@@ -59,8 +59,8 @@ export const redoFailures = async ({ failures }: Installation, { dryRun = false 
     json: { dry_run: dryRun, count, by_reader: Object.fromEntries(byReader), left },
     lines: [
       ...columns(byReader.map(([reader, number]) => [reader, String(number)])),
-      ...columns(left.map(({ id, reason }) => [id, `stays: ${reason}`])),
-      dryRun ? `${count} would be done again` : `${count} are done, ${left.length} stay`,
+      ...columns(left.map(({ id, reason }) => [id, `remains: ${reason}`])),
+      dryRun ? `${count} would be retried` : `${count} done, ${left.length} remain`,
     ],
     exitCode: left.length === 0 ? 0 : 1,
   };

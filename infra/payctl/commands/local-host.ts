@@ -4,10 +4,10 @@ import { type Control, NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/** What only the local host has: sessions for everybody, and a clock that can be moved. */
+/** Commands that only the local host offers: sessions and the clock. */
 const requireControl = ({ control, name }: Installation): Control => {
   if (control) return control;
-  throw new NotReachable(`${name} is deployed: its sessions and its clock are not ours to make`);
+  throw new NotReachable(`${name} is a deployed stage: the commands sessions and clock work on the local host only`);
 };
 
 export const listDemoSessions = async (installation: Installation): Promise<Report> => {
@@ -51,7 +51,7 @@ export const makeSession = async (
 
 const clockSchema = z.object({ now: z.string(), frozen: z.boolean() });
 
-/** @param move `{set}`, `{advance}` in seconds or `{freeze}`; nothing: as it is. */
+/** @param move `{set}`, `{advance}` in seconds or `{freeze}`; undefined: the clock is only shown. */
 export const showOrMoveClock = async (
   installation: Installation,
   move?: Readonly<Record<string, unknown>>,
@@ -68,5 +68,5 @@ export const parseSeconds = (text: string): number => {
   const [, number, unit = 's'] = /^(\d+)([smhdw])?$/.exec(text) ?? [];
   const seconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (Number.isFinite(seconds)) return seconds;
-  throw new NotReachable(`${text} is no duration: 90, 15m, 3h, 2d or 1w is wanted`);
+  throw new NotReachable(`${text} is not a duration: use 90, 15m, 3h, 2d or 1w`);
 };

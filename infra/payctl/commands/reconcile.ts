@@ -12,8 +12,8 @@ import { compareWithProvider, reportUnfinished } from './compare.ts';
 import type { Report } from './report.ts';
 
 /**
- * One payment, by our id or a provider's: what its provider says is stored, by the rules of POST /payments/sync. One whose
- * creation nobody has answered is carried to its provider once more, as its appointment would.
+ * Syncs one payment, found by our id or its provider's, by the rules of POST /payments/sync. Where the outcome of its
+ * creation is unknown, the creation is retried, as the due work would.
  */
 export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
   const { deps } = installation;
@@ -25,7 +25,7 @@ export const reconcile = async (installation: Installation, id: string): Promise
   const stored = report && (await storeReading(deps, store, payment, report, 'sync'));
   if (stored?.outcome === 'overtaken') return reconcile(installation, id);
   const after = stored?.payment ?? payment;
-  const outcome = stored?.outcome ?? drift?.kind ?? 'never told to its provider';
+  const outcome = stored?.outcome ?? drift?.kind ?? 'never sent to its provider';
   const isWell = drift === undefined || outcome === 'stored';
   return {
     json: { payment_id: payment.id, before: payment.status, after: after.status, outcome, finding: drift ?? null },
@@ -37,11 +37,11 @@ export const reconcile = async (installation: Installation, id: string): Promise
   };
 };
 
-/** Under the same key as before: it is one intent however often it is asked for. */
+/** Retries under the same key, so that at most one intent exists. */
 const finishCreation = async ({ deps }: Installation, store: PaymentStore, payment: Payment): Promise<Report> => {
   const { id, reconcileAt } = payment;
   if (reconcileAt !== undefined && deps.now() < instant(reconcileAt)) {
-    throw new NotReachable(`${id} is being created this moment: ask again after ${reconcileAt}`);
+    throw new NotReachable(`${id} is being created: retry after ${reconcileAt}`);
   }
   const outcome = await create(deps, store, payment);
   const left = await store.load(id);
@@ -51,7 +51,7 @@ const finishCreation = async ({ deps }: Installation, store: PaymentStore, payme
     json: { payment_id: id, before: payment.status, after, outcome, finding },
     lines: [
       `${id}: ${payment.status} -> ${after} (${outcome})`,
-      ...(finding ? ['Its appointment asks again every five minutes.'] : []),
+      ...(finding ? ['The service retries every five minutes.'] : []),
     ],
     exitCode: finding ? 1 : 0,
   };

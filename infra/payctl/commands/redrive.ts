@@ -9,17 +9,17 @@ import type { Installation } from '../installation/installation.ts';
 import { readQueueAttributes, selectQueues } from './dead-letters.ts';
 import { columns, type Progress, progress, type Report } from './report.ts';
 
-/** What SQS has moved, and what became of its task. */
+/** The messages that SQS moved back to one queue. */
 interface Redriven {
   readonly queue: string;
   readonly moved: number;
-  /** Why it ended before all were moved. */
+  /** Why SQS stopped before all were moved. */
   readonly failure?: string;
 }
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Moves dead letters back to their queue, where each has all its tries again, and waits until they are there. */
+/** Moves dead letters back to their queue, where each gets all its tries again, and waits until SQS is done. */
 export const redrive = async (
   installation: Installation,
   queue?: string,
@@ -38,7 +38,7 @@ export const redrive = async (
     json: { total, queues },
     lines: [
       ...columns(queues.map(({ queue: name, moved, failure = '' }) => [name, String(moved), failure])),
-      `${total} messages are moved back`,
+      `${total} messages moved back`,
     ],
     exitCode: queues.some(({ failure }) => failure !== undefined) ? 1 : 0,
   };
@@ -50,8 +50,8 @@ interface WatchOptions {
 }
 
 /**
- * The queue is named as the destination: SQS knows where a message comes from only if it moved it there itself, and the
- * bus puts what it cannot deliver straight among the dead letters.
+ * The queue is named as the destination: SQS knows the origin only of messages that it moved itself, and the bus sends
+ * what it cannot deliver straight to the dead-letter queue.
  */
 const redriveOne = async (
   installation: Installation,

@@ -7,7 +7,7 @@ import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface ReplayOptions {
-  /** ISO times of the attempts that are meant, both inclusive. */
+  /** ISO times: replays deliveries attempted between the two, both inclusive. */
   readonly from: string;
   readonly to: string;
   /** `all`, a name, or a pattern such as `payment.*`. */
@@ -17,8 +17,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Sends what targets were told, or should have been, once more: each event once a target, under its own id. What went to
- * a target that is there no more is counted apart: nobody would send it.
+ * Sends logged webhooks again, delivered or not: each event once per target, under its own id. Deliveries whose target is
+ * no longer configured are counted apart and not sent.
  */
 export const replay = async (installation: Installation, options: ReplayOptions): Promise<Report> => {
   const isSent = options.dryRun !== true;
@@ -58,8 +58,8 @@ export const replay = async (installation: Installation, options: ReplayOptions)
       ...columns(byEvent.map(([name, number]) => [name, String(number)])),
       [
         `${count} ${verb}`,
-        ...(expired > 0 ? [`${expired} are kept no longer (30 days)`] : []),
-        ...(withoutTarget > 0 ? [`${withoutTarget} went to targets that there are no more`] : []),
+        ...(expired > 0 ? [`${expired} are no longer kept (30 days)`] : []),
+        ...(withoutTarget > 0 ? [`${withoutTarget} skipped: target no longer configured`] : []),
       ].join('; '),
     ],
     exitCode: 0,
@@ -74,10 +74,10 @@ const send = ({ queues }: Installation, deliveries: readonly Delivery[]): Promis
 
 const rowSchema = z.object({ pk: z.string(), f: z.object({ e: z.string() }) });
 const PAGE = 100;
-/** After every id. */
+/** Sorts after every id. */
 const LAST = '#~';
 
-/** From the log, a page at a time: however often something was tried, it is meant once. undefined: kept no longer. */
+/** Deliveries of the log, a page at a time, each once however often it was tried. undefined: no longer kept. */
 async function* readDeliveries(
   installation: Installation,
   options: ReplayOptions,

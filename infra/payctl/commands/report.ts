@@ -1,21 +1,21 @@
 import { stderr, stdout } from 'node:process';
 import { SingleBar } from 'cli-progress';
 
-/** What a command has found: one JSON document for machines, lines for people, and how the process ends. */
+/** The result of a command: a JSON document for machines, lines for people, and the exit code. */
 export interface Report {
   readonly json: unknown;
   readonly lines: readonly string[];
   readonly exitCode: ExitCode;
 }
 
-/** 0: all is well. 1: something wants attention. 2: it could not be found out. */
+/** 0: all is well. 1: something needs attention. 2: the command could not finish. */
 export type ExitCode = 0 | 1 | 2;
 
 export const print = ({ json, lines }: Report, asJson: boolean): void => {
   stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`);
 };
 
-/** An error in one line. Some say nothing but their code. */
+/** An error in one line. Some errors have a code and no message. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
@@ -37,13 +37,13 @@ export const columns = (rows: readonly (readonly string[])[]): readonly string[]
 };
 
 export interface Progress {
-  /** So many more are to be done. */
+  /** Adds to the total. */
   expect(more: number): void;
   done(): void;
   stop(): void;
 }
 
-/** A bar on standard error, where a person looks at it. */
+/** A progress bar on standard error, if that is a terminal. */
 export const progress = (what: string): Progress => {
   const bar = new SingleBar({
     format: `${what} {bar} {value}/{total}`,

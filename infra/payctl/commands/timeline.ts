@@ -4,7 +4,7 @@ import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/** What happened to a payment, as GET /payments/{id}/timeline tells it, whoever's it is. */
+/** The history of any payment, as GET /payments/{id}/timeline shows it to its owner. */
 export const showTimeline = async ({ deps }: Installation, paymentId: string): Promise<Report> => {
   const payment = await paymentStore(deps.table, deps.now).load(paymentId);
   if (!payment) throw new NotReachable(`there is no payment ${paymentId}`);
@@ -12,7 +12,7 @@ export const showTimeline = async ({ deps }: Installation, paymentId: string): P
   const head = `${paymentId} is ${payment.status}: ${payment.totalCents} ${payment.currency} at ${payment.providerId}`;
   return {
     json: { payment_id: paymentId, status: payment.status, is_complete: isComplete, entries },
-    lines: [head, '', ...columns(entries.map(rowOf)), ...(isComplete ? [] : ['… and more attempts to tell targets'])],
+    lines: [head, '', ...columns(entries.map(rowOf)), ...(isComplete ? [] : ['… and more delivery attempts'])],
     exitCode: 0,
   };
 };

@@ -9,21 +9,21 @@ export interface QueueUrls {
   readonly deadLetterUrl: string;
 }
 
-/** What tells one installation from another. */
+/** What differs between the local host and a deployed stage. */
 export interface InstallationFacts {
   readonly name: string;
-  /** The environment of the functions there. */
+  /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
   readonly queueUrls: readonly QueueUrls[];
-  /** Where events are sent. @throws SettingsError where that cannot be read */
+  /** The targets of outbound webhooks. @throws SettingsError where their settings are wrong */
   readonly outbound: () => Promise<OutboundState>;
   /** undefined: guest tokens are open. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
-  /** Who hears of alarms; undefined: there are none. */
+  /** Subscriptions to the alarms' topic; undefined: the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
-  /** What the local host, which knows all its secrets, says of itself. */
+  /** The closed parts as the local host reports them: it knows all its secrets. */
   readonly closed: readonly ClosedPart[] | undefined;
-  /** What readers of the stream have given up. */
+  /** Changes that readers of the stream gave up. */
   readonly failures: FailureStore;
   readonly now: Now;
   readonly control: Control | undefined;

@@ -1,17 +1,17 @@
-/** Changes that a reader of the table's stream could not do in ten tries: they are kept whole, and leave the stream. */
+/** A change that a reader of the table's stream failed to process ten times. It left the stream and is kept whole. */
 export interface FailedChange {
   readonly id: string;
   /** The function that gave it up. */
   readonly reader: string;
   /** ISO time. */
   readonly failedAt: string;
-  /** Partition keys of the items that changed; what they say stays where it is. */
+  /** Partition keys of the changed items. Their contents are not shown. */
   readonly about: readonly string[];
 }
 
 export interface FailureStore {
   ids(): AsyncIterable<string>;
   read(id: string): Promise<FailedChange>;
-  /** Hands it to its reader once more. @returns why it stays; undefined: it is done, and removed. */
+  /** Gives the change to its reader again. @returns why it failed; undefined: it succeeded, and the change is removed. */
   redo(id: string): Promise<string | undefined>;
 }

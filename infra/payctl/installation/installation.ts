@@ -14,22 +14,22 @@ import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';
 import { readStage } from './stage.ts';
 
-/** Where a command works: the local host, or a deployed stage; the same clients for both. */
+/** The installation that a command works on, the local host or a deployed stage, with the same clients for both. */
 export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
-  /** What the use cases of the service take; they say nothing on standard output. */
+  /** Dependencies of the service's use cases. They write nothing to standard output. */
   readonly deps: MoneyDeps;
   readonly queues: Queues;
   readonly dynamodb: DynamoDBClient;
   readonly documents: DynamoDBDocumentClient;
   readonly sqs: SQSClient;
-  /** Times that providers have stated in their answers so far, epoch ms, beside this machine's. */
+  /** The `date` headers of the providers' answers so far, epoch ms, beside this machine's time. */
   readonly datesSeen: readonly { readonly theirs: number; readonly ours: number }[];
 }
 
 export interface InstallationOptions {
-  /** A deployed stage; the local host where there is none. */
+  /** A deployed stage; without it, the local host. */
   readonly stage?: Stage | undefined;
   /** The local host's base URL. */
   readonly url: string;
@@ -45,7 +45,7 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
   const providers = openProviders({
     slots: settings.slots,
     withSecrets: openSlotSecrets(settings, () => new SecretsManagerClient({})),
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: PROVIDER_TIMEOUT_MS,
     fetch: async (input, init) => {
       const answer = await fetch(input, init);
       const theirs = Date.parse(answer.headers.get('date') ?? '');
@@ -57,9 +57,9 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
   const sqs = new SQSClient(clientOf(env, 'AWS_ENDPOINT_URL_SQS'));
   const dynamodb = new DynamoDBClient(clientOf(env, 'AWS_ENDPOINT_URL_DYNAMODB'));
   const queueUrls = site.queueUrls.map(({ queue, url }) => [queue, url]);
-  const { env: _, ...told } = site;
+  const { env: _, ...facts } = site;
   return {
-    ...told,
+    ...facts,
     isLocal: site.control !== undefined,
     settings,
     deps: { ...moneyDeps(), providers },
@@ -71,13 +71,13 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
   };
 };
 
-/** Nobody waits at a gateway: a slow answer is better than none. */
-const PATIENCE_MS = 20_000;
+/** No gateway limits the wait here: a slow answer is better than none. */
+const PROVIDER_TIMEOUT_MS = 20_000;
 
 const nothing = (): void => undefined;
 const SILENT: Log = { info: nothing, warn: nothing, error: nothing };
 
-/** Against the local host its own credentials; else what the SDK finds by itself (AWS_PROFILE, AWS_REGION …). */
+/** The local host has its own credentials; for a stage the SDK finds them (AWS_PROFILE, AWS_REGION …). */
 const clientOf = (env: Readonly<Record<string, string>>, endpointVariable: string) => {
   const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
   if (endpoint === undefined) return {};

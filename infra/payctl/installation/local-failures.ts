@@ -7,7 +7,7 @@ const listSchema = z.array(
 );
 const redoneSchema = z.object({ reason: z.string().nullable() });
 
-/** What the local host has given up. */
+/** Changes that the local host's stream readers gave up. */
 export const localFailures = (control: Control): FailureStore => {
   const known = new Map<string, FailedChange>();
   return {
@@ -20,11 +20,11 @@ export const localFailures = (control: Control): FailureStore => {
     read: async (id) => {
       const found = known.get(id);
       if (found) return found;
-      throw new NotReachable(`${id} is not there any more`);
+      throw new NotReachable(`${id} no longer exists`);
     },
     redo: async (id) => {
-      const redone = await control('POST', `/failures/${encodeURIComponent(id)}/redo`);
-      return redoneSchema.parse(redone).reason ?? undefined;
+      const answer = await control('POST', `/failures/${encodeURIComponent(id)}/redo`);
+      return redoneSchema.parse(answer).reason ?? undefined;
     },
   };
 };

@@ -17,7 +17,7 @@ const hostSchema = z.object({
 const clockSchema = z.object({ now: z.string() });
 const DEAD_LETTER = '-dlq';
 
-/** The local host as it runs, by what it says itself; secrets alone are this shell's own, or the local defaults. */
+/** The running local host, as it reports itself. Secrets come from this shell or from the local defaults. */
 export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts> => {
   const control = openControl(baseUrl);
   const host = hostSchema.parse(await control('GET', '/host'));

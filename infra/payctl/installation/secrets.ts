@@ -4,7 +4,7 @@ import type { ProviderSlot, Settings, SlotSettings } from '../../../shared/core/
 
 const secretSchema = z.record(z.string(), z.string());
 
-/** Settings of a slot with what its secret holds, read once a run. */
+/** Reads the settings of a slot with the values of its secret, once per run. */
 export const openSlotSecrets = (
   { slots }: Pick<Settings, 'slots'>,
   open: () => Pick<SecretsManagerClient, 'send'>,

@@ -16,20 +16,20 @@ const recordsSchema = z.object({
     }),
   ),
 });
-/** What Lambda writes where a batch has left the stream: who had it and, in a bucket alone, the event itself. */
+/** The object that Lambda writes for a batch that left the stream: the reader, and (in a bucket only) the event. */
 const objectSchema = z.object({
   timestamp: z.string(),
   requestContext: z.object({ functionArn: z.string() }),
   payload: z.union([z.string().transform((text) => JSON.parse(text)), z.looseObject({})]).pipe(recordsSchema),
 });
 
-/** What the stream readers of a stage have given up, in the bucket of its events stack. */
+/** Changes that a stage's stream readers gave up, in the bucket of its events stack. */
 export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => string): FailureStore => {
   const load = async (Key: string): Promise<z.infer<typeof objectSchema>> => {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket(), Key }));
     const found = objectSchema.safeParse(JSON.parse((await Body?.transformToString()) ?? ''));
     if (found.data) return found.data;
-    throw new NotReachable(`${Key} is not what a reader of the stream leaves`);
+    throw new NotReachable(`${Key} is not a failure object of a stream reader`);
   };
   return {
     ids: async function* () {
@@ -52,14 +52,14 @@ export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => stri
     redo: async (id) => {
       const { requestContext, payload } = await load(id);
       const reason = await invokeReader(lambda, functionNameOf(requestContext.functionArn), payload);
-      // The bucket keeps versions: what was deleted lies there as long as it would have.
+      // The bucket keeps versions, so the object can be restored until it expires.
       if (reason === undefined) await s3.send(new DeleteObjectCommand({ Bucket: bucket(), Key: id }));
       return reason;
     },
   };
 };
 
-/** `arn:aws:lambda:<region>:<account>:function:<name>`, and perhaps its version. */
+/** `arn:aws:lambda:<region>:<account>:function:<name>`, with or without a version. */
 const functionNameOf = (arn: string): string => arn.split(':')[6] ?? arn;
 
 const answerSchema = z
@@ -74,7 +74,7 @@ const invokeReader = async (
 ): Promise<string | undefined> => {
   const Payload = Buffer.from(JSON.stringify(event));
   const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload })).catch(ignoreMissing);
-  if (answer === undefined) return `there is no function ${FunctionName} any more`;
+  if (answer === undefined) return `the function ${FunctionName} no longer exists`;
   const said = Buffer.from(answer.Payload ?? []).toString('utf8');
   if (answer.FunctionError !== undefined) return `${answer.FunctionError}: ${said}`;
   return answerSchema.parse(JSON.parse(said || 'null')).length === 0 ? undefined : 'reported as failed';

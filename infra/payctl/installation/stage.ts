@@ -39,8 +39,8 @@ interface Clients extends FailureClients {
 }
 
 /**
- * A deployed stage, by the operator's own AWS credentials: its stack says where queues are, and the function that keeps
- * appointments which environment the service runs in, so that nothing is configured twice. @throws NotReachable
+ * A deployed stage, read with the operator's own AWS credentials. Its events stack names the queues; the environment of
+ * the function `run-due` holds the service's settings. So no setting is given twice. @throws NotReachable
  */
 export const readStage = async (stage: Stage, clients: Clients = openClients()): Promise<InstallationFacts> => {
   const StackName = stackName(stage, 'events');
@@ -108,7 +108,7 @@ const variablesSchema = z.record(z.string(), z.string());
 const readSecret = async ({ secrets }: Clients, SecretId: string): Promise<string> =>
   (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
 
-/** Which resource of a stack, by its type and the beginning of its logical id: what follows is a hash. */
+/** A resource of a stack, by its type and the start of its logical id: CDK appends a hash. */
 interface ResourceQuery {
   readonly type: string;
   readonly id: string;
