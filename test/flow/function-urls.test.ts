@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { paypalWebhooks } from '../../infra/local/simulator/paypal/webhooks.ts';
-import { squareWebhooks } from '../../infra/local/simulator/square/webhooks.ts';
-import { stripeWebhooks } from '../../infra/local/simulator/stripe/wire/webhooks.ts';
+import { paypalWebhooks } from '../../infra/local/simulator/paypal/operations/webhooks.ts';
+import { squareWebhooks } from '../../infra/local/simulator/square/operations/webhooks.ts';
+import { stripeWebhooks } from '../../infra/local/simulator/stripe/operations/webhooks.ts';
 import { withHost } from './host.ts';
 
 /** The URL that Lambda gives a function, beside its route: another address for Square, which signs it. */

@@ -95,7 +95,7 @@ describe('payctl', () => {
     expect(stateOf(json, 'provider_b')).toMatchObject({ state: 'ok' });
     expect(stateOf(json, 'provider_c')).toMatchObject({
       state: 'fail',
-      detail: 'keys of square, which the host has, are not here',
+      detail: 'the host has keys of square, this shell has none',
     });
   });
 
@@ -344,7 +344,7 @@ describe('payctl drift', () => {
       if (name.startsWith('paid')) expect(status).toBe('succeeded');
       if (name.startsWith('canceled')) expect(status).toBe('canceled');
     }
-    // What payctl has mended, it has by a clock that runs on from the host's.
+    // payctl stamps its fixes with a clock that runs on from the host's.
     const since = new Date(service.now() + 3_600_000).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
