@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { businessAddress, fullAddress, partialAddress } from '../builders/address.ts';
-import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY, itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
@@ -17,7 +17,7 @@ const create = async (fields: ParsedJson = fullAddress(), options: RequestOption
 };
 const get = (id: string) => service.get(`/addresses/${id}`, user.options);
 const update = (id: string, fields: unknown) => service.put(`/addresses/${id}`, fields, user.options);
-const stored = async (id: string): Promise<ParsedJson> => (await itemsOf(service, `ADDR#${id}`))[0];
+const stored = async (id: string): Promise<ParsedJson> => (await partitionOf(service, `ADDR#${id}`))[0];
 
 const refusal = (...missing: readonly string[]) => ({
   status: 400,
@@ -77,7 +77,7 @@ describe('an address', () => {
     });
     const again = await service.request('DELETE', `/addresses/${id}`, user.options);
     expect(again.status).toBe(404);
-    expect(await itemsOf(service, `ADDR#${id}`)).toEqual([]);
+    expect(await partitionOf(service, `ADDR#${id}`)).toEqual([]);
   });
 
   test('answers in the other form when asked', async () => {

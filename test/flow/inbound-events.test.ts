@@ -14,6 +14,7 @@ import {
   logEntriesOf,
   MINUTE,
   PATIENT,
+  partitionOf,
   read,
   signIn,
   storedPayment,
@@ -87,7 +88,7 @@ describe('an event', () => {
     const { payment } = await unconfirmed();
     const answer = await service.sendEvent(intentEvent(payment, 'payment_intent.processing', { id: 'evt_stored' }));
     expect(answer).toEqual({ status: 200, body: { received: true, event_id: 'evt_stored' } });
-    expect(await itemsOf(service, 'EVT#provider_a#evt_stored')).toHaveLength(1);
+    expect(await partitionOf(service, 'EVT#provider_a#evt_stored')).toHaveLength(1);
     await service.settle();
   });
 
@@ -417,7 +418,7 @@ describe('a signature', () => {
       status: 401,
     });
     await service.settle();
-    expect(await itemsOf(service, 'EVT#provider_a#evt_forged')).toEqual([]);
+    expect(await partitionOf(service, 'EVT#provider_a#evt_forged')).toEqual([]);
     const entries = (await itemsOf(service, 'LOG#')).filter(({ pk }) => !before.includes(pk));
     expect(entries).toHaveLength(refused.length + 4);
     for (const entry of entries) expect(entry).toMatchObject({ status: 'failed', payload: {}, provider: 'provider_a' });
@@ -483,7 +484,7 @@ describe('the stream', () => {
     await tell('payment_intent.processing');
     const before = await tell('payment_intent.succeeded');
     const ofUser = async () => [
-      ...(await itemsOf(service, `PAY#${payment.id}`)),
+      ...(await partitionOf(service, `PAY#${payment.id}`)),
       ...(await itemsOf(service, `COUNT#USER#${user.userId}`)),
     ];
     const items = await ofUser();

@@ -6,8 +6,8 @@ import {
   createIntent,
   createPaidIntent,
   DAY,
-  itemsOf,
   PATIENT,
+  partitionOf,
   signIn,
   storedPayment,
   type User,
@@ -112,7 +112,7 @@ describe('a member', () => {
     const ofOrganization = await payer(service, acme.owner.options, VISA, { organization_id: acme.id });
     const { id } = await subscribe(service, ofOrganization, { organization_id: acme.id });
     const card = await saveMethod(service, acme.billing.options);
-    const [stored] = (await itemsOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
+    const [stored] = (await partitionOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
     await giveMethod(service, stored, card.id);
     const list = async ({ options }: User) =>
       (await service.get(`/subscriptions?organization_id=${acme.id}&include_pm=true`, options)).body;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, itemsOf, signIn } from './flow.ts';
+import { DAY, partitionOf, signIn } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { addMember, expectSound, newOrganization, newPerson, stored } from './organization-steps.ts';
 
@@ -239,7 +239,7 @@ describe('what its owner alone may do', () => {
 
   test('is refused to every other member, to strangers and where there is no organization', async () => {
     const { id, admin, billing, member, stranger, ids } = await staffed();
-    const before = await itemsOf(service, `ORG#${id}`);
+    const before = await partitionOf(service, `ORG#${id}`);
     const askedBy = async (person: { options: object }, organizationId: string): Promise<TestAnswer[]> =>
       Promise.all(
         attempts(organizationId, ids.billing, stranger.email).map(([method, path, body]) =>
@@ -260,7 +260,7 @@ describe('what its owner alone may do', () => {
     for (const answer of await askedBy(admin, 'org_none')) {
       expect(answer).toMatchObject(refused(404, 'RESOURCE_NOT_FOUND'));
     }
-    expect(await itemsOf(service, `ORG#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 });
 
@@ -419,15 +419,15 @@ describe('changing a role', () => {
     expect((await service.get('/organizations', member.options)).body.data[0].role).toBe('admin');
     const admins = await service.get(`/organizations/${id}/members?role=admin`, owner.options);
     expect(admins.body.meta.pagination.total).toBe(2);
-    const before = await itemsOf(service, `ORG#${id}`);
+    const before = await partitionOf(service, `ORG#${id}`);
     await service.advance(1);
     expect(await service.put(path, { role: 'admin' }, owner.options)).toMatchObject({ status: 200 });
-    expect(await itemsOf(service, `ORG#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 
   test('is refused for the owner, to owner, to no role, and of nobody', async () => {
     const { id, owner, ids } = await staffed();
-    const before = await itemsOf(service, `ORG#${id}`);
+    const before = await partitionOf(service, `ORG#${id}`);
     const change = (memberId: string, role: unknown) =>
       service.put(`/organizations/${id}/members/${memberId}`, { role }, owner.options);
     expect(await change(ids.owner, 'admin')).toMatchObject(refused(400, 'OWNER_IMMUTABLE'));
@@ -435,7 +435,7 @@ describe('changing a role', () => {
     expect(await change(ids.admin, 'boss')).toMatchObject(validation('role'));
     expect(await change(ids.admin, undefined)).toMatchObject(validation('role'));
     expect(await change('mem_none', 'admin')).toMatchObject({ status: 404, body: { details: { resource: 'member' } } });
-    expect(await itemsOf(service, `ORG#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   createPaidIntent,
   itemsOf,
   PATIENT,
+  partitionOf,
   read,
   signIn,
   timesCharged,
@@ -451,8 +452,8 @@ describe('a payment method that is deleted', () => {
     await service.settle();
     expect((await service.get(`/payment-methods/${method.id}`, user.options)).status).toBe(404);
     expect((await remove(user, method.id)).status).toBe(404);
-    expect(await itemsOf(service, `PM#${method.id}`)).toEqual([]);
-    expect(await itemsOf(service, `REF#provider_a#${method.provider_payment_method_id}`)).toEqual([]);
+    expect(await partitionOf(service, `PM#${method.id}`)).toEqual([]);
+    expect(await partitionOf(service, `REF#provider_a#${method.provider_payment_method_id}`)).toEqual([]);
     const naming = { total_cents: 100, currency: 'USD', payment_method_id: method.id };
     expect(await service.post('/payments/intents', naming, user.options)).toMatchObject({ status: 404 });
   });

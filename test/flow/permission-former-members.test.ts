@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changeTable, confirm, createIntent, DAY, HOUR, itemsOf, read, signIn, type User } from './flow.ts';
+import { changeTable, confirm, createIntent, DAY, HOUR, partitionOf, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
@@ -138,7 +138,7 @@ describe('a subscription billed by the service, before the end of a membership h
 
   /** The membership is gone; nothing has told the subscription yet. */
   const endSilently = async (organizationId: string, userId: string): Promise<void> => {
-    const items = await itemsOf(service, `ORG#${organizationId}`);
+    const items = await partitionOf(service, `ORG#${organizationId}`);
     const { pk, sk } = items.find((item) => item.sk !== 'ORG' && item.userId === userId);
     await changeTable(service, { remove: { pk, sk } });
   };
