@@ -243,9 +243,9 @@ const A_MINUTE_MS = 60_000;
 /** `npm test` takes the same sequences each time; test:long takes others. */
 const FIXED_SEED = 20_261_122;
 
-describe('any sequence of commands, appointments and events', () => {
+describe('any sequence of commands, due work and events', () => {
   test(
-    'keeps to the table of states, and membership follows the subscription alone',
+    'keeps a subscription to the state table, and its membership follows from the subscription',
     () => {
       const runs = fc.tuple(
         fc.nat({ max: BEGINNINGS.length - 1 }),

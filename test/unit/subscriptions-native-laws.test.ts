@@ -111,7 +111,7 @@ const A_MINUTE_MS = 60_000;
 const FIXED_SEED = 20_261_122;
 
 test(
-  'whatever its provider says, in whatever order: it keeps to the table of states, and nothing is charged here',
+  'a provider-billed subscription keeps to the state table for any reports in any order, and the service charges nothing',
   () => {
     const runs = fc.tuple(
       fc.nat({ max: BEGINNINGS.length - 1 }),
