@@ -164,7 +164,7 @@ describe('an update of an address', () => {
       { country: 'FR' },
       ['postal_code'],
     ],
-  ])('is refused: %s', async (_, fields, patch, missing) => {
+  ])('is refused: %s', async (...[_, fields, patch, missing]) => {
     const { id } = await create(fields);
     const before = await stored(id);
     expect(await update(id, patch)).toMatchObject(refusal(...missing));

@@ -108,7 +108,7 @@ describe('a provider that fails', () => {
 
   test.each(FAULTS)(
     'by %s at %s answers %i, and the same key saves the one method',
-    async (action, path, status, code) => {
+    async (...[action, path, status, code]) => {
       const user = await signIn(service);
       const keyed = { ...user.options, idempotencyKey: `save-${action}` };
       await service.fault({ action, path, times: 1 });

@@ -142,7 +142,7 @@ describe('the price of a subscription', () => {
     ['another interval', { billing_interval: 'daily' }, 400, 'PRICING_MISMATCH'],
     ['another currency', { currency: 'USD' }, 400, 'PRICING_MISMATCH'],
     ['a trial where it has none', { trial_days: 730 }, 400, 'PRICING_MISMATCH'],
-  ])('is never the client’s where a product is named: %s', async (_, fields, status, code) => {
+  ])('is never the client’s where a product is named: %s', async (...[_, fields, status, code]) => {
     const who = await subscriber(service);
     await service.put('/admin/products/plan', productBody({ billing_interval: 'monthly' }), await admin());
     const answer = await service.post('/subscriptions', { ...who.names, product_id: 'plan', ...fields }, who.options);
