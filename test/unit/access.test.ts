@@ -284,7 +284,7 @@ describe('the organization meant', () => {
     ['is the one named, also where absent means personal', inOrg, 'org_r', false, 'org_r'],
     ['is none for a session without one', me, undefined, true, undefined],
     ['is none for a guest', guest(), undefined, true, undefined],
-  ])('%s', (_, caller, named, implied, expected) => {
+  ])('%s', (...[_, caller, named, implied, expected]) => {
     expect(effectiveOrganization(caller, named, implied)).toBe(expected);
   });
 
