@@ -1,18 +1,22 @@
-import { PAYMENT_TRANSITIONS as ofPayments } from '../../shared/payments/record/states.ts';
-import { SUBSCRIPTION_TRANSITIONS as ofSubscriptions } from '../../shared/subscriptions/record/states.ts';
+import { PAYMENT_TRANSITIONS } from '../../shared/payments/record/states.ts';
+import { SUBSCRIPTION_TRANSITIONS } from '../../shared/subscriptions/record/states.ts';
 
-/** The diagrams of docs/states.md: every legal change of the tables that decide, by its causes. */
+/** The diagrams of docs/states.md: every arrow of the tables that the stores enforce, with its causes. */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;
 
 export const stateDiagrams = (): Readonly<Record<string, string>> => ({
-  payments: diagram(ofPayments),
-  subscriptions: diagram(ofSubscriptions),
+  payments: diagram(withoutReads(PAYMENT_TRANSITIONS)),
+  subscriptions: diagram(SUBSCRIPTION_TRANSITIONS),
 });
 
-const diagram = (table: Table): string =>
-  ['```mermaid', 'stateDiagram-v2', ...edges(table), ...ends(table), '```'].join('\n');
+/** A read may lead anywhere: the page says so in words, since its arrows would hide all others. */
+const withoutReads = (table: Table): Table =>
+  Object.fromEntries(Object.entries(table).map(([state, { read: _, ...changes }]) => [state, changes]));
 
-/** One arrow a pair of states, whatever its causes; a state that stays is none. */
+const diagram = (table: Table): string =>
+  ['```mermaid', 'stateDiagram-v2', ...starts(table), ...edges(table), ...ends(table), '```'].join('\n');
+
+/** One arrow per pair of states, with all its causes; a state that stays has none. */
 const edges = (table: Table): readonly string[] => {
   const causes = new Map<string, string[]>();
   for (const [from, changes] of Object.entries(table)) {
@@ -24,6 +28,14 @@ const edges = (table: Table): readonly string[] => {
     }
   }
   return [...causes].map(([arrow, named]) => `  ${arrow}: ${named.join(', ')}`);
+};
+
+/** The states that no other state leads to. */
+const starts = (table: Table): readonly string[] => {
+  const reached = new Set(Object.values(table).flatMap((changes) => Object.values(changes).flat()));
+  return Object.keys(table)
+    .filter((state) => !reached.has(state))
+    .map((state) => `  [*] --> ${state}`);
 };
 
 const ends = (table: Table): readonly string[] =>

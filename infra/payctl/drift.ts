@@ -76,7 +76,7 @@ const look = async (place: Place, seen: Payment, fix: boolean): Promise<Found | 
   const { drift: still, report } = await compared(place, payment);
   if (!still || !fix || still.kind !== 'status differs' || !report) return still;
   try {
-    const { outcome } = await storeReading(deps, store, payment, report, 'sync');
+    const { outcome } = await storeReading(deps, store, { payment, report, cause: 'sync' });
     return outcome === 'overtaken' ? look(place, seen, fix) : { ...still, fixed: outcome === 'stored' };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

@@ -22,7 +22,7 @@ export const reconcile = async (place: Place, id: string): Promise<Report> => {
   if (!payment) throw new NotReachable(`there is no payment ${id}`);
   if (!isVisiblePayment(payment)) return finish(place, store, payment);
   const { drift, report } = await compared(place, payment);
-  const stored = report && (await storeReading(deps, store, payment, report, 'sync'));
+  const stored = report && (await storeReading(deps, store, { payment, report, cause: 'sync' }));
   if (stored?.outcome === 'overtaken') return reconcile(place, id);
   const after = stored?.payment ?? payment;
   const outcome = stored?.outcome ?? drift?.kind ?? 'never told to its provider';

@@ -1,12 +1,12 @@
 import { DomainError } from '../core/errors.ts';
 import type { Now } from '../core/time.ts';
+import { runList } from '../http/list.ts';
 import { listOwned, offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
-import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
-import { ADDRESS_TYPES, type Address, addressShape, addressView } from './address.ts';
+import { ADDRESS_TYPES, type Address, addressRecord, addressView } from './address.ts';
 import { followPointers, isDefaultAddress, readPointers } from './defaults.ts';
 import type { ListAddressesQuery } from './requests.ts';
 
@@ -20,7 +20,7 @@ export const getAddress = async (
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
 ): Promise<Reply> => ({ data: addressView(record, await isDefaultAddress(deps.table, record)) });
 
-/** Index rows beside the default pointers, then the page beside what those lead to. */
+/** Reads the default pointers with the page of ids, and the addresses they name with the records of the page. */
 export const listAddresses = async (
   deps: ReadDeps,
   { owner, query }: ApiRequest<unknown, ListAddressesQuery>,
@@ -29,17 +29,21 @@ export const listAddresses = async (
   if (query.project_id !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'addresses have no project_id' });
   }
-  const [listed, pointers] = await Promise.all([
-    listOwned(deps.table, 'ADDR', owner, query, filtersOf(query)),
-    readPointers(deps.table, owner, query.type ? [query.type] : ADDRESS_TYPES),
-  ]);
-  const ids = listed.rows.map(({ pk }) => pk.slice('ADDR#'.length));
-  const [addresses, defaults] = await Promise.all([
-    recordStore(deps.table, deps.now, addressShape).loadMany(ids),
-    followPointers(deps.table, pointers, new Set(ids)),
-  ]);
-  const views = addresses.map((address) => addressView(address, defaults.has(address.id)));
-  return offsetReply(views, listed, query);
+  return runList(deps.table, {
+    findPage: async () => {
+      const [page, pointers] = await Promise.all([
+        listOwned(deps.table, { owner, kind: 'ADDR', filter: filtersOf(query), page: query }),
+        readPointers(deps.table, owner, query.type ? [query.type] : ADDRESS_TYPES),
+      ]);
+      return { ...page, pointers };
+    },
+    recordOf: addressRecord.parse,
+    readAlongside: ({ rows, pointers }) =>
+      followPointers(deps.table, pointers, new Set(rows.map(({ pk }) => pk.slice('ADDR#'.length)))),
+    viewsOf: (addresses, defaults) =>
+      addresses.map((address) => addressView(address, defaults?.has(address.id) ?? false)),
+    replyOf: (views, page) => offsetReply(views, page, query),
+  });
 };
 
 const filtersOf = ({ type, completeness }: ListAddressesQuery): readonly Clause[] => [

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { DomainError, notFound } from '../core/errors.ts';
 import { iso, type Now } from '../core/time.ts';
+import { runList } from '../http/list.ts';
 import { type OffsetPage, offsetReply } from '../http/paging.ts';
 import { checkAll } from '../http/parse.ts';
 import type { Reply } from '../http/reply.ts';
@@ -97,18 +98,18 @@ export const listRecords = async (
   { params, query }: ApiRequest<OfKind, OffsetPage>,
 ): Promise<Reply> => {
   const kind = kindOf(params);
-  const listed = await listRows(table, {
-    index: 'owner',
-    partition: referencePartition(kind),
-    descending: true,
-    filter: [],
-    offset: query.offset,
-    limit: query.limit,
+  return runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'owner',
+        partition: referencePartition(kind),
+        descending: true,
+        filter: [],
+        offset: query.offset,
+        limit: query.limit,
+      }),
+    recordOf: (item) => item,
+    viewsOf: (items) => items.map(REFERENCES[kind].view),
+    replyOf: (views, page) => offsetReply(views, page, query),
   });
-  const items = await table.getMany(listed.rows);
-  return offsetReply(
-    items.flatMap((item) => (item ? [REFERENCES[kind].view(item)] : [])),
-    listed,
-    query,
-  );
 };

@@ -1,3 +1,4 @@
+import { runList } from '../http/list.ts';
 import type { Reply } from '../http/reply.ts';
 import { referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
@@ -9,16 +10,21 @@ import { tierView } from './view.ts';
 const MAX_TIERS = 500;
 
 /** The active tiers by rank, for anybody. */
-export const listTiers = async ({ table }: { readonly table: Table }): Promise<Reply> => {
-  const { rows } = await listRows(table, {
-    index: 'owner',
-    partition: referencePartition('tiers'),
-    descending: false,
-    filter: [{ equals: ['f.a', true] }],
-    offset: 0,
-    limit: MAX_TIERS,
+export const listTiers = async ({ table }: { readonly table: Table }): Promise<Reply> =>
+  runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'owner',
+        partition: referencePartition('tiers'),
+        descending: false,
+        filter: [{ equals: ['f.a', true] }],
+        offset: 0,
+        limit: MAX_TIERS,
+      }),
+    recordOf: (item) => {
+      const tier = tierSchema.parse(item);
+      return tier.is_active ? tier : undefined;
+    },
+    viewsOf: (tiers) => tiers.toSorted((one, other) => one.rank - other.rank).map(tierView),
+    replyOf: (views) => ({ data: views }),
   });
-  const items = await table.getMany(rows);
-  const tiers = items.flatMap((item) => (item ? [tierSchema.parse(item)] : [])).filter((tier) => tier.is_active);
-  return { data: tiers.toSorted((one, other) => one.rank - other.rank).map(tierView) };
-};

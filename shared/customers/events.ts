@@ -1,24 +1,12 @@
-import { type BusEvent, changeId } from '../events/bus-event.ts';
+import type { BusEvent } from '../events/bus-event.ts';
+import { canonicalBusEvent, payerOf } from '../events/canonical-event.ts';
 import type { Customer } from './customer.ts';
 
-/** customer.created when one is stored, customer.updated when a version follows. */
+/** customer.created for a new customer, customer.updated for every later version. */
 export const customerEvents = (before: Customer | undefined, after: Customer): readonly BusEvent[] => {
   if (before?.version === after.version) return [];
   const event = before === undefined ? 'customer.created' : 'customer.updated';
-  const id = changeId(after.id, after.version, event);
-  return [
-    {
-      id,
-      source: 'payments',
-      type: event,
-      detail: {
-        id,
-        organization_id: after.organizationId ?? null,
-        user_id: after.userId ?? null,
-        payload: { event, provider: after.providerId, timestamp: after.updatedAt, data: dataOf(after) },
-      },
-    },
-  ];
+  return [canonicalBusEvent(event, after, dataOf(after))];
 };
 
 const dataOf = (customer: Customer) => ({
@@ -27,13 +15,7 @@ const dataOf = (customer: Customer) => ({
   email: customer.email ?? null,
   name: customer.name ?? null,
   is_guest: customer.guestId !== undefined,
-  user: userOf(customer),
+  user: payerOf({ ...customer, userEmail: customer.email }),
   project: customer.projectId ? { id: customer.projectId } : null,
   organization_id: customer.organizationId ?? null,
 });
-
-const userOf = (customer: Customer) => {
-  if (customer.userId) return { id: customer.userId, type: 'authenticated', email: customer.email ?? null };
-  if (customer.guestId) return { id: customer.guestId, type: 'guest', email: customer.guestEmail ?? null };
-  return null;
-};

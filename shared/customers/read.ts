@@ -1,9 +1,9 @@
+import { runList } from '../http/list.ts';
 import { listOwned, offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
-import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape, customerView } from './customer.ts';
+import { type Customer, customerRecord, customerView } from './customer.ts';
 import type { ListCustomersQuery } from './requests.ts';
 
 type ReadDeps = Pick<ProviderRecordDeps, 'table' | 'now'>;
@@ -19,8 +19,10 @@ export const listCustomers = async (
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');
   const filter = query.provider_id ? [{ equals: ['f.p', query.provider_id] as const }] : [];
-  const listed = await listOwned(deps.table, 'CUS', owner, query, filter);
-  const ids = listed.rows.map(({ pk }) => pk.slice('CUS#'.length));
-  const customers = await recordStore(deps.table, deps.now, customerShape).loadMany(ids);
-  return offsetReply(customers.map(customerView), listed, query);
+  return runList(deps.table, {
+    findPage: () => listOwned(deps.table, { owner, kind: 'CUS', filter, page: query }),
+    recordOf: customerRecord.parse,
+    viewsOf: (customers) => customers.map(customerView),
+    replyOf: (views, page) => offsetReply(views, page, query),
+  });
 };

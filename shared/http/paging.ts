@@ -29,14 +29,15 @@ export interface OffsetPage {
   readonly offset: number;
 }
 
-/** One page of an owner's records of a kind; of a guest only those of its guest_id. */
-export const listOwned = (
-  table: Table,
-  kind: ItemKind,
-  owner: Owner,
-  page: OffsetPage,
-  filter: readonly Clause[] = [],
-): Promise<Listed> =>
+interface OwnedQuery {
+  readonly owner: Owner;
+  readonly kind: ItemKind;
+  readonly filter?: readonly Clause[];
+  readonly page: OffsetPage;
+}
+
+/** One page of an owner's records of a kind; for a guest, only the records of its guest_id. */
+export const listOwned = (table: Table, { owner, kind, filter = [], page }: OwnedQuery): Promise<Listed> =>
   listRows(table, {
     index: 'owner',
     partition: ownerPartition(owner, kind),

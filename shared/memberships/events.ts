@@ -1,25 +1,11 @@
-import { type BusEvent, type CanonicalEvent, changeId } from '../events/bus-event.ts';
-import { payerOf } from '../events/canonical-event.ts';
+import type { BusEvent, CanonicalEvent } from '../events/bus-event.ts';
+import { canonicalBusEvent, payerOf } from '../events/canonical-event.ts';
 import type { Membership } from './membership.ts';
 
-/** What a stored change of a membership is called; an expired one has no event of its own. */
+/** The event of a stored change of a membership. Expiry has no event. */
 export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
   const event = nameOf(before, after);
-  if (event === undefined) return [];
-  const id = changeId(after.id, after.version, event);
-  return [
-    {
-      id,
-      source: 'payments',
-      type: event,
-      detail: {
-        id,
-        organization_id: after.organizationId ?? null,
-        user_id: after.userId ?? null,
-        payload: { event, provider: after.providerId, timestamp: after.updatedAt, data: dataOf(after) },
-      },
-    },
-  ];
+  return event === undefined ? [] : [canonicalBusEvent(event, after, dataOf(after))];
 };
 
 const nameOf = (before: Membership | undefined, after: Membership): CanonicalEvent | undefined => {

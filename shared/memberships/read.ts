@@ -3,6 +3,7 @@ import type { NamedRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/records.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { idSchema } from '../http/fields.ts';
+import { runList } from '../http/list.ts';
 import { offsetQuery, offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -34,17 +35,20 @@ export const listMemberships = async (
   if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
   const { entity_type: type, entity_id: id = caller.userId } = query;
   if (type === 'user' && id !== caller.userId) throw notFound('user');
-  const listed = await listRows(table, {
-    index: 'owner',
-    partition: entityPartition(type, id),
-    descending: true,
-    filter: [],
-    offset: query.offset,
-    limit: query.limit,
+  return runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'owner',
+        partition: entityPartition(type, id),
+        descending: true,
+        filter: [],
+        offset: query.offset,
+        limit: query.limit,
+      }),
+    recordOf: membershipRecord.parse,
+    viewsOf: (memberships) => memberships.map(membershipView),
+    replyOf: (views, page) => offsetReply(views, page, query),
   });
-  const items = await table.getMany(listed.rows);
-  const memberships = items.flatMap((item) => (item && membershipRecord.parse(item)) ?? []);
-  return offsetReply(memberships.map(membershipView), listed, query);
 };
 
 /** An entity's memberships; without one, the caller's own. */

@@ -1,4 +1,5 @@
 import { ROLES, type Role } from '../access/permissions.ts';
+import { runList } from '../http/list.ts';
 import { MAX_OFFSET } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -22,73 +23,72 @@ export const getOrganization = async (
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
 ): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role } });
 
-/** Where a user has no more organizations than one read takes, they are all read, and the total is exact. */
+/** Up to here one request reads all organizations of a user, and the total is exact. */
 const ONE_READ = 100;
 
-/** The caller's organizations, the one last joined first. */
+/** The caller's organizations, the last joined first. */
 export const listOrganizations = async (
   { table }: Pick<StoreDeps, 'table'>,
   { caller, query }: ApiRequest<unknown, PageQuery>,
 ): Promise<Reply> => {
-  const rows = await membershipsOf(table, userIdOf(caller));
   const offset = offsetOf(query);
   const end = offset + query.limit;
-  if (rows.length > ONE_READ) {
-    const page = await organizationsOf(table, rows.slice(offset, end));
-    return pageReply(page, rows.length, query);
-  }
-  const all = await organizationsOf(table, rows);
-  return pageReply(all.slice(offset, end), all.length, query);
+  return runList(table, {
+    findPage: async () => {
+      const all = await membershipsOf(table, userIdOf(caller));
+      return all.length > ONE_READ ? { rows: all.slice(offset, end), total: all.length } : { rows: all };
+    },
+    keyOf: ({ fields }) => organizationKey(String(fields['o'])),
+    // A membership is removed moments after its organization.
+    recordOf: (item, { fields }) => {
+      const organization = organizationOf(item);
+      return organization && { organization, role: fields['r'] };
+    },
+    viewsOf: (found) => found.map(({ organization, role }) => ({ ...organizationView(organization), role })),
+    replyOf: (views, { total }) =>
+      total === undefined ? pageReply(views.slice(offset, end), views.length, query) : pageReply(views, total, query),
+  });
 };
 
 const membershipsOf = async (table: Table, userId: string): Promise<readonly Row[]> => {
-  const partition = membershipPartition(userId);
   const rows = await allRows(
     table,
-    { index: 'owner', partition, from: undefined, to: undefined, filter: [] },
+    { index: 'owner', partition: membershipPartition(userId), from: undefined, to: undefined, filter: [] },
     MAX_OFFSET,
   );
   return rows.toReversed();
 };
 
-/** A membership outlives its deleted organization by moments, but does not show it. */
-const organizationsOf = async (table: Table, rows: readonly Row[]) => {
-  const items = await table.getMany(rows.map(({ fields }) => organizationKey(String(fields['o']))));
-  return items.flatMap((item, index) => {
-    const organization = item && organizationOf(item);
-    return organization ? [{ ...organizationView(organization), role: rows[index]?.fields['r'] }] : [];
-  });
-};
-
-/** One page of members in order of joining; who they are comes from the identity service, in one call. */
+/** One page of members in order of joining. The identity service gives the names of all of them in one call. */
 export const listMembers = async (
   { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users'> },
   { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,
 ): Promise<Reply> => {
-  const { rows } = await listRows(table, {
-    index: 'project',
-    partition: memberPartition(record.id),
-    descending: false,
-    filter: query.role ? [{ equals: ['f.r', query.role] }] : [],
-    offset: offsetOf(query),
-    limit: query.limit,
-  });
-  const items = await table.getMany(rows);
-  const members = items.flatMap((item) => (item ? [memberSchema.parse(item)] : []));
-  const users = await identity.users(members.map(({ userId }) => userId));
-  const byId = new Map(users.map((user) => [user.id, user]));
   const roles: readonly Role[] = query.role ? [query.role] : ROLES;
   const total = roles.reduce((sum, role) => sum + record.members[role], 0);
-  return pageReply(
-    members.map((member) => listedMemberView(member, byId.get(member.userId))),
-    total,
-    query,
-  );
+  return runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'project',
+        partition: memberPartition(record.id),
+        descending: false,
+        filter: query.role ? [{ equals: ['f.r', query.role] }] : [],
+        offset: offsetOf(query),
+        limit: query.limit,
+      }),
+    recordOf: (item) => memberSchema.parse(item),
+    viewsOf: async (members) => {
+      const users = await identity.users(members.map(({ userId }) => userId));
+      const byId = new Map(users.map((user) => [user.id, user]));
+      return members.map((member) => listedMemberView(member, byId.get(member.userId)));
+    },
+    replyOf: (views) => pageReply(views, total, query),
+  });
 };
 
 const offsetOf = ({ page, limit }: PageQuery): number => (page - 1) * limit;
 
-/** Pages by number, with the total of all. */
+/** A page by its number, with the total. */
 const pageReply = (data: readonly unknown[], total: number, { page, limit }: PageQuery): Reply => ({
   data,
   meta: { pagination: { total, page, pageSize: limit, totalPages: Math.ceil(total / limit) } },

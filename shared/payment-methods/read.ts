@@ -1,14 +1,14 @@
 import { DomainError } from '../core/errors.ts';
+import { runList } from '../http/list.ts';
 import { listOwned } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { allRows, type Row } from '../table/listing.ts';
-import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
 import { currentDefault, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
-import { methodView, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+import { methodView, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
 
 interface ReadDeps {
@@ -32,18 +32,18 @@ export const listMethods = async (
   if (query.project_id !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'payment methods have no project_id' });
   }
-  const offset = (query.page - 1) * query.limit;
-  const found = await pageOf(deps, owner, query, offset);
-  const ids = found.rows.map(({ pk }) => pk.slice('PM#'.length));
-  const [methods, defaultId] = await Promise.all([
-    recordStore(deps.table, deps.now, paymentMethodShape).loadMany(ids),
-    currentDefault(deps.table, methodDefaultSlot(owner), new Set(ids)),
-  ]);
-  return {
-    data: methods.map((method) => methodView(method, method.id === defaultId)),
-    ...(found.hasMore && { next: { page: String(query.page + 1), limit: String(query.limit) } }),
-    ...(found.total !== undefined && { headers: { 'x-total-count': String(found.total) } }),
-  };
+  return runList(deps.table, {
+    findPage: () => findPage(deps, owner, query),
+    recordOf: paymentMethodRecord.parse,
+    readAlongside: ({ rows }) =>
+      currentDefault(deps.table, methodDefaultSlot(owner), new Set(rows.map(({ pk }) => pk.slice('PM#'.length)))),
+    viewsOf: (methods, defaultId) => methods.map((method) => methodView(method, method.id === defaultId)),
+    replyOf: (views, { hasMore, total }) => ({
+      data: views,
+      ...(hasMore && { next: { page: String(query.page + 1), limit: String(query.limit) } }),
+      ...(total !== undefined && { headers: { 'x-total-count': String(total) } }),
+    }),
+  });
 };
 
 interface MethodPage {
@@ -52,15 +52,11 @@ interface MethodPage {
   readonly total: number | undefined;
 }
 
-const pageOf = async (
-  { table }: ReadDeps,
-  owner: Owner,
-  query: ListMethodsQuery,
-  offset: number,
-): Promise<MethodPage> => {
+const findPage = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
+  const offset = (query.page - 1) * query.limit;
   const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
-    const listed = await listOwned(table, 'PM', owner, { limit: query.limit, offset }, filter);
+    const listed = await listOwned(table, { owner, kind: 'PM', filter, page: { limit: query.limit, offset } });
     return { rows: listed.rows, hasMore: listed.hasMore, total: listed.reachedEnd ? listed.seen : undefined };
   }
   const own: Clause[] = owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] }] : [];

@@ -1,89 +1,98 @@
+import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { decodeCursor, encodeCursor, offsetReply } from '../http/paging.ts';
+import { runList } from '../http/list.ts';
+import { encodeCursor, offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { isShown, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { guestPaymentView, paymentView } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { guestSubscriptionView, subscriptionView } from '../subscriptions/record/view.ts';
 import { guestPartition } from '../table/keys.ts';
-import { listRows } from '../table/listing.ts';
+import { type Listed, listRows } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
 import type { GuestPaymentsQuery } from './parameters.ts';
-import { pageByCreation } from './payment-page.ts';
+import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 import type { GuestSubscriptionsQuery } from './subscription-parameters.ts';
 
 export interface GuestListDeps extends ReadDeps {
   readonly guestEmailList: 'minimal' | 'full' | 'token';
 }
 
-/**
- * A guest's payments by e-mail. Without a token a small, fixed set of fields; with one, the records of its guest_id in
- * full. An unknown e-mail costs and answers the same as a known one.
- */
-export const listGuestPayments = async (
+type GuestRequest<Query> = ApiRequest<{ email: string }, Query>;
+
+export const listGuestPayments = (deps: GuestListDeps, request: GuestRequest<GuestPaymentsQuery>): Promise<Reply> =>
+  listByEmail(GUEST_PAYMENTS, deps, request);
+
+export const listGuestSubscriptions = (
   deps: GuestListDeps,
-  { params, query, caller }: ApiRequest<{ email: string }, GuestPaymentsQuery>,
-): Promise<Reply> => {
-  const guest = caller.kind === 'guest' && caller.email === params.email ? caller : undefined;
-  if (deps.guestEmailList === 'token' && !guest) throw new DomainError('AUTHENTICATION_REQUIRED');
-  const found = await pageByCreation(
-    deps.table,
-    {
-      index: 'owner',
-      partition: guestPartition(params.email, 'PAY'),
-      descending: true,
-      filter: [],
-      offset: query.cursor === undefined ? (query.page - 1) * query.limit : 0,
-      limit: query.limit,
-      cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
-    },
-    { statuses: undefined },
-  );
-  const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
-  const inFull = (payment: VisiblePayment) =>
-    deps.guestEmailList === 'full' || (guest !== undefined && payment.guestId === guest.guestId);
-  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isShown);
-  return {
-    data: payments.map((payment) => (inFull(payment) ? paymentView(payment) : guestPaymentView(payment))),
-    meta: {
-      page: query.page,
-      limit: query.limit,
-      total: found.total,
-      ...(!found.totalIsExact && { total_is_exact: false }),
-      hasMore: found.hasMore,
-      ...(found.next && { next_cursor: encodeCursor(found.next) }),
-    },
-    ...(found.next && { next: { limit: String(query.limit), cursor: encodeCursor(found.next) } }),
-    ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
-  };
-};
+  request: GuestRequest<GuestSubscriptionsQuery>,
+): Promise<Reply> => listByEmail(GUEST_SUBSCRIPTIONS, deps, request);
+
+interface GuestList<T, Query, Page> {
+  readonly record: RecordKind<T>;
+  readonly findPage: (table: Table, email: string, query: Query) => Promise<Page>;
+  readonly fullView: (record: T) => unknown;
+  readonly minimalView: (record: T) => unknown;
+  readonly replyOf: (views: readonly unknown[], page: Page, query: Query) => Reply;
+}
 
 /**
- * A guest's subscriptions by e-mail. Without a token a small, fixed set of fields; with one, the records of its guest_id
- * in full. An unknown e-mail costs and answers the same as a known one.
+ * A guest's records by e-mail. Without a token, each record shows a small, fixed set of fields; with a token, the records
+ * of its guest_id show all fields. An unknown e-mail costs the same, and gets the same reply, as a known one.
  */
-export const listGuestSubscriptions = async (
+const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'rows'>>(
+  list: GuestList<T, Query, Page>,
   { table, guestEmailList }: GuestListDeps,
-  { params, query, caller }: ApiRequest<{ email: string }, GuestSubscriptionsQuery>,
+  { params, query, caller }: GuestRequest<Query>,
 ): Promise<Reply> => {
   const guest = caller.kind === 'guest' && caller.email === params.email ? caller : undefined;
   if (guestEmailList === 'token' && !guest) throw new DomainError('AUTHENTICATION_REQUIRED');
-  const listed = await listRows(table, {
-    index: 'owner',
-    partition: guestPartition(params.email, 'SUB'),
-    descending: true,
-    filter: [],
-    offset: query.offset,
-    limit: query.limit,
+  const isFull = ({ guestId }: T) => guestEmailList === 'full' || (guest !== undefined && guestId === guest.guestId);
+  return runList(table, {
+    findPage: () => list.findPage(table, params.email, query),
+    recordOf: list.record.parse,
+    viewsOf: (records) => records.map((record) => (isFull(record) ? list.fullView(record) : list.minimalView(record))),
+    replyOf: (views, page) => list.replyOf(views, page, query),
   });
-  const items = await table.getMany(listed.rows);
-  const inFull = ({ guestId }: VisibleSubscription) =>
-    guestEmailList === 'full' || (guest !== undefined && guestId === guest.guestId);
-  const subscriptions = items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []);
-  return offsetReply(
-    subscriptions.map((one) => (inFull(one) ? subscriptionView(one) : guestSubscriptionView(one))),
-    listed,
-    query,
-  );
+};
+
+const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound> = {
+  record: paymentRecord,
+  findPage: (table, email, query) =>
+    pageByCreation(
+      table,
+      {
+        index: 'owner',
+        partition: guestPartition(email, 'PAY'),
+        descending: true,
+        filter: [],
+        ...positionOf(query),
+      },
+      { statuses: undefined },
+    ),
+  fullView: paymentView,
+  minimalView: guestPaymentView,
+  replyOf: (views, found, query) =>
+    paymentsReply(views, found, {
+      query,
+      next: found.next && { limit: String(query.limit), cursor: encodeCursor(found.next) },
+    }),
+};
+
+const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed> = {
+  record: subscriptionRecord,
+  findPage: (table, email, { offset, limit }) =>
+    listRows(table, {
+      index: 'owner',
+      partition: guestPartition(email, 'SUB'),
+      descending: true,
+      filter: [],
+      offset,
+      limit,
+    }),
+  fullView: subscriptionView,
+  minimalView: guestSubscriptionView,
+  replyOf: offsetReply,
 };

@@ -1,10 +1,11 @@
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
-import { decodeCursor, encodeCursor } from '../http/paging.ts';
+import { runList } from '../http/list.ts';
+import { encodeCursor } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
-import { isShown, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { paymentView } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
@@ -13,13 +14,13 @@ import { guestPartition, ownerPartition, paymentKey, projectPartition } from '..
 import { allRows, type ListQuery, type Row } from '../table/listing.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
-import { type PageFound, pageByCreation } from './payment-page.ts';
+import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
-/** Beyond this many payments in the asked range, only created_at can be ordered by. */
+/** Beyond this many payments in the range, a list can be ordered by created_at only. */
 const MAX_SORTED_ROWS = 10_000;
 
-/** Where a caller's list stands, and what of it is theirs. */
-export interface Scope {
+/** The partition of the caller's list, and the payments in it that the caller owns. */
+interface Scope {
   readonly index: 'owner' | 'project';
   readonly partition: string;
   readonly clauses: readonly Clause[];
@@ -27,31 +28,24 @@ export interface Scope {
   readonly owns: (payment: VisiblePayment) => boolean;
 }
 
-/** Lists a caller's payments: theirs, an organization's or a project's. */
+/** Lists the payments of the caller, of an organization or of a project. */
 export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, ListPaymentsQuery>): Promise<Reply> => {
   const { caller, query } = request;
   const scope = scopeOf(request);
-  const found = await find(deps, scope, query);
-  const items = await deps.table.getMany(found.rows.map(({ pk, sk }) => ({ pk, sk })));
-  const payments = items.flatMap((item) => (item ? [paymentOf(item)] : [])).filter(isShown);
-  const beside = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
-  const { page, limit, orderBy, orderDir } = query;
-  return {
-    data: payments.map((payment, index) => ({ ...paymentView(payment), ...beside[index] })),
-    meta: {
-      page,
-      limit,
-      total: found.total,
-      ...(!found.totalIsExact && { total_is_exact: false }),
-      hasMore: found.hasMore,
-      orderBy,
-      orderDir,
-      ...(found.next && { next_cursor: encodeCursor(found.next) }),
+  const beside = { user_context: userContext(caller, scope.searchMethod) };
+  return runList(deps.table, {
+    findPage: () => find(deps, scope, query),
+    recordOf: paymentRecord.parse,
+    viewsOf: async (payments) => {
+      const included = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
+      return payments.map((payment, index) => ({ ...paymentView(payment), ...included[index] }));
     },
-    beside: { user_context: userContext(caller, scope.searchMethod) },
-    ...(found.hasMore && { next: nextPage(query, found) }),
-    ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
-  };
+    replyOf: (views, found) => {
+      const { orderBy, orderDir } = query;
+      const next = found.hasMore ? nextPage(query, found) : undefined;
+      return { ...paymentsReply(views, found, { query, order: { orderBy, orderDir }, next }), beside };
+    },
+  });
 };
 
 const nextPage = (query: ListPaymentsQuery, found: PageFound): Record<string, string> =>
@@ -106,7 +100,7 @@ const projectScope = (projectId: string, organizationId: string | undefined): Sc
 });
 
 const find = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery): Promise<PageFound> => {
-  if (query.search && isIdOf('payment', query.search)) return findById(deps, scope, query, query.search);
+  if (query.search && isIdOf('payment', query.search)) return findById(deps, { scope, query, id: query.search });
   const list: ListQuery = {
     index: scope.index,
     partition: scope.partition,
@@ -114,9 +108,7 @@ const find = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery): Pro
     to: query.created_at_to,
     descending: query.orderDir === 'desc',
     filter: [...scope.clauses, ...filtersOf(query)],
-    offset: query.cursor === undefined ? (query.page - 1) * query.limit : 0,
-    limit: query.limit,
-    cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
+    ...positionOf(query),
   };
   if (query.orderBy !== 'created_at') return sortedPage(deps, list, query);
   const onlyStatus = scope.clauses.length === 0 && !query.search && query.product_id === undefined;
@@ -132,7 +124,13 @@ const filtersOf = (query: ListPaymentsQuery): Clause[] => {
   ];
 };
 
-const findById = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery, id: string): Promise<PageFound> => {
+interface ById {
+  readonly scope: Scope;
+  readonly query: ListPaymentsQuery;
+  readonly id: string;
+}
+
+const findById = async (deps: ReadDeps, { scope, query, id }: ById): Promise<PageFound> => {
   const payment = await paymentStore(deps.table, deps.now).loadVisible(id);
   const matches =
     payment !== undefined &&

@@ -1,6 +1,7 @@
 import { type Include, showBeside } from '../access/beside.ts';
 import { projectBeside } from '../catalog/view.ts';
 import { DomainError } from '../core/errors.ts';
+import { runList } from '../http/list.ts';
 import { offsetReply } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -22,25 +23,29 @@ export const getSubscription = async (
   { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => ({ data: subscriptionView(record) });
 
-/** One's own, an organization's or a project's, newest first. */
+/** The subscriptions of the caller, of an organization or of a project, newest first. */
 export const listSubscriptions = async (
   { table }: ReadDeps,
   { caller, owner, query }: ApiRequest<unknown, ListSubscriptionsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   const { scope, clauses } = scopeOf(owner, query);
-  const listed = await listRows(table, {
-    ...scope,
-    descending: true,
-    filter: [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])],
-    offset: query.offset,
-    limit: query.limit,
+  return runList(table, {
+    findPage: () =>
+      listRows(table, {
+        ...scope,
+        descending: true,
+        filter: [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])],
+        offset: query.offset,
+        limit: query.limit,
+      }),
+    recordOf: subscriptionRecord.parse,
+    viewsOf: async (subscriptions) => {
+      const beside = await showBeside({ table, caller }, subscriptions, includedIn(query));
+      return subscriptions.map((subscription, index) => ({ ...subscriptionView(subscription), ...beside[index] }));
+    },
+    replyOf: (views, page) => offsetReply(views, page, query),
   });
-  const items = await table.getMany(listed.rows);
-  const subscriptions = items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []);
-  const beside = await showBeside({ table, caller }, subscriptions, includedIn(query));
-  const views = subscriptions.map((subscription, index) => ({ ...subscriptionView(subscription), ...beside[index] }));
-  return offsetReply(views, listed, query);
 };
 
 interface Scope {
@@ -63,7 +68,7 @@ const BESIDE: Readonly<Record<'project' | 'payment_method', Include<VisibleSubsc
   payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
 };
 
-/** What was asked for beside each subscription, as far as this caller may see it. */
+/** The includes that the query asks for. */
 const includedIn = ({ include_projects, include_pm }: ListSubscriptionsQuery) => ({
   ...(include_projects && { project: BESIDE.project }),
   ...(include_pm && { payment_method: BESIDE.payment_method }),

@@ -1,4 +1,6 @@
 import { DomainError } from '../core/errors.ts';
+import { decodeCursor, encodeCursor } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
 import {
   type Cursor,
   countOf,
@@ -11,7 +13,7 @@ import {
 } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 
-/** A page in created_at order, and how many there are in all. */
+/** One page of payments, and the total of the list. */
 export interface PageFound {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
@@ -20,11 +22,11 @@ export interface PageFound {
   readonly totalIsExact: boolean;
 }
 
-/** Up to here rows are read and left out; further on the counters lead to the day. */
+/** Up to this offset rows are read and skipped; beyond it the day counters find the day that the page starts in. */
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/** @param counted what the day counters can count of this list; undefined: they cannot. */
+/** A page in created_at order. @param counted the statuses that the day counters count for this list; undefined: the counters do not fit its filter. */
 export const pageByCreation = async (
   table: Table,
   query: ListQuery,
@@ -57,7 +59,7 @@ const withTotal = (listed: Listed, query: ListQuery, counted: Total | undefined)
   return { rows, hasMore, next, total: Math.max(listed.seen, query.offset + rows.length), totalIsExact: false };
 };
 
-/** Whole days are counted; a range that begins or ends within a day counts those days whole, and says so. */
+/** The counters count whole days: the total of a range that begins or ends within a day is not exact. */
 const totalOf = (days: readonly DayCount[], query: ListQuery, statuses: readonly string[] | undefined): Total => ({
   total: days.reduce((sum, day) => sum + countOf(day, statuses), 0),
   exact: startsDay(query.from) && endsDay(query.to),
@@ -65,7 +67,7 @@ const totalOf = (days: readonly DayCount[], query: ListQuery, statuses: readonly
 const startsDay = (from: string | undefined): boolean => from === undefined || from.endsWith('T00:00:00.000Z');
 const endsDay = (to: string | undefined): boolean => to === undefined || to.endsWith('T23:59:59.999Z');
 
-/** The day that the page begins in, and how many rows of it come before. */
+/** The day that the page begins in, and the number of that day's rows before the page. */
 const startOf = (
   days: readonly DayCount[],
   query: ListQuery,
@@ -91,3 +93,40 @@ const tooDeep = (): DomainError =>
   new DomainError('UNSUPPORTED_FILTER', {
     message: 'This page lies too deep: follow next_cursor, or narrow the range (created_at_from, created_at_to)',
   });
+
+interface PageParameters {
+  readonly page: number;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Where the page begins: at the cursor, else at the offset of the page's number. */
+export const positionOf = ({ page, limit, cursor }: PageParameters): Pick<ListQuery, 'offset' | 'limit' | 'cursor'> =>
+  cursor === undefined ? { offset: (page - 1) * limit, limit } : { offset: 0, limit, cursor: decodeCursor(cursor) };
+
+interface PageContext {
+  readonly query: PageParameters;
+  /** The order that the caller chose, where it can choose one. */
+  readonly order?: Readonly<Record<string, string>>;
+  /** Query parameters of the next page. */
+  readonly next: Readonly<Record<string, string>> | undefined;
+}
+
+export const paymentsReply = (
+  views: readonly unknown[],
+  found: PageFound,
+  { query: { page, limit }, order, next }: PageContext,
+): Reply => ({
+  data: views,
+  meta: {
+    page,
+    limit,
+    total: found.total,
+    ...(!found.totalIsExact && { total_is_exact: false }),
+    hasMore: found.hasMore,
+    ...order,
+    ...(found.next && { next_cursor: encodeCursor(found.next) }),
+  },
+  ...(next && { next }),
+  ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
+});

@@ -9,8 +9,8 @@ import { erasePayment } from '../payments/record/erase.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
-import { leaveCustomer } from '../subscriptions/commands/leave-customer.ts';
-import { requireReplacedElsewhere } from '../subscriptions/commands/replace-method.ts';
+import { detachCustomer } from '../subscriptions/commands/detach-customer.ts';
+import { requireSuccessorElsewhere } from '../subscriptions/commands/replace-method.ts';
 import { eraseSubscription } from '../subscriptions/record/store.ts';
 import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { aliasRemoval } from '../table/alias.ts';
@@ -91,7 +91,7 @@ const withUsesEnded = async (
 
 const endUses = async (deps: RemoveCustomerDeps, customer: Customer): Promise<void> => {
   for (const subscription of await subscriptionsUsing(deps.table, 'CUS', customer.id)) {
-    await leaveCustomer(deps, subscription, customer);
+    await detachCustomer(deps, subscription, customer);
   }
 };
 
@@ -100,7 +100,7 @@ const requireMethodsFree = async (
   methods: readonly Key[],
   customer: Customer,
 ): Promise<void> => {
-  for await (const method of loaded(deps, methods)) await requireReplacedElsewhere(deps, method, customer.id);
+  for await (const method of loaded(deps, methods)) await requireSuccessorElsewhere(deps, method, customer.id);
 };
 
 const methodKeysOf = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<readonly Key[]> => {

@@ -3,7 +3,7 @@ import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE } from '../core/time.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
-import { endLending } from '../subscriptions/commands/change-method.ts';
+import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
 import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { endedMembershipKey, ownerPartition } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -52,7 +52,7 @@ const endAll = async (deps: BillingDeps, userId: string, organizationId: string)
     for (const subscription of await subscriptionsUsing(deps.table, 'PM', methodId)) {
       if (subscription.organizationId !== organizationId) continue;
       try {
-        await endLending(deps, subscription, methodId);
+        await removeMethodFrom(deps, subscription, methodId);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         failed += 1;

@@ -76,11 +76,6 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
 
   const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
 
-  const loadMany = async (ids: readonly string[]): Promise<readonly T[]> => {
-    const items = await table.getMany(ids.map(key));
-    return items.flatMap((item) => parse(item) ?? []);
-  };
-
   /**
    * Stores a new record, with steps that are taken with it or not at all; or answers what stands under its id.
    * @throws DomainError VERSION_CONFLICT where only another step could not be taken
@@ -119,7 +114,7 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
   const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
     (await table.transact([removal(record), ...beside])).ok;
 
-  return { find, load, loadMany, insertOrFind, commit, remove };
+  return { find, load, insertOrFind, commit, remove };
 };
 
 const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });

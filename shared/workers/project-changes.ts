@@ -10,7 +10,7 @@ export interface ProjectDeps {
   readonly log: Log;
 }
 
-/** Keeps what lists need: history and counters, one transaction a change, counted once however often it runs. */
+/** Writes the history and the counters that lists need, in one transaction per change; a repeated change counts once. */
 export const projectChanges = async (
   deps: ProjectDeps,
   records: readonly DynamoDBRecord[],
@@ -20,7 +20,7 @@ export const projectChanges = async (
     if (change?.after['sk'] !== 'PAY') continue;
     const steps = paymentProjection(change.before && paymentOf(change.before), paymentOf(change.after));
     if (steps.length === 0) continue;
-    // A condition that does not hold means that this version was projected before.
+    // A failed condition means that this version has been projected before.
     await deps.table.transact(steps);
     projected += 1;
   }

@@ -19,7 +19,7 @@ export interface PublishDeps {
   readonly log: Log;
 }
 
-/** From a stored change to its events, by the kind of item. */
+/** The events of a stored change, by the sort key of its item. */
 const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEvent[]>> = {
   PAY: ({ before, after }) => paymentEvents(before && paymentOf(before), paymentOf(after)),
   CUS: ({ before, after }) => {
@@ -34,7 +34,7 @@ const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEve
   EVT: ({ before, after }) => (before ? [] : [providerBusEvent(storedEventOf(after))]),
 };
 
-/** The stream is the outbox. @returns the sequence number to go on from, where not everything could be published. */
+/** The stream is the outbox. @returns the sequence number to resume from, where publishing failed. */
 export const publishChanges = async (
   deps: PublishDeps,
   records: readonly DynamoDBRecord[],
@@ -45,7 +45,7 @@ export const publishChanges = async (
   );
   const failed = new Set(await deps.bus.publish(events.map(({ event }) => event)));
   const firstFailed = events.findIndex(({ event }) => failed.has(event));
-  // What comes after it is read again.
+  // The stream delivers the rest again.
   const passed = firstFailed === -1 ? events : events.slice(0, firstFailed);
   for (const { event, change } of passed) logSettled(deps.log, event.type, change);
   const end =
@@ -58,14 +58,14 @@ export const publishChanges = async (
   return events[firstFailed]?.change.sequenceNumber;
 };
 
-/** A payment fails that is withheld from its readers. */
+/** A payment that is withheld from its readers has failed. */
 const failsUnseen = ({ before, after }: ItemChange): boolean =>
   after['sk'] === 'PAY' &&
   after['withheld'] === true &&
   after['status'] === 'failed' &&
   before?.['status'] !== 'failed';
 
-/** Each decision of a provider once, whichever way it came: what the rate of declines is counted by. */
+/** Logs each outcome of a payment once, whether a call or an event brought it: the decline rate is counted from this. */
 const logSettled = (log: Log, type: BusEvent['type'], { after }: ItemChange): void => {
   if (type !== 'payment.succeeded' && type !== 'payment.failed') return;
   const { id, providerId, failureCode } = paymentOf(after);
@@ -73,5 +73,5 @@ const logSettled = (log: Log, type: BusEvent['type'], { after }: ItemChange): vo
   log.info('payment settled', { payment_id: id, provider: providerId, outcome });
 };
 
-/** A charge that came to nothing for other reasons than the payer's or the bank's is none. */
+/** A failure in processing is neither the payer's nor the bank's, and so no decline. */
 const isDecline = (failureCode: string | undefined): boolean => failureCode !== 'processing_error';

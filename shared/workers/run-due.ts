@@ -16,15 +16,15 @@ const messageSchema = z.object({ pk: z.string(), sk: z.string(), due_at: z.strin
 
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> & RemovalDeps & BillingDeps & { readonly log: Log };
 
-/** Who keeps the appointments of which kind of item, by sort key. */
-const KEEPERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
+/** Runs the due work of a record, by the sort key of its item. @returns the outcome, for the log. */
+const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
   PAY: (deps, id) => runDuePayment({ ...deps, isChargeOpen: (payment) => isChargeOpen(deps.table, payment) }, id),
   ORG: runDueOrganization,
   SUB: runDueSubscription,
   LEFT: runEndedMembership,
 };
 
-/** Keeps one appointment; a message whose lease is no longer the record's is an old one. */
+/** Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
   const { pk, sk, due_at: dueAt } = messageSchema.parse(message);
   const taken = await deps.table.update({ pk, sk }, { set: { due_at: iso(deps.now() + RUN_LEASE_MS) } }, [
@@ -32,7 +32,7 @@ export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> 
     { equals: ['due_at', dueAt] },
   ]);
   if (!taken.ok) return 'done';
-  const outcome = await KEEPERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
+  const outcome = await DUE_HANDLERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
   deps.log.info('appointment kept', {
     ...(sk === 'PAY' && { payment_id: pk.slice(4) }),
     ...(sk === 'SUB' && { subscription_id: pk.slice(4) }),

@@ -5,13 +5,12 @@ import { dueShards, type Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
 /**
- * Appointments: whatever has one carries `due_at` in the sparse index. The sweep moves it on, conditionally, and queues
- * the record; the run takes it under a lease. A crash loses nothing, late is fine, twice is impossible.
+ * A record with due work carries `due_at` in the sparse index `due`. The sweep moves `due_at` on, conditionally, and
+ * queues the record; `run-due` takes a lease and does the work. After a crash the work is due again; the lease prevents
+ * two runs at once; a late run is harmless.
  */
 const SWEEP_LEASE_MS = 5 * MINUTE;
-
 const PER_PAGE = 100;
-
 const MAX_PAGES_A_SHARD = 20;
 
 export interface SweepDeps {
@@ -21,7 +20,7 @@ export interface SweepDeps {
   readonly now: Now;
 }
 
-/** Queues every record whose appointment has come. */
+/** Queues every record whose work is due. */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
   const counts = await Promise.all(dueShards.map((shard) => sweepShard(deps, shard)));
   const count = counts.reduce((sum, swept) => sum + swept, 0);

@@ -5,6 +5,7 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 /** A subscription is over 1 KB: two units a write, and one where its list row changes. */
 const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
 const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
+const USES_METHOD = 'a subscription that runs again may charge its method: the rule of use reads the method first';
 const chargedNow = {
   of: 'subscriptions.create',
   requests: 9,
@@ -58,14 +59,21 @@ export const SUBSCRIPTION_BUDGETS = {
   'reactivate subscription': {
     ...subscription,
     of: 'subscriptions.reactivate',
-    requests: 3,
-    levels: 3,
+    requests: 4,
+    levels: 4,
     writeUnits: 9,
     dueUnits: 1,
-    because: LINKS,
+    because: `${USES_METHOD}; ${LINKS}`,
   },
   'pause subscription': { ...subscription, of: 'subscriptions.pause', dueUnits: 1 },
-  'resume subscription': { ...subscription, of: 'subscriptions.resume', dueUnits: 1 },
+  'resume subscription': {
+    ...subscription,
+    of: 'subscriptions.resume',
+    requests: 3,
+    levels: 3,
+    dueUnits: 1,
+    because: USES_METHOD,
+  },
   'list memberships': { of: 'memberships.list', requests: 2, levels: 2, ...nothingWritten },
   'get membership': { of: 'memberships.get', requests: 1, levels: 1, ...nothingWritten },
 } as const satisfies Readonly<Record<string, Budget>>;

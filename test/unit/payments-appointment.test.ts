@@ -93,7 +93,7 @@ const service = (record: Payment, provider: Part) => {
         customer: undefined,
       };
       const event: ProviderEvent = { id: 'evt_1', rawType: type, type, createdAt: seconds, object };
-      return applyPaymentEvent(deps, 'provider_a', event, type);
+      return applyPaymentEvent(deps, { slot: 'provider_a', type, event });
     },
   };
 };

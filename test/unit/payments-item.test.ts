@@ -5,7 +5,7 @@ import { nextPaymentDue } from '../../shared/payments/record/due.ts';
 import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/record/payment.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';
 import { advance } from '../../shared/payments/record/versions.ts';
-import { dueShards } from '../../shared/table/keys.ts';
+import { dueShards, paymentKey } from '../../shared/table/keys.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
@@ -162,10 +162,39 @@ describe('the store', () => {
     const { store } = await stored();
     const paid = advance(payment(), 'succeeded', NOON + 1, 'event');
     const failed = advance(payment(), 'failed', NOON + 2, 'event');
-    expect(await store.commit(payment(), paid)).toEqual({ ok: true, payment: paid });
+    expect(await store.commit(payment(), paid)).toEqual({ ok: true, record: paid });
     const lost = await store.commit(payment(), failed);
     expect(lost.ok ? undefined : lost.found?.status).toBe('succeeded');
     expect((await store.load(payment().id))?.status).toBe('succeeded');
+  });
+
+  test('writes nothing where a change of the status has no arrow in the table', async () => {
+    const { store, memory } = await stored();
+    const before = await memory.table.get(paymentKey(payment().id));
+    const unpaid = advance(payment(), 'succeeded', NOON + 1, 'cancel');
+    await expect(store.commit(payment(), unpaid)).rejects.toThrow('from created to succeeded by cancel');
+    await expect(store.change(payment(), () => unpaid)).rejects.toThrow('from created to succeeded by cancel');
+    expect(await memory.table.get(paymentKey(payment().id))).toEqual(before);
+  });
+
+  test('decides again on the payment that another commit led to, and says who committed', async () => {
+    const { store } = await stored();
+    await store.commit(payment(), advance(payment(), 'pending', NOON + 1, 'event'));
+    const seen: string[] = [];
+    const changed = await store.change(payment(), (current) => {
+      seen.push(current.status);
+      return advance(current, 'succeeded', NOON + 2, 'event');
+    });
+    expect(seen).toEqual(['created', 'pending']);
+    expect(changed).toMatchObject({ isOurs: true, was: { status: 'pending' }, record: { status: 'succeeded' } });
+    expect(await store.change(changed.record, () => undefined)).toMatchObject({ isOurs: false });
+  });
+
+  test('answers that a removed payment is not there', async () => {
+    const { store, memory } = await stored();
+    await memory.table.remove(paymentKey(payment().id));
+    const next = advance(payment(), 'failed', NOON + 1, 'event');
+    await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
   test('lets one update be under way, and no commit past it that does not know of it', async () => {

@@ -3,13 +3,20 @@ import { describe, expect, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { claimRefusal, decideApproval, decideEvent, decideRead } from '../../shared/payments/record/decisions.ts';
 import { RECONCILE_AFTER_MS, RESEND_WITHIN_MS, reconcileTime } from '../../shared/payments/record/due.ts';
-import { PAYMENT_STATUSES, type PaymentStatus, type VisiblePayment } from '../../shared/payments/record/payment.ts';
+import {
+  CAUSES,
+  type HistoryCause,
+  PAYMENT_STATUSES,
+  type PaymentStatus,
+  type VisiblePayment,
+} from '../../shared/payments/record/payment.ts';
 import {
   isAhead,
   isSettled,
   mayPaymentChange,
   PAYMENT_TRANSITIONS,
   type PaymentCause,
+  requireTransition,
 } from '../../shared/payments/record/states.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
@@ -49,8 +56,9 @@ describe('the table of states', () => {
 
   test.each<[PaymentCause, readonly PaymentStatus[], readonly PaymentStatus[]]>([
     ['claim', ['requires_payment_method', 'created', 'failed'], ['processing']],
-    ['answer', ['processing'], ['succeeded', 'failed', 'pending', 'processing']],
-    ['cancel', ['requires_payment_method', 'created', 'pending'], ['canceled']],
+    ['approval', ['requires_payment_method', 'created', 'pending', 'failed'], ['processing']],
+    ['release', ['processing'], ['requires_payment_method', 'created', 'pending', 'failed']],
+    ['cancel', ['requires_payment_method', 'created', 'pending', 'processing', 'failed'], ['canceled']],
   ])('a %s leads from %j to %j and from nowhere else', (cause, from, to) => {
     const legal = pairs.filter(([one, other]) => mayPaymentChange(one, other, cause));
     const expected = pairs.filter(([one, other]) => from.includes(one) && to.includes(other));
@@ -58,7 +66,7 @@ describe('the table of states', () => {
   });
 
   test('a method set or cleared leads between the two states before confirmation only', () => {
-    const legal = pairs.filter(([from, to]) => mayPaymentChange(from, to, 'method'));
+    const legal = pairs.filter(([from, to]) => mayPaymentChange(from, to, 'update'));
     expect(legal).toEqual([
       ['requires_payment_method', 'created'],
       ['created', 'requires_payment_method'],
@@ -67,6 +75,67 @@ describe('the table of states', () => {
 
   test('an authoritative read may lead anywhere', () => {
     expect(pairs.every(([from, to]) => mayPaymentChange(from, to, 'read'))).toBe(true);
+  });
+
+  test.each(PAYMENT_STATUSES)('the answer to an attempt takes %s only further on, unless it is processing', (from) => {
+    const further = ['pending', 'failed', 'canceled', 'succeeded'].filter(
+      (to) => from === 'processing' || ORDER[to as PaymentStatus] > ORDER[from],
+    );
+    const own = from === 'processing' ? ['processing'] : [];
+    expect((PAYMENT_TRANSITIONS[from].answer ?? []).toSorted()).toEqual([...further, ...own].toSorted());
+  });
+
+  test.each(PAYMENT_STATUSES)('the provider’s own invoice takes %s only further on, and never cancels', (from) => {
+    const further = ['pending', 'processing', 'failed', 'succeeded'].filter(
+      (to) => ORDER[to as PaymentStatus] > ORDER[from],
+    );
+    expect((PAYMENT_TRANSITIONS[from].invoice ?? []).toSorted()).toEqual(further.toSorted());
+  });
+
+  test('a creation leads to the two states before confirmation, or to its first claim; nothing leads back to it', () => {
+    expect(PAYMENT_TRANSITIONS.creating).toEqual({
+      create: ['requires_payment_method', 'created'],
+      claim: ['processing'],
+    });
+    const reached = PAYMENT_STATUSES.flatMap((from) => Object.values(PAYMENT_TRANSITIONS[from]).flat());
+    expect(reached).not.toContain('creating');
+  });
+
+  test('only a read leads from a succeeded payment', () => {
+    expect(Object.keys(PAYMENT_TRANSITIONS.succeeded)).toEqual(['read']);
+  });
+});
+
+describe('a change that is to be stored', () => {
+  const CAUSES_OF_TABLE: Readonly<Record<HistoryCause, PaymentCause>> = {
+    create: 'create',
+    update: 'update',
+    claim: 'claim',
+    answer: 'answer',
+    event: 'event',
+    sync: 'read',
+    reconciliation: 'read',
+    cancel: 'cancel',
+    expiry: 'cancel',
+    release: 'release',
+  };
+
+  test.each(CAUSES)('by %s is refused unless the table has its arrow', (cause) => {
+    for (const [from, to] of pairs) {
+      const store = () => requireTransition(payment({ status: from }), { status: to, cause });
+      if (from === to || mayPaymentChange(from, to, CAUSES_OF_TABLE[cause])) expect(store).not.toThrow();
+      else expect(store).toThrow(`may not change from ${from} to ${to} by ${CAUSES_OF_TABLE[cause]}`);
+    }
+  });
+
+  test('is judged by the cause that the caller names, where it is not the one of the history', () => {
+    const claim = { status: 'processing', cause: 'claim' } as const;
+    expect(() => requireTransition(payment({ status: 'pending' }), claim)).toThrow('pending to processing by claim');
+    expect(() => requireTransition(payment({ status: 'pending' }), claim, 'approval')).not.toThrow();
+  });
+
+  test('is refused where it has no cause', () => {
+    expect(() => requireTransition(payment(), { status: 'failed' })).toThrow('by no cause');
   });
 });
 

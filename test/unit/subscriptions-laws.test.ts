@@ -76,27 +76,27 @@ const attempt = (world: World, choice: number, policy: DunningPolicy): World => 
   if (!payment || !charge || charge.abandoned || isOver(payment) || payment.attempt > charge.attempts) return world;
   const tried = answered({ ...payment, attempt: payment.attempt + 1 }, choice);
   const next = withPayment(world, tried);
-  return changed(next, settleCharge(next.subscription, tried, next.now, policy));
+  return changed(next, settleCharge(next.subscription, tried, { now: next.now, policy }));
 };
 
 /** What the appointment is about, as its keeper decides it. */
 const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   switch (dueStep(one, now)) {
-    case 'give up':
-    case 'end':
+    case 'expire first charge':
+    case 'cancel':
       return changed(world, cancel(one, now));
-    case 'notice':
-      return changed(world, edit(one, 'trial_will_end', now, { trialNoticed: true }));
+    case 'trial notice':
+      return changed(world, edit(one, { reason: 'trial_will_end', now }, { trialNoticed: true }));
     case 'bill': {
-      const billed = changed(world, openNextPeriod(one, now, policy));
+      const billed = changed(world, openNextPeriod(one, { now, policy }));
       return hasOpenAttempt(billed.subscription.charge) ? attempt(billed, choice, policy) : billed;
     }
     case 'retry':
       return attempt(changed(world, claimAttempt(one, now)), choice, policy);
-    case 'final':
-      return changed(world, endDunning(one, now, policy));
-    case 'look':
+    case 'end dunning':
+      return changed(world, endDunning(one, { now, policy }));
+    case 'check charge':
       return look(world, choice, policy);
     case 'transfer':
     case 'sync':
@@ -110,8 +110,9 @@ const look = (world: World, choice: number, policy: DunningPolicy): World => {
   const payment = paymentOf(world);
   if (!payment || !one.charge) return world;
   const tried = payment.attempt > one.charge.attempts || isOver(payment);
-  if (one.charge.abandoned) return changed(world, tried ? settleCharge(one, payment, now, policy) : dropCharge(one));
-  if (tried) return changed(world, settleCharge(one, payment, now, policy));
+  if (one.charge.abandoned)
+    return changed(world, tried ? settleCharge(one, payment, { now, policy }) : dropCharge(one));
+  if (tried) return changed(world, settleCharge(one, payment, { now, policy }));
   if (!isFirst(one.charge) || one.status === 'past_due') return attempt(world, choice, policy);
   return one.status === 'creating' ? world : changed(world, dropCharge(one));
 };
@@ -122,7 +123,7 @@ const hear = (world: World, choice: number, policy: DunningPolicy): World => {
   const payment = known[choice % Math.max(1, known.length)];
   if (!payment) return world;
   const told = isOver(payment) ? payment : answered(payment, choice >> 4);
-  return changed(withPayment(world, told), settleCharge(world.subscription, told, world.now, policy));
+  return changed(withPayment(world, told), settleCharge(world.subscription, told, { now: world.now, policy }));
 };
 
 /** What a caller may ask for; what is refused changes nothing. */
@@ -135,7 +136,7 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
       return one.status === 'canceled' ? world : changed(world, cancel(one, now));
     case 1: {
       if (one.status === 'canceled' || one.cancelAtPeriodEnd) return world;
-      return changed(world, edit(one, 'cancel_scheduled', now, { cancelAtPeriodEnd: true }));
+      return changed(world, edit(one, { reason: 'cancel_scheduled', now }, { cancelAtPeriodEnd: true }));
     }
     case 2:
       return reactivate(world, choice, policy);
@@ -147,9 +148,12 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
       return attempt(changed(world, startFirstPeriod(one, 'resume', now)), choice >> 3, policy);
     }
     case 5:
-      return changed(world, edit(one, 'method_changed', now, { paymentMethodId: undefined, methodRef: undefined }));
+      return changed(
+        world,
+        edit(one, { reason: 'method_changed', now }, { paymentMethodId: undefined, methodRef: undefined }),
+      );
     default: {
-      const next = edit(one, 'method_changed', now, { paymentMethodId: 'pmt_2', methodRef: 'pm_2' });
+      const next = edit(one, { reason: 'method_changed', now }, { paymentMethodId: 'pmt_2', methodRef: 'pm_2' });
       const isOwed = one.status === 'past_due' && one.charge !== undefined && !hasOpenAttempt(one.charge);
       return isOwed ? attempt(changed(world, claimAttempt(next, now)), choice >> 3, policy) : changed(world, next);
     }
@@ -159,7 +163,9 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
 const reactivate = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   if (isLive(one)) {
-    return one.cancelAtPeriodEnd ? changed(world, edit(one, 'reactivated', now, { cancelAtPeriodEnd: false })) : world;
+    return one.cancelAtPeriodEnd
+      ? changed(world, edit(one, { reason: 'reactivated', now }, { cancelAtPeriodEnd: false }))
+      : world;
   }
   if (hasOpenAttempt(one.charge)) return world;
   const until = one.period < 0 ? one.currentPeriodEnd : one.paidUntil;

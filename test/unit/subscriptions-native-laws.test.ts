@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
+import { allows } from '../../shared/core/states.ts';
 import { DAY, epochSeconds, HOUR, type Instant, MINUTE } from '../../shared/core/time.ts';
 import { recordPending } from '../../shared/subscriptions/billing/charge.ts';
 import { cancel } from '../../shared/subscriptions/billing/lifecycle.ts';
@@ -7,7 +8,7 @@ import { claimCreation } from '../../shared/subscriptions/provider-billed/create
 import { applyReport, type SubscriptionReport } from '../../shared/subscriptions/provider-billed/report.ts';
 import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
 import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
-import { hasOpenAttempt, maySubscriptionChange } from '../../shared/subscriptions/record/states.ts';
+import { hasOpenAttempt, SUBSCRIPTION_TRANSITIONS } from '../../shared/subscriptions/record/states.ts';
 import { isVisibleSubscription, type Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { edit } from '../../shared/subscriptions/record/versions.ts';
 import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
@@ -47,7 +48,7 @@ const command = ({ now, subscription: one }: World, choice: number): Subscriptio
     case 0:
       return !isVisibleSubscription(one) || one.status === 'canceled' ? one : cancel(one, now);
     case 1:
-      return isVisibleSubscription(one) ? edit(one, 'updated', now, { metadata: { choice } }) : one;
+      return isVisibleSubscription(one) ? edit(one, { reason: 'updated', now }, { metadata: { choice } }) : one;
     case 2:
       return one.status === 'canceled' && !hasOpenAttempt(one.charge) ? claimCreation(one, 'reactivate', now) : one;
     default:
@@ -57,9 +58,9 @@ const command = ({ now, subscription: one }: World, choice: number): Subscriptio
 
 const keep = ({ now, subscription: one }: World): Subscription => {
   const step = dueStep(one, now);
-  if (step === 'give up') return cancel(one, now);
-  if (step === 'notice') return edit(one, 'trial_will_end', now, { trialNoticed: true });
-  if (step === undefined || step === 'look' || step === 'sync') return one;
+  if (step === 'expire first charge') return cancel(one, now);
+  if (step === 'trial notice') return edit(one, { reason: 'trial_will_end', now }, { trialNoticed: true });
+  if (step === undefined || step === 'check charge' || step === 'sync') return one;
   throw new Error(`the service itself would ${step}`);
 };
 
@@ -81,7 +82,9 @@ const CAUSES = ['provider', 'charge', 'cancel', 'reactivate', 'open'] as const;
 
 /** What one step breaks, in words. */
 const broken = (before: Subscription, after: Subscription): string | undefined => {
-  const isLegal = CAUSES.some((cause) => maySubscriptionChange(before.status, after.status, cause));
+  const isLegal = CAUSES.some((cause) =>
+    allows(SUBSCRIPTION_TRANSITIONS, { from: before.status, to: after.status, cause }),
+  );
   if (!isLegal) return `${before.status} → ${after.status}`;
   const comesBack = before.status === 'canceled' && after.status !== 'canceled';
   if (comesBack && (!before.charge || before.charge.abandoned)) return 'a return that nobody asked for';

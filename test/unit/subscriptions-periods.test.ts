@@ -19,7 +19,7 @@ const catchUp = (running: Subscription, now: Instant): string[] => {
   const starts: string[] = [];
   let current = running;
   while (current.currentPeriodEnd <= iso(now)) {
-    current = recordPaid(openNextPeriod(current, now, DUNNING), now);
+    current = recordPaid(openNextPeriod(current, { now, policy: DUNNING }), now);
     starts.push(current.currentPeriodStart);
   }
   return starts;

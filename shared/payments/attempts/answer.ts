@@ -67,7 +67,7 @@ const recordReport = async (
     const failed = await settle(deps, store, payment, 'failed', { ...reportedFields(report), failureCode: code });
     return { payment: failed, declined: code };
   }
-  if (!mayPaymentChange('processing', report.status, 'answer') && report.status !== 'canceled') return { payment };
+  if (!mayPaymentChange('processing', report.status, 'answer')) return { payment };
   if (report.status === 'processing') await store.learnIds(payment, reportedFields(report));
   return { payment: await settle(deps, store, payment, report.status, reportedFields(report)) };
 };
@@ -105,4 +105,4 @@ const settle = async (
 ): Promise<VisiblePayment> =>
   status === 'processing'
     ? payment
-    : advanceStored({ store, now: deps.now(), payment, status, cause: 'answer', facts });
+    : advanceStored(store, payment, { now: deps.now(), status, cause: 'answer', facts });

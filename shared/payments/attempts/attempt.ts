@@ -56,7 +56,7 @@ const takeBackClaim = async (
   before: VisiblePayment,
 ): Promise<{ readonly isOurs: boolean; readonly payment: VisiblePayment }> => {
   const committed = await store.commit(claim, releaseClaim(claim, before, deps.now()));
-  const stands = committed.ok ? committed.payment : committed.found;
+  const stands = committed.ok ? committed.record : committed.found;
   if (!stands || !isVisiblePayment(stands)) throw new Error('a claimed payment vanished');
   return { isOurs: committed.ok, payment: stands };
 };
@@ -106,8 +106,6 @@ const ask = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcom
     ...(payment.offSession && { offSession: true }),
   });
 
-const REPLACE_TRIES = 5;
-
 /** The record knows the new intent before anything is charged on it: whoever looks the attempt up finds it. */
 const replaceIntent = async (
   deps: ChargeDeps,
@@ -115,9 +113,11 @@ const replaceIntent = async (
   payment: VisiblePayment,
   { intentId, paymentId, clientSecret }: ProviderPayment,
 ): Promise<VisiblePayment | undefined> => {
-  let current = payment;
-  for (let tries = 0; tries < REPLACE_TRIES; tries += 1) {
-    const next: VisiblePayment = {
+  const isSameClaim = ({ status, attempt }: VisiblePayment): boolean =>
+    status === 'processing' && attempt === payment.attempt;
+  const { record } = await store.change(payment, (current) => {
+    if (!isSameClaim(current) || current.providerIntentId === intentId) return undefined;
+    return {
       ...current,
       providerIntentId: intentId,
       providerPaymentId: paymentId,
@@ -125,15 +125,8 @@ const replaceIntent = async (
       version: current.version + 1,
       updatedAt: iso(deps.now()),
     };
-    const committed = await store.commit(current, next);
-    if (committed.ok) return next;
-    const { found } = committed;
-    if (!found || !isVisiblePayment(found) || found.status !== 'processing' || found.attempt !== payment.attempt)
-      return;
-    if (found.providerIntentId === intentId) return found;
-    current = found;
-  }
-  return undefined;
+  });
+  return isSameClaim(record) ? record : undefined;
 };
 
 export type CaptureResult =
@@ -153,7 +146,7 @@ export const captureApproval = async (
   const provider = await deps.providers.forPayments(payment.providerId);
   // What the payer approved is charged, not a method that the record may hold.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
-  const committed = await store.commit(payment, claim);
+  const committed = await store.commit(payment, claim, { by: 'approval' });
   if (!committed.ok) return { kind: 'conflict', found: committed.found };
   const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_AGAIN_MS));
   const answer = await makeAttempt(deps, store, provider, { claim, before });

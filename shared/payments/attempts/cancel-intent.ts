@@ -29,12 +29,12 @@ export const cancelIntent = async (
   if (outcome.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
   const report = outcome.value;
   if (report.status === payment.status) return payment;
-  return advanceStored({
-    store,
+  const { status } = report;
+  return advanceStored(store, payment, {
     now: deps.now(),
-    payment,
-    status: report.status,
+    status,
     cause,
+    by: status === 'canceled' ? 'cancel' : 'read',
     facts: reportedFields(report),
   });
 };

@@ -122,26 +122,19 @@ const claimOne = async (
   payment: VisiblePayment,
   { payment: { offSession, returnUrl }, method, attempts, onlyIf }: CollectRequest,
 ): Promise<Attempt> => {
-  if (claimRefusal(payment) !== undefined || payment.attempt !== attempts) return { payment };
-  const next = claimAttempt(payment, { method, offSession, returnUrl }, deps.now());
-  const committed = await store.commit(payment, next, [...onlyIf, ...method.onlyIf]);
-  if (committed.ok) return { payment: next, before: payment };
-  if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
-  return { payment: committed.found };
+  const { record, was, isOurs } = await store.change(payment, (current) => {
+    if (claimRefusal(current) !== undefined || current.attempt !== attempts) return undefined;
+    const next = claimAttempt(current, { method, offSession, returnUrl }, deps.now());
+    return { next, onlyIf: [...onlyIf, ...method.onlyIf] };
+  });
+  return { payment: record, ...(isOurs && { before: was }) };
 };
-
-const SHOW_TRIES = 5;
 
 /** Shows a withheld payment: its subscription is shown by now. */
 export const publishPayment = async (deps: CollectDeps, id: string): Promise<void> => {
-  const store = paymentStore(deps.table, deps.now);
-  let payment = await store.loadVisible(id);
-  for (let tries = 0; payment?.withheld && tries < SHOW_TRIES; tries += 1) {
-    const { withheld: _, ...shown } = payment;
-    const next = { ...shown, version: payment.version + 1, updatedAt: iso(deps.now()) };
-    if ((await store.commit(payment, next)).ok) return;
-    payment = await store.loadVisible(id);
-  }
+  await paymentStore(deps.table, deps.now).changeById(id, ({ withheld, ...shown }) =>
+    withheld ? { ...shown, version: shown.version + 1, updatedAt: iso(deps.now()) } : undefined,
+  );
 };
 
 /** A payment as it stands; undefined while nobody could have been charged for it. */

@@ -66,8 +66,8 @@ const publish = async (
   if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
     throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
   }
-  const committed = await store.commit(payment, as(publishIntent(payment, report, now)), onlyIf);
-  const visible = committed.ok ? committed.payment : committed.found;
+  const committed = await store.commit(payment, as(publishIntent(payment, report, now)), { onlyIf });
+  const visible = committed.ok ? committed.record : committed.found;
   if (!visible || !isVisiblePayment(visible)) throw new DomainError('VERSION_CONFLICT');
   return visible;
 };

@@ -7,45 +7,63 @@ import { type HistoryCause, isVisiblePayment, type VisiblePayment } from '../rec
 import type { PaymentStore } from '../record/store.ts';
 import { advance, applyDraft, reportedFields } from '../record/versions.ts';
 
-export interface ReadingResult {
+/** What a provider reports, for the payment as it was before the provider was asked. */
+export interface Reading {
   readonly payment: VisiblePayment;
-  /** `overtaken`: it has changed since the provider was asked, whose answer may be older than that. Ask again. */
-  readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
+  readonly report: ProviderPayment;
+  readonly cause: HistoryCause;
 }
 
+type ReadingDeps = Pick<MoneyDeps, 'now' | 'log'>;
+
+export type ReadingDecision =
+  | { readonly outcome: 'store'; readonly next: VisiblePayment }
+  | { readonly outcome: 'same' | 'not reached' | 'mismatch' };
+
 /**
- * Stores what a provider reports, also backward; a final state undone, or another amount, is an anomaly. An amount that
- * is the draft's brings the draft into force.
- * @param payment as it stood before the provider was asked
+ * The next version by what a provider reports, also backward. A final state undone, or another amount, is an anomaly. An
+ * amount that is the draft's brings the draft into force.
  */
-export const storeReading = async (
-  deps: Pick<MoneyDeps, 'now' | 'log'>,
-  store: PaymentStore,
-  payment: VisiblePayment,
-  report: ProviderPayment,
-  cause: HistoryCause,
-): Promise<ReadingResult> => {
+export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Reading): ReadingDecision => {
   const alarm = (reason: string) =>
     deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
   const current = matchAmount(payment, report);
   if (!current) {
     alarm(findMismatch(payment, report) ?? 'amount differs');
-    return { payment, outcome: 'mismatch' };
+    return { outcome: 'mismatch' };
   }
   const draft = current === payment ? undefined : payment.draft;
   const decision = decideRead(current, report);
-  if (decision.kind !== 'store' && !draft) return { payment, outcome: decision.kind };
-  const base = draft && isUnconfirmed(report.status) ? applyDraft(payment, draft, deps.now()) : undefined;
+  if (decision.kind !== 'store' && !draft) return { outcome: decision.kind };
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
+  if (draft && isUnconfirmed(report.status)) return { outcome: 'store', next: applyDraft(payment, draft, deps.now()) };
   const status = decision.kind === 'store' ? decision.status : current.status;
   const facts = { ...reportedFields(report), ...(anomaly && { anomaly }) };
-  const next = base ?? advance(current, status, deps.now(), cause, facts);
-  const committed = await store.commit(payment, next);
-  if (committed.ok) return { payment: next, outcome: 'stored' };
-  if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
-  return { payment: committed.found, outcome: 'overtaken' };
+  return { outcome: 'store', next: advance(current, status, deps.now(), cause, facts) };
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
   status === 'created' || status === 'requires_payment_method';
+
+export interface ReadingResult {
+  readonly payment: VisiblePayment;
+  /** `overtaken`: the payment has changed since the provider was asked, so the report may be older. Read again. */
+  readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
+}
+
+/** Stores a reading, unless another commit came first. */
+export const storeReading = async (
+  deps: ReadingDeps,
+  store: PaymentStore,
+  reading: Reading,
+): Promise<ReadingResult> => {
+  const { payment } = reading;
+  const decision = decideReading(deps, reading);
+  if (decision.outcome !== 'store') return { payment, outcome: decision.outcome };
+  const { next } = decision;
+  const committed = await store.commit(payment, next, { by: 'read' });
+  if (committed.ok) return { payment: next, outcome: 'stored' };
+  if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
+  return { payment: committed.found, outcome: 'overtaken' };
+};

@@ -25,8 +25,6 @@ export type InvoiceResult =
   /** It contradicts what is to be paid: nothing is stored. */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
-const RECORD_TRIES = 5;
-
 /**
  * The payment of a provider's own invoice: mirrored, never charged here. Told in any order and however often, it only
  * moves further on. @param label leaves our id with the provider's intent, before the payment is there.
@@ -48,28 +46,24 @@ export const recordInvoice = async (
     found = await store.insertOrFind(fresh);
     if (!found) return { kind: 'payment', payment: fresh };
   }
+  if (!isVisiblePayment(found)) throw new DomainError('VERSION_CONFLICT');
   return { kind: 'payment', payment: await moveFurther(deps, store, found, invoice) };
 };
 
 const moveFurther = async (
   deps: CollectDeps,
   store: PaymentStore,
-  found: Payment,
+  found: VisiblePayment,
   { status, failureCode, attempts }: ProviderInvoicePayment,
 ): Promise<VisiblePayment> => {
-  let current: Payment | undefined = found;
-  for (let tries = 0; tries < RECORD_TRIES; tries += 1) {
-    if (!current || !isVisiblePayment(current)) break;
+  const { record } = await store.change(found, (current) => {
     const failsAgain = status === 'failed' && current.status === 'failed' && attempts > current.attempt;
-    if (!failsAgain && !isAhead(current.status, status)) return current;
+    if (!failsAgain && !isAhead(current.status, status)) return undefined;
     const failure = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
     const facts = { ...failure, attempt: Math.max(attempts, current.attempt) };
-    const next: VisiblePayment = advance(current, status, deps.now(), 'event', facts);
-    const committed = await store.commit(current, next);
-    if (committed.ok) return next;
-    current = committed.found;
-  }
-  throw new DomainError('VERSION_CONFLICT');
+    return { next: advance(current, status, deps.now(), 'event', facts), by: 'invoice' };
+  });
+  return record;
 };
 
 const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderInvoicePayment): VisiblePayment => {

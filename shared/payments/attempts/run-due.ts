@@ -118,7 +118,7 @@ const reconcile = async (deps: DuePaymentDeps, store: PaymentStore, payment: Vis
     else await scheduleNext(deps, store, payment);
     return 'provider unclear';
   }
-  const stored = await storeReading(deps, store, payment, found.value, 'reconciliation');
+  const stored = await storeReading(deps, store, { payment, report: found.value, cause: 'reconciliation' });
   const isTrue = stored.outcome !== 'overtaken' && stored.outcome !== 'mismatch';
   if (found.value.awaitsCapture && isTrue && stored.payment.status === 'pending') {
     return captureNow(deps, store, stored.payment);

@@ -4,7 +4,7 @@ import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import type { PaymentProvider, ProviderPayment } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
-import { type Draft, isVisiblePayment, type Payment, type VisiblePayment, withDraft } from '../record/payment.ts';
+import { type Draft, type Payment, type VisiblePayment, withDraft } from '../record/payment.ts';
 import { isSettled } from '../record/states.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { applyDraft, providerReference } from '../record/versions.ts';
@@ -82,8 +82,6 @@ export const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promis
   });
 };
 
-const COMMIT_TRIES = 5;
-
 /** The held draft in force, on whatever version an event has led to meanwhile. */
 export const bringIntoForce = async (
   { deps, store }: Pick<DraftParts, 'deps' | 'store'>,
@@ -92,18 +90,12 @@ export const bringIntoForce = async (
 ): Promise<VisiblePayment> => {
   const { draft } = held;
   const taken = sendsToken(held) ? { ...draft, methodRef: methodId ?? draft.methodRef } : draft;
-  let current: VisiblePayment = held;
-  for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
-    const next = applyDraft(current, taken, deps.now(), nextAction);
-    const committed = await store.commit(current, next);
-    if (committed.ok) return next;
-    const { found } = committed;
-    if (!found || !isVisiblePayment(found)) throw notFound('payment');
-    if (!found.draft && hasAmountOf(found, draft)) return found;
-    if (!found.draft || found.draftBusyUntil !== held.draftBusyUntil) break;
-    current = found;
-  }
-  throw new DomainError('VERSION_CONFLICT');
+  const { record } = await store.change(held, (current) => {
+    if (!current.draft && hasAmountOf(current, draft)) return undefined;
+    if (!current.draft || current.draftBusyUntil !== held.draftBusyUntil) throw new DomainError('VERSION_CONFLICT');
+    return applyDraft(current, taken, deps.now(), nextAction);
+  });
+  return record;
 };
 
 /**
@@ -130,7 +122,11 @@ export const decideByAmount = async (
   if (found.kind !== 'done') return { payment: (await store.dropDraft(held)) ?? held, refusal };
   // An approved order is captured by whoever acts on the approval; only its amount is stored here.
   const report: ProviderPayment = found.value.awaitsCapture ? { ...found.value, status: held.status } : found.value;
-  const { payment: current, outcome } = await storeReading(deps, store, held, report, 'answer');
+  const { payment: current, outcome } = await storeReading(deps, store, {
+    payment: held,
+    report,
+    cause: 'answer',
+  });
   if (outcome === 'overtaken' || outcome === 'mismatch') {
     await store.releaseDraft(held);
     throw outcome === 'overtaken'

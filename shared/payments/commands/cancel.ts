@@ -4,7 +4,6 @@ import type { ApiRequest } from '../../http/request.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { cancelIntent } from '../attempts/cancel-intent.ts';
 import { isOfSubscription, type VisiblePayment } from '../record/payment.ts';
-import { mayPaymentChange } from '../record/states.ts';
 import { paymentStore } from '../record/store.ts';
 import { paymentView } from '../record/view.ts';
 
@@ -23,7 +22,7 @@ export const cancelPayment = async (
     });
   }
   if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
-  if (!mayPaymentChange(payment.status, 'canceled', 'cancel')) {
+  if (payment.status === 'failed' || payment.status === 'succeeded') {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
   }
   const provider = await deps.providers.forPayments(payment.providerId);

@@ -1,4 +1,4 @@
-import { DomainError, notFound } from '../../core/errors.ts';
+import { DomainError } from '../../core/errors.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { errorFields } from '../../observability/logger.ts';
@@ -12,12 +12,10 @@ import { saveMethod } from '../attempts/save-method.ts';
 import { withoutDraft } from '../attempts/update-intent.ts';
 import { claimRefusal } from '../record/decisions.ts';
 import { heldBy } from '../record/paying-customer.ts';
-import { isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
+import { isOfSubscription, type VisiblePayment } from '../record/payment.ts';
 import { type PaymentStore, paymentStore } from '../record/store.ts';
 import { type ChosenMethod, claimAttempt } from '../record/versions.ts';
 import { confirmationView, paymentView } from '../record/view.ts';
-
-const CLAIM_TRIES = 5;
 
 type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>;
 
@@ -32,7 +30,7 @@ export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): 
   requireOwn(request.record);
   const provider = await deps.providers.forPayments(request.record.providerId);
   const payment = await withoutDraft({ deps, store, provider }, request.record);
-  const claim = await claimForCaller(deps, store, { ...request, record: payment }, provider);
+  const claim = await claimForCaller(deps, { store, provider }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
   const answer = await makeAttempt(deps, store, provider, { ...claim, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
@@ -75,27 +73,38 @@ type Claim =
  */
 const claimForCaller = async (
   deps: MoneyDeps,
-  store: PaymentStore,
+  parts: { readonly store: PaymentStore; readonly provider: PaymentProvider },
   request: ConfirmRequest,
-  provider: PaymentProvider,
 ): Promise<Claim> => {
-  let current = request.record;
-  let resolved: UsableMethod | undefined;
-  for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
-    const refusal = claimRefusal(current);
-    if (refusal === 'already succeeded') return { kind: 'succeeded', payment: current };
-    if (refusal === 'canceled') throw isCanceled();
-    if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
-    const chosen = { ...choose(provider, request, current), ...(resolved && { method: resolved }) };
-    if (!provider.can.capturesOnApproval && !chosen.method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-    const next = claimAttempt(current, chosen, deps.now());
-    const committed = await store.commit(current, next, chosen.method.onlyIf);
-    if (committed.ok) return { kind: 'claimed', claim: next, before: current };
-    resolved = committed.unmet ? await requireHeld(deps.table, request.caller, current, chosen.method) : undefined;
-    if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
-    current = committed.found;
+  const { store, provider } = parts;
+  const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
+    store.change(payment, (current) => {
+      if (!requireClaimable(current)) return undefined;
+      const chosen = choose(provider, request, current);
+      const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
+      if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+      return { next: claimAttempt(current, { ...chosen, method }, deps.now()), onlyIf: method.onlyIf };
+    });
+  let claimed = await claim(request.record);
+  if (claimed.unmet) {
+    const { method } = choose(provider, request, claimed.record);
+    claimed = await claim(claimed.record, await requireHeld(deps.table, request.caller, claimed.record, method));
   }
-  throw new DomainError('VERSION_CONFLICT');
+  if (claimed.unmet) throw new DomainError('VERSION_CONFLICT');
+  return claimed.isOurs
+    ? { kind: 'claimed', claim: claimed.record, before: claimed.was }
+    : { kind: 'succeeded', payment: claimed.record };
+};
+
+/**
+ * @returns false where the payment has succeeded already
+ * @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS
+ */
+const requireClaimable = (payment: VisiblePayment): boolean => {
+  const refusal = claimRefusal(payment);
+  if (refusal === 'canceled') throw isCanceled();
+  if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
+  return refusal === undefined;
 };
 
 const isCanceled = (): DomainError => new DomainError('INVALID_STATE', { message: 'The payment is canceled' });

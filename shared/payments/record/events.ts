@@ -1,4 +1,5 @@
-import { type BusEvent, type CanonicalEvent, changeId } from '../../events/bus-event.ts';
+import type { BusEvent, CanonicalEvent } from '../../events/bus-event.ts';
+import { canonicalBusEvent, payerOf } from '../../events/canonical-event.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
 /** The events of a stored change: derived, never announced, so that however many race, each is one. */
@@ -15,22 +16,7 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
     if (after.status === 'succeeded') names.push('payment.succeeded');
     if (after.status === 'failed') names.push('payment.failed');
   }
-  return names.map((name) => canonical(name, after));
-};
-
-const canonical = (event: CanonicalEvent, payment: VisiblePayment): BusEvent => {
-  const id = changeId(payment.id, payment.version, event);
-  return {
-    id,
-    source: 'payments',
-    type: event,
-    detail: {
-      id,
-      organization_id: payment.organizationId ?? null,
-      user_id: payment.userId ?? null,
-      payload: { event, provider: payment.providerId, timestamp: payment.updatedAt, data: dataOf(payment) },
-    },
-  };
+  return names.map((name) => canonicalBusEvent(name, after, dataOf(after)));
 };
 
 const dataOf = (payment: VisiblePayment) => ({
@@ -38,7 +24,7 @@ const dataOf = (payment: VisiblePayment) => ({
   amount: payment.totalCents,
   currency: payment.currency,
   status: payment.status,
-  user: userOf(payment),
+  user: payerOf(payment),
   project: payment.projectId ? { id: payment.projectId } : null,
   provider_payment_id: payment.providerPaymentId ?? null,
   organization_id: payment.organizationId ?? null,
@@ -46,9 +32,3 @@ const dataOf = (payment: VisiblePayment) => ({
   subscription_id: payment.subscriptionId ?? null,
   failure_code: payment.failureCode ?? null,
 });
-
-const userOf = (payment: VisiblePayment) => {
-  if (payment.userId) return { id: payment.userId, type: 'authenticated', email: payment.userEmail ?? null };
-  if (payment.guestId) return { id: payment.guestId, type: 'guest', email: payment.guestEmail ?? null };
-  return null;
-};

@@ -1,8 +1,9 @@
-import type { PaymentStatus } from './payment.ts';
+import { hasArrow, type Transitions } from '../../core/states.ts';
+import { type HistoryCause, PAYMENT_STATUSES, type Payment, type PaymentStatus } from './payment.ts';
 
 /**
- * The one table of a payment's states. Confirm, sync, provider events and reconciliation all decide here.
- * An event moves a payment only further on in ORDER; an authoritative read stores what the provider has, also backward.
+ * The table of a payment's states. Every decision asks it, and the store refuses to commit what it does not hold.
+ * Events, answers and invoices move a payment only further on in ORDER.
  */
 const ORDER: Readonly<Record<PaymentStatus, number>> = {
   created: 0,
@@ -14,46 +15,98 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   succeeded: 5,
 };
 
-export type PaymentCause = 'claim' | 'release' | 'approval' | 'answer' | 'event' | 'read' | 'cancel' | 'method';
+type StoredPaymentStatus = Payment['status'];
 
-/** Every legal change, by its cause; a cause that may do anything is told so. */
-export const PAYMENT_TRANSITIONS: Readonly<
-  Record<PaymentStatus, Readonly<Partial<Record<PaymentCause, readonly PaymentStatus[]>>>>
-> = {
-  requires_payment_method: {
-    method: ['created'],
-    claim: ['processing'],
-    approval: ['processing'],
-    event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
-    cancel: ['canceled'],
-  },
-  created: {
-    method: ['requires_payment_method'],
-    claim: ['processing'],
-    approval: ['processing'],
-    event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
-    cancel: ['canceled'],
-  },
+export type PaymentCause =
+  | 'create'
+  | 'update'
+  | 'claim'
+  | 'approval'
+  | 'answer'
+  | 'release'
+  | 'event'
+  | 'invoice'
+  | 'cancel'
+  | 'read';
+
+/** An authoritative read of the provider may lead anywhere, also backward. */
+const ANYWHERE = PAYMENT_STATUSES;
+
+const UNCONFIRMED = {
+  claim: ['processing'],
+  approval: ['processing'],
+  answer: ['pending', 'failed', 'canceled', 'succeeded'],
+  event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
+  invoice: ['pending', 'processing', 'failed', 'succeeded'],
+  cancel: ['canceled'],
+  read: ANYWHERE,
+} as const;
+
+export const PAYMENT_TRANSITIONS: Transitions<StoredPaymentStatus, PaymentCause> = {
+  // A period's payment is published and its first attempt claimed in one write.
+  creating: { create: ['requires_payment_method', 'created'], claim: ['processing'] },
+  requires_payment_method: { update: ['created'], ...UNCONFIRMED },
+  created: { update: ['requires_payment_method'], ...UNCONFIRMED },
   pending: {
     approval: ['processing'],
+    answer: ['failed', 'canceled', 'succeeded'],
     event: ['processing', 'failed', 'canceled', 'succeeded'],
+    invoice: ['processing', 'failed', 'succeeded'],
     cancel: ['canceled'],
+    read: ANYWHERE,
   },
   processing: {
-    answer: ['succeeded', 'failed', 'pending', 'processing'],
+    answer: ['succeeded', 'failed', 'canceled', 'pending', 'processing'],
     release: ['requires_payment_method', 'created', 'pending', 'failed'],
     event: ['failed', 'canceled', 'succeeded'],
+    invoice: ['failed', 'succeeded'],
+    cancel: ['canceled'],
+    read: ANYWHERE,
   },
-  failed: { claim: ['processing'], approval: ['processing'], event: ['canceled', 'succeeded'] },
-  // Only where the provider, read once more, proves that money moved.
-  canceled: {},
-  succeeded: {},
+  failed: {
+    claim: ['processing'],
+    approval: ['processing'],
+    answer: ['canceled', 'succeeded'],
+    event: ['canceled', 'succeeded'],
+    invoice: ['succeeded'],
+    cancel: ['canceled'],
+    read: ANYWHERE,
+  },
+  // An event alone never undoes a cancellation: the provider is read first. An answer or an invoice shows that money moved.
+  canceled: { answer: ['succeeded'], invoice: ['succeeded'], read: ANYWHERE },
+  succeeded: { read: ANYWHERE },
 };
 
-export const mayPaymentChange = (from: PaymentStatus, to: PaymentStatus, cause: PaymentCause): boolean =>
-  cause === 'read' || (PAYMENT_TRANSITIONS[from][cause]?.includes(to) ?? false);
+/** Does the table have this arrow? The claim of a payment that is `processing` already has none. */
+export const mayPaymentChange = (from: StoredPaymentStatus, to: StoredPaymentStatus, cause: PaymentCause): boolean =>
+  hasArrow(PAYMENT_TRANSITIONS, { from, to, cause });
+
+/** The cause in the table, per cause in the history. A caller that acts for another cause names it to the store. */
+const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
+  create: 'create',
+  update: 'update',
+  claim: 'claim',
+  answer: 'answer',
+  event: 'event',
+  sync: 'read',
+  reconciliation: 'read',
+  cancel: 'cancel',
+  expiry: 'cancel',
+  release: 'release',
+};
+
+/** @throws Error where a change of the status has no arrow in the table: a bug, and nothing may be written. */
+export const requireTransition = (
+  was: Pick<Payment, 'id' | 'status'>,
+  next: Pick<Payment, 'status' | 'cause'>,
+  cause: PaymentCause | undefined = next.cause && TABLE_CAUSES[next.cause],
+): void => {
+  if (was.status === next.status) return;
+  if (cause !== undefined && mayPaymentChange(was.status, next.status, cause)) return;
+  throw new Error(`payment ${was.id} may not change from ${was.status} to ${next.status} by ${cause ?? 'no cause'}`);
+};
 
 export const isSettled = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'canceled';
 
-/** Further on than the record? (What a read brought on by an event may apply.) */
+/** Is the second status further on than the first? */
 export const isAhead = (from: PaymentStatus, to: PaymentStatus): boolean => ORDER[to] > ORDER[from];

@@ -1,7 +1,8 @@
 import { ownerOfRecord } from '../../access/owner.ts';
-import { DomainError } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
+import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Changes, Clause } from '../../table/expression.ts';
 import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../../table/keys.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
@@ -19,7 +20,7 @@ import {
   storedFields,
   type VisiblePayment,
 } from './payment.ts';
-import { isAhead } from './states.ts';
+import { isAhead, type PaymentCause, requireTransition } from './states.ts';
 import { advance } from './versions.ts';
 
 /** A payment in the table: its item, its list keys, its appointment. Only commits of a version are visible changes. */
@@ -91,14 +92,15 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   };
 
   /**
-   * Replaces version `was` by the next; tells what stands there where another commit came first, or where one of the
-   * conditions beside it does not hold.
+   * Replaces version `was` by the next, once: `change` is the loop.
+   * @throws Error where the change of the status has no arrow in the table of states
    */
   const commit = async (
     was: Payment,
     next: Payment,
-    onlyIf: readonly TransactionStep[] = [],
-  ): Promise<CommitResult> => {
+    { by, onlyIf = [] }: CommitOptions = {},
+  ): Promise<Committed<Payment>> => {
+    requireTransition(was, next, by);
     await learnIds(was, next);
     const guard: Clause[] = [
       { equals: ['version', was.version] },
@@ -108,13 +110,36 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     ];
     if (onlyIf.length > 0) {
       const all = await table.transact([{ put: paymentItem(next, now()), if: guard }, ...onlyIf]);
-      if (all.ok) return { ok: true, payment: next };
+      if (all.ok) return { ok: true, record: next };
       const isOvertaken = all.failed.includes(0);
       return { ok: false, found: isOvertaken ? parsed(all.found[0]) : was, unmet: !isOvertaken };
     }
     const written = await table.put(paymentItem(next, now()), guard);
-    if (written.ok) return { ok: true, payment: next };
-    return { ok: false, found: parsed(written.found), unmet: false };
+    return written.ok ? { ok: true, record: next } : { ok: false, found: parsed(written.found) };
+  };
+
+  /**
+   * Decides and commits, again on the payment as it is by then where another commit came first.
+   * @throws DomainError RESOURCE_NOT_FOUND where the payment has been removed, or VERSION_CONFLICT
+   */
+  const change = (payment: VisiblePayment, decide: DecidePayment): Promise<Changed<VisiblePayment>> =>
+    changeRecord(
+      async (was, decided) => {
+        const { next, ...options } = 'next' in decided ? decided : { next: decided };
+        const committed = await commit(was, next, options);
+        if (committed.ok) return { ok: true, record: next };
+        const { found, unmet = false } = committed;
+        if (!found || !isVisiblePayment(found)) throw notFound('payment');
+        return { ok: false, found, unmet };
+      },
+      payment,
+      decide,
+    );
+
+  /** The same for a caller that has only the id; undefined where there is no such payment. */
+  const changeById = async (id: string, decide: DecidePayment): Promise<Changed<VisiblePayment> | undefined> => {
+    const payment = await loadVisible(id);
+    return payment && change(payment, decide);
   };
 
   const removeCreating = (id: string): Promise<Written> =>
@@ -139,6 +164,8 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     insertOrFind,
     learnIds,
     commit,
+    change,
+    changeById,
     removeCreating,
     ...appointments(table),
     ...drafts(table, now),
@@ -236,36 +263,40 @@ const appointments = (table: Table) => {
 
 type ProviderIds = 'providerIntentId' | 'providerPaymentId';
 
-export type CommitResult =
-  | { readonly ok: true; readonly payment: Payment }
-  | {
-      readonly ok: false;
-      readonly found: Payment | undefined;
-      /** The payment stands as it was read; a condition beside it does not hold. */
-      readonly unmet: boolean;
-    };
+export interface CommitOptions {
+  /** The cause in the table of states, where it is not the one of the history. */
+  readonly by?: PaymentCause | undefined;
+  /** What must hold in the moment of the write. */
+  readonly onlyIf?: readonly TransactionStep[] | undefined;
+}
 
-export interface Move {
-  readonly store: PaymentStore;
+export interface PaymentChange extends CommitOptions {
+  readonly next: VisiblePayment;
+}
+
+type DecidePayment = Decide<VisiblePayment, VisiblePayment | PaymentChange>;
+
+export interface Advance {
   readonly now: Instant;
-  readonly payment: VisiblePayment;
   readonly status: PaymentStatus;
   readonly cause: HistoryCause;
+  readonly by?: PaymentCause;
   readonly facts: Partial<Payment>;
 }
 
 /**
- * Commits a state that the caller has decided on. Where another commit came first (the event of the same attempt, say),
- * the further state stands: the move is made from there only if it leads further on.
+ * Commits a status that the provider has reported. Where another commit came first (the event of the same attempt, say),
+ * the status that is further on stands.
  */
-export const advanceStored = async ({ store, now, payment, status, cause, facts }: Move): Promise<VisiblePayment> => {
-  let current = payment;
-  for (;;) {
-    const next = advance(current, status, now, cause, facts);
-    const committed = await store.commit(current, next);
-    if (committed.ok) return next;
-    if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
-    current = committed.found;
-    if (current.attempt !== payment.attempt || !isAhead(current.status, status)) return current;
-  }
+export const advanceStored = async (
+  store: PaymentStore,
+  payment: VisiblePayment,
+  { now, status, cause, by, facts }: Advance,
+): Promise<VisiblePayment> => {
+  const { record } = await store.change(payment, (current) => {
+    const isOvertaken = current !== payment;
+    if (isOvertaken && (current.attempt !== payment.attempt || !isAhead(current.status, status))) return undefined;
+    return { next: advance(current, status, now, cause, facts), by };
+  });
+  return record;
 };

@@ -2,33 +2,58 @@ import type { GuestTokens } from '../../access/guest-token.ts';
 import type { DomainError } from '../../core/errors.ts';
 import type { IdKind } from '../../core/ids.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
+import type { Instant } from '../../core/time.ts';
 import type { UsableMethod } from '../../payment-methods/use.ts';
 import type { CollectDeps } from '../../payments/attempts/collect.ts';
-import type { Subscription } from '../record/subscription.ts';
+import type { VisiblePayment } from '../../payments/record/payment.ts';
+import type { Charge, Subscription } from '../record/subscription.ts';
+import type { Settlement } from './charge.ts';
 import type { DunningPolicy } from './dunning.ts';
 
-/** What billing takes. */
+/** Dependencies of billing. */
 export interface BillingDeps extends CollectDeps {
   readonly dunning: DunningPolicy;
 }
 
-/** What the routes that may charge take. */
+/** Dependencies of the routes that may charge. */
 export interface SubscriptionDeps extends BillingDeps {
   readonly newId: (kind: IdKind) => string;
   readonly guestTokens: GuestTokens;
 }
 
-/** What came of an attempt, and the subscription as it is now. */
-export interface ChargeAttempt {
+/** A settlement at this moment. */
+export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunning'>): Settlement => ({
+  now: now(),
+  policy: dunning,
+});
+
+/** The outcome of an attempt, and the subscription after it. */
+export interface ChargeResult {
   readonly subscription: Subscription;
   readonly declined?: DeclineCode | undefined;
-  /** Nothing was charged, and why. */
+  /** Why nothing was charged. */
   readonly error?: DomainError | undefined;
 }
 
-export interface ChargeWith {
-  /** Has passed the rule of use, for whoever asks for this charge. */
+export interface ChargeRequest {
+  /** The rule of use has been checked for the caller of this charge. */
   readonly method: UsableMethod;
   /** The payer waits for the answer. */
   readonly attended: boolean;
+}
+
+/** The cause of a first charge: the payer waits for its outcome. */
+export type StartCause = Exclude<Charge['cause'], 'renew'>;
+
+/** How a billing owner starts a subscription. */
+export interface Biller {
+  /** Opens the first period, with a charge if money is due. To be committed before `collect`. */
+  readonly openFirstPeriod: (subscription: Subscription, cause: StartCause, now: Instant) => Subscription;
+  /** Makes the attempt of the open charge, and records its outcome. */
+  readonly collect: (deps: BillingDeps, subscription: Subscription, request: ChargeRequest) => Promise<ChargeResult>;
+  /**
+   * Stops an abandoned charge where that is still possible. @returns its payment, if there is one
+   * @throws DomainError where the provider cannot be called now
+   */
+  readonly releaseCharge: (deps: BillingDeps, subscription: Subscription) => Promise<VisiblePayment | undefined>;
 }

@@ -3,8 +3,9 @@ import type { BillingInterval } from '../../catalog/records.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 
 /**
- * The calendar of a subscription: period n starts at anchor + n × interval × multiplier, on the anchor's day or the last
- * of a shorter month, UTC, time of day kept. Always counted from the anchor, so that 31 January comes back to 31 March.
+ * The calendar of a subscription: period n starts at anchor + n × interval × multiplier, on the anchor's day of the month
+ * or the last day of a shorter month, at the anchor's time of day in UTC. Counting starts at the anchor each time, so that
+ * 31 January, 28 February is followed by 31 March.
  */
 export interface Schedule {
   /** ISO: when period 0 starts. */
@@ -34,7 +35,7 @@ export const periodStart = (schedule: Schedule, period: number): Instant => {
   return instant(isoDay(date)) + timeOfDay(anchor);
 };
 
-/** The period that a moment lies in; negative before the anchor. */
+/** The period that contains a moment; negative before the anchor. */
 export const periodAt = (schedule: Schedule, at: Instant): number => {
   const length = LENGTH[schedule.billingInterval];
   const days = schedule.intervalMultiplier * ('days' in length ? length.days : length.months * DAYS_OF_MONTH);

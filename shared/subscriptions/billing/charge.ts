@@ -10,14 +10,14 @@ import { type Charge, type Reason, type Subscription, subscriptionOf } from '../
 import { advance, type Transition } from '../record/versions.ts';
 import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunning.ts';
 
-/** The first look at a charge that nobody finished; the next ones are rare, since its payment tells by itself. */
-const FIRST_LOOK_MS = MINUTE;
-const NEXT_LOOK_MS = HOUR;
-/** Where nothing tells by itself: the provider may not even have been reached. */
-export const UNANSWERED_LOOK_MS = 5 * MINUTE;
+/** After this time an unfinished charge is checked. Later checks are rare: the event of its payment settles the charge. */
+const FIRST_CHECK_MS = MINUTE;
+const NEXT_CHECK_MS = HOUR;
+/** Where no event may ever come: the provider may not have received the call. */
+export const UNANSWERED_CHECK_MS = 5 * MINUTE;
 const CLAIM_KEPT_MS = DAY;
 
-/** The payment of a period: its id follows from subscription and period, so that two runs cannot charge twice. */
+/** The id of a period's payment. It is derived from subscription and period, so that two runs cannot charge twice. */
 export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
   derivedId('payment', subscriptionId, start, String(generation));
 
@@ -29,12 +29,11 @@ export interface BilledPeriod {
   readonly end: Instant;
 }
 
-/** Opens the charge of a period: committed before anybody is asked for money. Nothing that a reader sees. */
+/** Opens the charge of a period, to be committed before the provider is called. Readers do not see the change. */
 export const openCharge = (
   subscription: Subscription,
-  cause: Charge['cause'],
   { anchor, period, start, end }: BilledPeriod,
-  now: Instant,
+  { cause, now }: { readonly cause: Charge['cause']; readonly now: Instant },
 ): Subscription => {
   const generation = subscription.lapsed ?? 0;
   const paymentId = periodPaymentId(subscription.id, iso(start), generation);
@@ -47,25 +46,25 @@ export const openCharge = (
     paymentId,
     generation,
     attempts: 0,
-    lookAt: iso(now + FIRST_LOOK_MS),
+    lookAt: iso(now + FIRST_CHECK_MS),
   };
   return { ...subscription, charge, latestPaymentId: paymentId };
 };
 
-/** Claims one more attempt at the open charge. */
+/** Claims the next attempt at the open charge. */
 export const claimAttempt = (subscription: Subscription, now: Instant): Subscription => ({
   ...subscription,
-  charge: subscription.charge && { ...subscription.charge, lookAt: iso(now + FIRST_LOOK_MS) },
+  charge: subscription.charge && { ...subscription.charge, lookAt: iso(now + FIRST_CHECK_MS) },
   latestPaymentId: subscription.charge?.paymentId,
 });
 
-/** In a period that is paid for, or costs nothing. */
+/** Enters a period that is paid for, or costs nothing. */
 export const enterPeriod = (
   subscription: Subscription,
   { anchor, period, start, end }: BilledPeriod,
   move: Omit<Transition, 'to'>,
 ): Subscription =>
-  advance(subscription, { ...move, to: 'active' }, { ...periodFields({ anchor, period, start, end }, subscription) });
+  advance(subscription, { ...move, to: 'active' }, periodFields({ anchor, period, start, end }, subscription));
 
 const periodFields = ({ anchor, period, start, end }: BilledPeriod, { activeSince }: Subscription) => ({
   anchor,
@@ -77,13 +76,13 @@ const periodFields = ({ anchor, period, start, end }: BilledPeriod, { activeSinc
   charge: undefined,
 });
 
-/** The open charge has been paid. */
+/** Records the payment of the open charge. */
 export const recordPaid = (subscription: Subscription, now: Instant): Subscription => {
   const { charge } = subscription;
   if (!charge) return subscription;
   const billed = { ...charge, start: instant(charge.start), end: instant(charge.end) };
   if (charge.abandoned) {
-    // The money moved although nobody wanted it any more: what was paid for is said, the state stays.
+    // The payment succeeded after the charge was canceled: the period counts as paid, the status stays.
     const move = { to: subscription.status, cause: 'charge', reason: 'renewed', now } as const;
     return advance(subscription, move, periodFields(billed, subscription));
   }
@@ -92,7 +91,7 @@ export const recordPaid = (subscription: Subscription, now: Instant): Subscripti
   return { ...next, ...clearScheduledCancel(subscription), canceledAt: undefined };
 };
 
-/** Whoever comes back from a cancelation has taken it back; one that is asked for later is another. */
+/** Reactivation clears a scheduled cancellation. */
 export const clearScheduledCancel = ({
   status,
   cancelAtPeriodEnd,
@@ -115,52 +114,47 @@ const paidReason = ({ status }: Subscription, { cause }: Charge): Reason => {
 
 export interface ChargeFailure {
   readonly code: DeclineCode;
-  /** Attempts of the payment by now. */
+  /** Attempts of the payment so far. */
   readonly attempts: number;
-  /** Its payment is over for good: the next attempt is another payment's. */
+  /** The payment is in a final state: the next attempt needs another payment. */
   readonly spent: boolean;
 }
 
-/** An attempt at the open charge came to nothing. */
+/** When a charge settles, and under which policy. */
+export interface Settlement {
+  readonly now: Instant;
+  readonly policy: DunningPolicy;
+}
+
+/** Records a failed attempt at the open charge. */
 export const recordFailed = (
   subscription: Subscription,
   failure: ChargeFailure,
-  now: Instant,
-  policy: DunningPolicy,
+  { now, policy }: Settlement,
 ): Subscription => {
   const { charge } = subscription;
   if (!charge) return subscription;
   if (charge.abandoned) return dropCharge(subscription);
-  if (isFirst(charge) && subscription.status !== 'past_due') return firstRefused(subscription, failure.code);
-  const failed = failedCharge(subscription.id, charge, failure, now);
-  if (isFirst(charge)) {
-    return advance(
-      subscription,
-      { to: 'past_due', cause: 'charge', reason: 'payment_failed', now },
-      { charge: failed },
-    );
-  }
+  if (isFirst(charge) && subscription.status !== 'past_due') return refuseFirstCharge(subscription, failure.code);
+  const failed = failedCharge(charge, failure, { subscriptionId: subscription.id, now });
+  const move = { to: 'past_due', cause: 'charge', reason: 'payment_failed', now } as const;
+  if (isFirst(charge)) return advance(subscription, move, { charge: failed });
   const failedAt = instant(failed.failedAt ?? iso(now));
   const retryAt = nextRetry(policy, failedAt, now);
-  if (retryAt === undefined) return endDunning(subscription, now, policy);
-  return advance(
-    subscription,
-    { to: 'past_due', cause: 'charge', reason: 'payment_failed', now },
-    {
-      charge: {
-        ...failed,
-        retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),
-        finalAt: iso(lastRetry(policy, failedAt)),
-      },
+  if (retryAt === undefined) return endDunning(subscription, { now, policy });
+  return advance(subscription, move, {
+    charge: {
+      ...failed,
+      retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),
+      finalAt: iso(lastRetry(policy, failedAt)),
     },
-  );
+  });
 };
 
 const failedCharge = (
-  subscriptionId: string,
   charge: Charge,
   { code, attempts, spent }: ChargeFailure,
-  now: Instant,
+  { subscriptionId, now }: { readonly subscriptionId: string; readonly now: Instant },
 ): Charge => {
   const generation = charge.generation + (spent ? 1 : 0);
   return {
@@ -174,15 +168,15 @@ const failedCharge = (
   };
 };
 
-/** Somebody waited for it and is told; what was there before stays as it was. */
-const firstRefused = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
+/** The payer is told at once: the subscription stays as it was before the charge, and a new one is declined. */
+const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
   const dropped = dropCharge(subscription);
   if (dropped.status !== 'creating') return dropped;
   const ttl = epochSeconds(instant(subscription.createdAt) + CLAIM_KEPT_MS);
   return { ...dropped, status: 'declined', busyUntil: undefined, declineCode, ttl };
 };
 
-/** Let go unpaid. Nothing that a reader sees. */
+/** Drops the open charge unpaid. Readers do not see the change. */
 export const dropCharge = (subscription: Subscription): Subscription => ({
   ...subscription,
   ...withoutCharge(subscription),
@@ -193,29 +187,29 @@ export const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscripti
   lapsed: charge ? charge.generation + 1 : lapsed,
 });
 
-/** Retries are used up. */
-export const endDunning = (subscription: Subscription, now: Instant, policy: DunningPolicy): Subscription => {
-  const over = { cause: 'dunning', reason: 'payment_failed', now } as const;
-  const rest = withoutCharge(subscription);
-  if (policy.finalAction === 'pause') return advance(subscription, { ...over, to: 'paused' }, rest);
-  return advance(subscription, { ...over, to: 'canceled' }, { ...rest, canceledAt: iso(now) });
+/** The retries are used up: cancels or pauses, as the policy says. */
+export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+  const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
+  const dropped = withoutCharge(subscription);
+  if (policy.finalAction === 'pause') return advance(subscription, { ...move, to: 'paused' }, dropped);
+  return advance(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
 };
 
-/** Nobody knows yet what came of it. Whoever waits for a first charge is told that it is pending. */
-export const recordPending = (subscription: Subscription, now: Instant, lookInMs = NEXT_LOOK_MS): Subscription => {
-  const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + lookInMs) };
+/** The outcome of the open charge is unknown. A first charge makes the subscription past due until it settles. */
+export const recordPending = (subscription: Subscription, now: Instant, checkInMs = NEXT_CHECK_MS): Subscription => {
+  const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + checkInMs) };
   if (!charge) return subscription;
   const { status } = subscription;
   if (charge.abandoned || !isFirst(charge) || status === 'past_due') return { ...subscription, charge };
   const reasons = { create: 'created', reactivate: 'reactivated', resume: 'resumed', renew: 'renewed' } as const;
   const move = { to: 'past_due', cause: 'charge', reason: reasons[charge.cause], now } as const;
   const { anchor, period, start: currentPeriodStart, end: currentPeriodEnd } = charge;
-  const begun = charge.cause === 'create' ? { anchor, period, currentPeriodStart, currentPeriodEnd } : {};
-  // Until it is paid, it is not back: when it was canceled still counts.
-  return advance(subscription, move, { charge, ...begun, ...clearScheduledCancel(subscription) });
+  const firstPeriod = charge.cause === 'create' ? { anchor, period, currentPeriodStart, currentPeriodEnd } : {};
+  // `canceledAt` stays until the charge of a reactivation is paid.
+  return advance(subscription, move, { charge, ...firstPeriod, ...clearScheduledCancel(subscription) });
 };
 
-/** What the open charge takes from its payment. */
+/** The fields of a payment that settle its charge. */
 export interface ChargedPayment {
   readonly id: string;
   readonly status: PaymentStatus;
@@ -224,34 +218,33 @@ export interface ChargedPayment {
   readonly failureCode?: DeclineCode | undefined;
 }
 
-/** The subscription after its payment: whoever hears of it first, and however often, it ends the same. */
+/** Settles the open charge by its payment. Idempotent, in any order: a charge of another payment stays as it is. */
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
-  now: Instant,
-  policy: DunningPolicy,
+  settlement: Settlement,
 ): Subscription => {
   const { charge } = subscription;
   if (charge?.paymentId !== payment.id) return subscription;
   const code = payment.failureCode ?? 'processing_error';
   switch (payment.status) {
     case 'succeeded':
-      return recordPaid(subscription, now);
+      return recordPaid(subscription, settlement.now);
     case 'failed':
       if (payment.attempt <= charge.attempts) return subscription;
-      return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, now, policy);
+      return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, settlement);
     case 'canceled':
-      return recordFailed(subscription, { code, attempts: payment.attempt, spent: true }, now, policy);
+      return recordFailed(subscription, { code, attempts: payment.attempt, spent: true }, settlement);
     case 'pending':
     case 'processing':
-      return recordPending(subscription, now);
+      return recordPending(subscription, settlement.now);
     case 'created':
     case 'requires_payment_method':
       return subscription;
   }
 };
 
-/** Is this payment still what its subscription wants collected? (A canceled one may have let it go.) */
+/** May this payment still be collected? A subscription may have dropped its charge. True without a subscription. */
 export const isChargeOpen = async (
   table: Table,
   { id, subscriptionId }: { readonly id: string; readonly subscriptionId?: string | undefined },
@@ -262,7 +255,7 @@ export const isChargeOpen = async (
   return charge !== undefined && charge.paymentId === id && !charge.abandoned;
 };
 
-/** The same as a condition of a write. */
+/** `isChargeOpen` as a condition of a write. */
 export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {
   const clauses: readonly Clause[] = [
     { exists: true },

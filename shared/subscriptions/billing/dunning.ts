@@ -1,19 +1,19 @@
 import type { DeclineCode } from '../../core/outcome.ts';
 import { DAY, type Instant } from '../../core/time.ts';
 
-/** What follows a renewal that failed. */
+/** The retries of a failed renewal, and what follows them. */
 export interface DunningPolicy {
   /** Days after the first failure, ascending. */
   readonly days: readonly number[];
   readonly finalAction: 'cancel' | 'pause';
 }
 
-/** No retry would mend these: they wait for another method. */
+/** These cards never work again: the subscription waits for another method. */
 const HARD_DECLINES: readonly DeclineCode[] = ['lost_card', 'stolen_card'];
 
 export const isHardDecline = (code: DeclineCode): boolean => HARD_DECLINES.includes(code);
 
-/** The next retry after `now`; undefined: they are used up. */
+/** The next retry after `now`; undefined: the retries are used up. */
 export const nextRetry = ({ days }: DunningPolicy, firstFailure: Instant, now: Instant): Instant | undefined =>
   days.map((day) => firstFailure + day * DAY).find((at) => at > now);
 

@@ -4,8 +4,8 @@ import type { Subscription } from '../record/subscription.ts';
 import { advance } from '../record/versions.ts';
 import { withoutCharge } from './charge.ts';
 
-/** What is under way is followed to its end; anything else is dropped. */
-const abandoned = (subscription: Subscription): Pick<Subscription, 'charge' | 'lapsed'> => {
+/** An open attempt stays until its outcome is known, without retries; a charge without one is dropped. */
+const abandonCharge = (subscription: Subscription): Pick<Subscription, 'charge' | 'lapsed'> => {
   const { charge, lapsed } = subscription;
   if (!charge || !hasOpenAttempt(charge)) return withoutCharge(subscription);
   return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined }, lapsed };
@@ -15,17 +15,16 @@ export const cancel = (subscription: Subscription, now: Instant): Subscription =
   advance(
     subscription,
     { to: 'canceled', cause: 'cancel', reason: 'canceled', now },
-    { canceledAt: iso(now), ...abandoned(subscription), syncAt: undefined },
+    { canceledAt: iso(now), ...abandonCharge(subscription), syncAt: undefined },
   );
 
 export const pause = (subscription: Subscription, now: Instant): Subscription =>
-  advance(subscription, { to: 'paused', cause: 'pause', reason: 'paused', now }, abandoned(subscription));
+  advance(subscription, { to: 'paused', cause: 'pause', reason: 'paused', now }, abandonCharge(subscription));
 
-/** The trial is over and there is nothing to charge it to. */
+/** The trial has ended, and there is no method to charge. */
 export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
   advance(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
 
-/** Running again in a period that is paid for. */
 export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Subscription =>
   advance(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
 

@@ -2,13 +2,19 @@ import { type Instant, instant, iso } from '../../core/time.ts';
 import type { PeriodPayment } from '../../payments/attempts/collect.ts';
 import type { Charge, Subscription } from '../record/subscription.ts';
 import { periodAt, periodStart, type Schedule } from './calendar.ts';
-import { type BilledPeriod, clearScheduledCancel, enterPeriod, openCharge, recordFailed } from './charge.ts';
-import type { DunningPolicy } from './dunning.ts';
+import {
+  type BilledPeriod,
+  clearScheduledCancel,
+  enterPeriod,
+  openCharge,
+  recordFailed,
+  type Settlement,
+} from './charge.ts';
 import { pauseAfterTrial } from './lifecycle.ts';
 
 /**
- * Periods that were missed (an outage, or a long dunning of a short interval) are billed one after another, this many at
- * most; older ones are let go: nobody is charged for a year at a stroke.
+ * Missed periods (an outage, or a long dunning of a short interval) are billed one after another, at most this many; older
+ * ones are skipped, so that a payer is not charged for a year at once.
  */
 export const MAX_MISSED_PERIODS = 12;
 
@@ -31,30 +37,30 @@ const scheduleOf = ({ anchor, billingInterval, intervalMultiplier }: Subscriptio
   intervalMultiplier,
 });
 
-/** How many of the periods before now are too old to be billed. */
+/** How many missed periods are too old to be billed. */
 export const missedPeriods = (subscription: Subscription, now: Instant): number => {
   const oldest = periodAt(scheduleOf(subscription), now) - MAX_MISSED_PERIODS + 1;
   return Math.max(0, oldest - (subscription.period + 1));
 };
 
-/** The next period to be billed. */
 const nextPeriod = (subscription: Subscription, now: Instant): BilledPeriod =>
   periodOf(scheduleOf(subscription), subscription.period + 1 + missedPeriods(subscription, now));
 
-/** The current period is over: the next one is opened, for nothing where it costs nothing. */
-export const openNextPeriod = (subscription: Subscription, now: Instant, policy: DunningPolicy): Subscription => {
+/** Opens the next period: with a charge, or at once where the total is 0. */
+export const openNextPeriod = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const next = nextPeriod(subscription, now);
   const inTrial = subscription.status === 'trialing';
   if (subscription.totalCents === 0) {
     return enterPeriod(subscription, next, { cause: 'charge', reason: inTrial ? 'trial_ended' : 'renewed', now });
   }
-  if (subscription.paymentMethodId !== undefined) return openCharge(subscription, 'renew', next, now);
+  const charged = openCharge(subscription, next, { cause: 'renew', now });
+  if (subscription.paymentMethodId !== undefined) return charged;
   if (inTrial) return pauseAfterTrial(subscription, now);
   const failure = { code: 'processing_error', attempts: 0, spent: false } as const;
-  return dropMethod(recordFailed(openCharge(subscription, 'renew', next, now), failure, now, policy));
+  return dropMethod(recordFailed(charged, failure, { now, policy }));
 };
 
-/** There is no method to try again with: a subscription that is past due waits for one. */
+/** Removes the method. A past-due subscription then waits for another one, without retries. */
 export const dropMethod = (subscription: Subscription): Subscription => ({
   ...subscription,
   paymentMethodId: undefined,
@@ -69,26 +75,26 @@ export const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription,
   return until !== undefined && instant(until) > now;
 };
 
-/** A new calendar from now, for whoever starts or comes back; for nothing where it costs nothing. */
+/** Starts a new calendar now: with a charge, or at once where the total is 0. */
 export const startFirstPeriod = (
   subscription: Subscription,
   cause: Exclude<Charge['cause'], 'renew'>,
   now: Instant,
 ): Subscription => {
   const first = firstPeriod(subscription, now);
-  if (subscription.totalCents > 0) return openCharge(subscription, cause, first, now);
-  const [how, reason] = FREE[cause];
+  if (subscription.totalCents > 0) return openCharge(subscription, first, { cause, now });
+  const [how, reason] = FREE_START[cause];
   const next = enterPeriod(subscription, first, { cause: how, reason, now });
   return { ...next, ...clearScheduledCancel(subscription), canceledAt: undefined };
 };
 
-const FREE = {
+const FREE_START = {
   create: ['open', 'created'],
   reactivate: ['reactivate', 'reactivated'],
   resume: ['resume', 'resumed'],
 } as const;
 
-/** What a subscription wants paid for a period, as a payment under this id. */
+/** The payment of a period, under this id. */
 export const periodPaymentRequest = (subscription: Subscription, id: string): PeriodPayment => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
   const { userId, userEmail, guestId, guestEmail, guestName, organizationId } = subscription;

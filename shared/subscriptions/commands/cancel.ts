@@ -10,7 +10,7 @@ import { commandView } from '../record/view.ts';
 import type { CancelBody } from './requests.ts';
 import { stopAbandonedCharge } from './stop-charge.ts';
 
-/** Cancels a subscription, at the end of its period or now. Repeated, it answers the same. */
+/** Cancels a subscription, at the end of its period or at once. Idempotent. */
 export const cancelSubscription = async (
   deps: BillingDeps,
   { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
@@ -25,17 +25,16 @@ const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Pr
   return subscriptionStore(deps.table).change(subscription, (current) =>
     current.status === 'canceled' || current.cancelAtPeriodEnd
       ? current
-      : edit(current, 'cancel_scheduled', deps.now(), { cancelAtPeriodEnd: true }),
+      : edit(current, { reason: 'cancel_scheduled', now: deps.now() }, { cancelAtPeriodEnd: true }),
   );
 };
 
-/** No refund; a charge that is under way is stopped where it still can be. */
+/** Cancels at once, without a refund. An open charge is stopped where that is still possible. */
 export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const store = subscriptionStore(deps.table);
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
-  const canceled = await store.change(subscription, (current) =>
+  const canceled = await subscriptionStore(deps.table).change(subscription, (current) =>
     current.status === 'canceled' ? current : cancel(current, deps.now()),
   );
-  return stopAbandonedCharge(deps, store, canceled);
+  return stopAbandonedCharge(deps, canceled);
 };

@@ -2,9 +2,9 @@ import { DomainError } from '../../core/errors.ts';
 import { instant, iso } from '../../core/time.ts';
 import type { PaymentMethod } from '../../payment-methods/payment-method.ts';
 import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-methods/use.ts';
-import type { BillingDeps } from '../billing/biller.ts';
-import { claimAttempt } from '../billing/charge.ts';
-import { type DunningPolicy, lastRetry, nextRetry } from '../billing/dunning.ts';
+import { type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { claimAttempt, type Settlement } from '../billing/charge.ts';
+import { lastRetry, nextRetry } from '../billing/dunning.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import {
   carryOutAtProvider,
@@ -13,7 +13,7 @@ import {
   resumeInNewPeriod,
   sendToProvider,
 } from '../provider-billed/commands.ts';
-import { invalidStateError, requireDone, subscriptionsPortOf } from '../provider-billed/port.ts';
+import { invalidStateError, requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncFromProvider } from '../provider-billed/sync.ts';
 import { startTransfer } from '../provider-billed/transfer.ts';
 import { hasOpenAttempt, isFirst } from '../record/states.ts';
@@ -22,151 +22,161 @@ import { isLive, isProviderBilled, mayExistAtProvider, type Subscription } from 
 import { edit } from '../record/versions.ts';
 import { attemptCharge } from '../service-billed/collect.ts';
 
-/** Charged with it from now on; what is past due is tried with it at once, and whatever comes of that, it stays. */
+/** Sets the method. A past-due subscription is charged at once, and keeps the method whatever the outcome. */
 export const changeMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: UsableMethod,
 ): Promise<Subscription> => {
-  const store = subscriptionStore(deps.table);
   if (isProviderBilled(subscription)) {
-    const told = await tellOfMethod(deps, subscription, method);
-    if (isLive(subscription) && !isLive(told)) throw invalidStateError(told);
-    return withMethodOf(deps, told, method);
+    const current = await changeAtProvider(deps, subscription, method);
+    if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
+    return storeMethod(deps, current, method);
   }
-  const changed = await store.change(subscription, (current) => {
+  const changed = await subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.paymentMethodId === method.paymentMethodId) return current;
-    const next = edit(current, 'method_changed', deps.now(), methodFields(current, method));
+    const next = withMethod(current, method, deps.now());
     return isOwed(next) ? claimAttempt(next, deps.now()) : next;
   });
   const isClaimed = hasOpenAttempt(changed.charge) && !hasOpenAttempt(subscription.charge);
   if (!isClaimed || changed.status !== 'past_due') return changed;
-  const { subscription: tried } = await attemptCharge(deps, store, changed, { method, attended: true });
-  return tried;
+  return (await attemptCharge(deps, changed, { method, attended: true })).subscription;
 };
 
 /**
- * The provider charges the method from the next time on, and tries an open invoice with it at once.
- * @returns the subscription as the provider has it: it may be over there
+ * The provider charges the method from the next charge on, and an open invoice at once.
+ * @returns the subscription as the provider has it: it may have ended there
  */
-const tellOfMethod = async (
+const changeAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: HeldMethod,
 ): Promise<Subscription> => {
   if (subscription.paymentMethodId === method.paymentMethodId) return subscription;
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const store = subscriptionStore(deps.table);
-  const { providerCustomerId: payer = subscription.providerCustomerId } = method;
-  const isOthers = payer !== subscription.providerCustomerId;
-  // A renewal that nobody has told of yet is not charged once more.
-  const stands = isLive(subscription) && isOthers ? await syncFromProvider(deps, store, subscription) : subscription;
-  if (isLive(stands) && isOthers) return startTransfer(deps, stands, method);
-  if (!isLive(stands)) return stands;
-  const { subscription: told, isDone } = await sendToProvider(deps, stands, changeMethodCommand(method));
-  if (!isDone && isLive(told)) throw invalidStateError(told);
-  return told;
+  const { providerCustomerId = subscription.providerCustomerId } = method;
+  const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
+  // Before a transfer the provider is read: a renewal without an event yet is not charged again.
+  const current = isTransfer ? await syncFromProvider(deps, subscription) : subscription;
+  if (!isLive(current)) return current;
+  if (isTransfer) return startTransfer(deps, current, method);
+  const { subscription: changed, isDone } = await sendToProvider(deps, current, changeMethodCommand(method));
+  if (!isDone && isLive(changed)) throw invalidStateError(changed);
+  return changed;
 };
 
-const withMethodOf = async (
+const storeMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: HeldMethod,
 ): Promise<Subscription> => {
   const changed = await subscriptionStore(deps.table).change(subscription, (current) =>
-    current.paymentMethodId === method.paymentMethodId
-      ? current
-      : edit(current, 'method_changed', deps.now(), methodFields(current, method)),
+    current.paymentMethodId === method.paymentMethodId ? current : withMethod(current, method, deps.now()),
   );
-  return changed.held && isLive(changed) ? release(deps, changed) : changed;
+  return changed.held && isLive(changed) ? resumeCollection(deps, changed) : changed;
 };
 
-/** Another method takes a gone one's place, unasked: what is past due waits for its next retry. */
+/** The method of a subscription is removed without a request of the payer, and another one may take its place. */
+interface Replacement {
+  readonly removedId: string;
+  /** undefined: the subscription waits for another method. */
+  readonly successor: PaymentMethod | undefined;
+}
+
+/** Replaces a method. A past-due subscription keeps its next retry. */
 export const replaceMethodOf = async (
   deps: BillingDeps,
   subscription: Subscription,
-  goneId: string,
-  heir: PaymentMethod | undefined,
+  { removedId, successor }: Replacement,
 ): Promise<Subscription> => {
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const next = heir && heldAs(heir);
-  if (next && isProviderBilled(subscription))
-    return withMethodOf(deps, await tellOfMethod(deps, subscription, next), next);
-  return replaceMethod(deps, subscription, goneId, next);
+  if (successor && isProviderBilled(subscription)) {
+    const method = heldAs(successor);
+    return storeMethod(deps, await changeAtProvider(deps, subscription, method), method);
+  }
+  return storeReplacement(deps, subscription, { removedId, successor });
 };
 
-const replaceMethod = (
+const storeReplacement = (
   deps: BillingDeps,
   subscription: Subscription,
-  goneId: string,
-  heir: HeldMethod | undefined,
+  { removedId, successor }: Replacement,
 ): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) => {
-    if (current.paymentMethodId !== goneId) return current;
-    const fields = heir ? methodFields(current, heir) : { paymentMethodId: undefined, methodRef: undefined };
-    const next = edit(current, 'method_changed', deps.now(), fields);
-    return heir && isOwed(next) ? withRetry(next, deps.now(), deps.dunning) : next;
+    if (current.paymentMethodId !== removedId) return current;
+    if (!successor) return edit(current, { reason: 'method_changed', now: deps.now() }, NO_METHOD);
+    const next = withMethod(current, heldAs(successor), deps.now());
+    return isOwed(next) ? withRetry(next, settlementOf(deps)) : next;
   });
 
+const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
+
 /**
- * The member whose own method paid has left the organization: nothing is charged to it any more. Where the provider
- * bills, collection is held back there; from the next period on the subscription is past due.
+ * Removes a method that the subscription may no longer charge: its owner has left the organization, or its customer was
+ * deleted. Where the provider bills, collection is paused there, and the subscription is past due from the next period on.
  */
-export const endLending = async (
+export const removeMethodFrom = async (
   deps: BillingDeps,
   subscription: Subscription,
   methodId: string,
 ): Promise<Subscription> => {
-  if (!isProviderBilled(subscription)) return replaceMethod(deps, subscription, methodId, undefined);
+  if (!isProviderBilled(subscription)) {
+    return storeReplacement(deps, subscription, { removedId: methodId, successor: undefined });
+  }
   const { id, providerSubscriptionId, lock, transfer } = subscription;
-  // Until it is known whether the provider has made it, its collection cannot be held back there.
+  // While it is unknown whether the provider has the subscription, its collection cannot be paused.
   const isUnknownThere = providerSubscriptionId === undefined && mayExistAtProvider(subscription);
   if (transfer || isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (providerSubscriptionId !== undefined) {
-    const native = await subscriptionsPortOf(deps, subscription);
-    const outcome = await native.pause({
-      subscriptionId: providerSubscriptionId,
-      idempotencyKey: `${id}:hold:${lock}`,
-    });
-    // A refusal: it is over there, and charges nothing more.
-    if (outcome.kind !== 'refused') requireDone(outcome, subscription);
+    const port = await subscriptionsPortOf(deps, subscription);
+    const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
+    const outcome = await port.pause(target);
+    // A refusal: the subscription has ended at the provider, and charges nothing more.
+    if (outcome.kind !== 'refused') requireAnswer(outcome, subscription);
   }
   const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
   const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
-  return subscriptionStore(deps.table).change(subscription, (current) => {
-    if (current.paymentMethodId !== methodId) return current;
-    return edit(current, 'method_changed', deps.now(), { paymentMethodId: undefined, methodRef: undefined, held });
-  });
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    current.paymentMethodId === methodId
+      ? edit(current, { reason: 'method_changed', now: deps.now() }, { ...NO_METHOD, held })
+      : current,
+  );
 };
 
-/** Collection goes on with the new method: what is paid for runs on, else a new period is charged now. */
-const release = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const released = await subscriptionStore(deps.table).change(subscription, (current) => ({
+/** The provider collects again: after the end of the paid time, or, if that has passed, a new period at once. */
+const resumeCollection = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const resumed = await subscriptionStore(deps.table).change(subscription, (current) => ({
     ...current,
     held: undefined,
   }));
-  return isPaidFor(released, deps.now())
-    ? carryOutAtProvider(deps, released, resumeCommand)
-    : resumeInNewPeriod(deps, released);
+  return isPaidFor(resumed, deps.now())
+    ? carryOutAtProvider(deps, resumed, resumeCommand)
+    : resumeInNewPeriod(deps, resumed);
 };
 
-/** The method brings its own customer: the former customer has no part in the subscription any more. */
-const methodFields = (
+/** The customer of the method becomes the subscription's customer. */
+const withMethod = (
   subscription: Subscription,
   { paymentMethodId, methodRef, providerCustomerId, customerId }: HeldMethod,
-) => ({
-  paymentMethodId,
-  methodRef,
-  customerId: customerId ?? subscription.customerId,
-  providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
-});
+  now: number,
+): Subscription =>
+  edit(
+    subscription,
+    { reason: 'method_changed', now },
+    {
+      paymentMethodId,
+      methodRef,
+      customerId: customerId ?? subscription.customerId,
+      providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
+    },
+  );
 
-/** Past due, and no attempt under way. */
+/** Past due, without an open attempt. */
 const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
   billingOwner === 'service' && status === 'past_due' && charge !== undefined && !hasOpenAttempt(charge);
 
-/** Where retries had been stopped, another method has them go on. */
-const withRetry = (subscription: Subscription, now: number, policy: DunningPolicy): Subscription => {
+/** A hard decline has stopped the retries: another method continues them. */
+const withRetry = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const { charge } = subscription;
   if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;
   const at = nextRetry(policy, instant(charge.failedAt), now);

@@ -1,4 +1,3 @@
-import type { Caller } from '../../access/caller.ts';
 import { requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../../catalog/records.ts';
@@ -17,35 +16,26 @@ import { requireAcceptedAmount } from '../../payments/commands/accepted-amount.t
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { requireProvider } from '../../providers/registry/unwrap.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
-import { startFirstPeriod } from '../billing/periods.ts';
-import { claimCreation, createAtProvider } from '../provider-billed/create.ts';
 import { billingOwnerOf } from '../provider-billed/port.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
-import {
-  isLive,
-  isProviderBilled,
-  isVisibleSubscription,
-  type Subscription,
-  type VisibleSubscription,
-} from '../record/subscription.ts';
-import { advance } from '../record/versions.ts';
+import { isLive, isVisibleSubscription, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { subscriptionView } from '../record/view.ts';
-import { attemptCharge } from '../service-billed/collect.ts';
+import { billerOf } from './billers.ts';
 import { replaceMethodOf } from './change-method.ts';
-import { leaveCustomer } from './leave-customer.ts';
+import { detachCustomer } from './detach-customer.ts';
+import { readLinkedRecords } from './linked-records.ts';
 import { planOf, trialDaysOf } from './plan.ts';
-import { findRemaining } from './remaining.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 
-/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
+/** Time-out of the create function; a retry under the same key waits 5 s longer. */
 export const SUBSCRIPTION_CREATE_TIMEOUT_SECONDS = 29;
 const RETRY_WAITS_MS = (SUBSCRIPTION_CREATE_TIMEOUT_SECONDS + 5) * SECOND;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 
 /**
- * Creates a subscription. What costs nothing now is stored at once; else it is claimed here, as `creating`, with its first
- * period, and exists for its readers once that is paid or pending. A decline is kept under the key, and answered again.
+ * Creates a subscription. Without a charge now, it is stored at once; else it is stored as `creating` with its first
+ * period, and readers see it once the charge is paid or pending. A decline is kept under the Idempotency-Key, and repeated.
  */
 export const createSubscription = async (deps: SubscriptionDeps, request: CreateRequest): Promise<Reply> => {
   const { body, idempotency } = request;
@@ -56,48 +46,49 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const store = subscriptionStore(deps.table);
   await requireAcceptedAmount(provider, draft, () => isRepeat(store, request));
   const { record, replayed } = await createOnce(deps, {
-    // One conditional write decides: what is built before it asks nobody anything.
+    // No search before the insert: building the record calls no provider, and one conditional write decides.
     store: { insertOrFind: store.insertOrFind, find: async () => undefined },
     kind: 'subscription',
     idempotency,
-    build: async (id) => begun({ ...draft, id }, deps.now()),
+    build: async (id) => billerOf(draft).openFirstPeriod({ ...draft, id }, 'create', deps.now()),
   });
-  if (record.status === 'declined') throw declined(record);
-  const made = isVisibleSubscription(record)
+  if (record.status === 'declined') throw declinedError(record);
+  const created = isVisibleSubscription(record)
     ? record
-    : await finished(deps, replayed ? await takenOver(deps, store, record) : record, { method, isAgain: replayed });
-  return answer(deps, request.caller, await withoutTheGone(deps, made, customerNamed(request)), replayed);
+    : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, { method, replayed });
+  const subscription = await detachDeletedRecords(deps, created, customerNamed(request));
+  const guestToken = await guestTokenFields(deps.guestTokens, request.caller, subscription);
+  return {
+    data: { ...subscriptionView(subscription), ...guestToken },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
 };
 
-/** The subscription that the Idempotency-Key made is there: the request is answered with it. */
+/** The Idempotency-Key has created a subscription already, which the request is answered with. */
 const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest): Promise<boolean> =>
   idempotency !== undefined && (await store.load(derivedId('subscription', idempotency.scope))) !== undefined;
 
-/** Whoever deletes looks for live subscriptions after it has deleted, and this looks for what was deleted once it lives. */
-const withoutTheGone = async (
+/**
+ * Customer or method may have been deleted during the creation. A deletion ends the uses of live subscriptions; this check
+ * covers a subscription that came to live after the deletion had looked.
+ */
+const detachDeletedRecords = async (
   deps: SubscriptionDeps,
   subscription: VisibleSubscription,
   customer: Customer,
 ): Promise<VisibleSubscription> => {
   if (!isLive(subscription)) return subscription;
-  const left = await findRemaining(deps.table, subscription);
-  const { paymentMethodId } = subscription;
-  if (left.customer && left.method) return subscription;
-  const mended = left.customer
-    ? await replaceMethodOf(deps, subscription, paymentMethodId ?? '', undefined)
-    : await leaveCustomer(deps, subscription, customer);
-  return isVisibleSubscription(mended) ? mended : subscription;
+  const { hasCustomer, method } = await readLinkedRecords(deps.table, subscription);
+  if (hasCustomer && method) return subscription;
+  const removedId = subscription.paymentMethodId ?? '';
+  const detached = hasCustomer
+    ? await replaceMethodOf(deps, subscription, { removedId, successor: undefined })
+    : await detachCustomer(deps, subscription, customer);
+  return isVisibleSubscription(detached) ? detached : subscription;
 };
 
-/** With a trial, or a price of nothing, it runs at once; else its first period is to be charged, or asked of whoever bills. */
-const begun = (draft: Subscription, now: number): Subscription => {
-  if (isProviderBilled(draft)) return claimCreation(draft, 'create', now);
-  if (draft.trialEnd === undefined) return startFirstPeriod(draft, 'create', now);
-  return advance(draft, { to: 'trialing', cause: 'open', reason: 'created', now });
-};
-
-/** Takes up a creation whose function must have ended. */
-const takenOver = async (
+/** Continues a creation after the function that ran it must have ended. */
+const takeOverCreation = async (
   deps: SubscriptionDeps,
   store: SubscriptionStore,
   found: Subscription,
@@ -106,42 +97,27 @@ const takenOver = async (
   if (waitMs > 0) throw inProgressError(waitMs / SECOND);
   const taken = await store.commit(found, { ...found, busyUntil: iso(deps.now() + RETRY_WAITS_MS) });
   if (!taken.ok) throw inProgressError(1);
-  return taken.subscription;
+  return taken.record;
 };
 
 /** @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then there is no subscription. */
-const finished = async (
+const finishCreation = async (
   deps: SubscriptionDeps,
   creating: Subscription,
-  { method, isAgain }: { readonly method: UsableMethod; readonly isAgain: boolean },
+  { method, replayed }: { readonly method: UsableMethod; readonly replayed: boolean },
 ): Promise<VisibleSubscription> => {
-  const store = subscriptionStore(deps.table);
-  const { subscription, error } = isProviderBilled(creating)
-    ? await createAtProvider(deps, store, creating)
-    : await attemptCharge(deps, store, creating, { method, attended: true });
+  const charged = await billerOf(creating).collect(deps, creating, { method, attended: true });
+  const { subscription, error } = charged;
   if (isVisibleSubscription(subscription)) return subscription;
-  if (subscription.status === 'declined') throw declined(subscription);
-  // A call that did nothing says nothing of an earlier one, which may have made the subscription.
-  const mayStand = isAgain && error?.code === 'PROVIDER_UNAVAILABLE';
-  if (error && !mayStand) await store.removeCreating(subscription);
+  if (subscription.status === 'declined') throw declinedError(subscription);
+  // In a repeated request, an earlier call may have created the subscription although this one did nothing.
+  const mayExist = replayed && error?.code === 'PROVIDER_UNAVAILABLE';
+  if (error && !mayExist) await subscriptionStore(deps.table).removeCreating(subscription);
   throw error ?? new DomainError('PROVIDER_ERROR');
 };
 
-const declined = ({ declineCode }: Subscription): DomainError =>
+const declinedError = ({ declineCode }: Subscription): DomainError =>
   new DomainError('PAYMENT_DECLINED', { details: { decline_code: declineCode } });
-
-const answer = async (
-  deps: SubscriptionDeps,
-  caller: Caller,
-  subscription: VisibleSubscription,
-  replayed: boolean,
-): Promise<Reply> => ({
-  data: {
-    ...subscriptionView(subscription),
-    ...(await guestTokenFields(deps.guestTokens, caller, subscription)),
-  },
-  ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
-});
 
 const draftOf = (
   deps: SubscriptionDeps,
@@ -164,7 +140,7 @@ const draftOf = (
     requestHash: idempotency?.requestHash,
     billingOwner: billingOwnerOf(provider, plan),
     ...ownerFields(request),
-    ...belongingsOf(request, provider, method),
+    ...paymentFields(request, provider, method),
     projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,
     productId: product?.id,
     providerId: provider.slot,
@@ -186,7 +162,7 @@ const draftOf = (
   };
 };
 
-/** @throws DomainError VALIDATION_ERROR for anything but a saved method: it is charged again and again. */
+/** @throws DomainError VALIDATION_ERROR for a method that is not saved: renewals charge it. */
 const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
   const saved = request.named(paymentMethodRecord);
   if (saved) return useSaved(saved, { caller: request.caller, payer: ownerFields(request), slot });
@@ -196,12 +172,11 @@ const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): Usable
 
 const customerNamed = ({ named }: CreateRequest): Customer => {
   const customer = named(customerRecord);
-  if (!customer) throw new Error('a subscription without a customer');
+  if (!customer) throw new Error('a create request without a customer');
   return customer;
 };
 
-/** The customer that is to pay, and with what. */
-const belongingsOf = (request: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
+const paymentFields = (request: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
   const { named, owner } = request;
   const [customer, address] = [customerNamed(request), named(addressRecord)];
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;

@@ -1,55 +1,55 @@
 import { DomainError } from '../../core/errors.ts';
+import { allows } from '../../core/states.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { pause, resumeInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
-import * as atProvider from '../provider-billed/commands.ts';
+import { carryOutAtProvider, pauseCommand, resumeCommand, resumeInNewPeriod } from '../provider-billed/commands.ts';
 import { invalidStateError } from '../provider-billed/port.ts';
-import { maySubscriptionChange } from '../record/states.ts';
+import { SUBSCRIPTION_TRANSITIONS } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { commandView } from '../record/view.ts';
 import { requireStartable, startPeriod } from './start-period.ts';
 import { stopAbandonedCharge } from './stop-charge.ts';
 
-/** Nothing is charged while a subscription is paused. Repeated, it answers the same. */
+/** Pauses a subscription: no charge until it is resumed. Idempotent. */
 export const pauseSubscription = async (
   deps: BillingDeps,
   { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  const store = subscriptionStore(deps.table);
   if (isProviderBilled(record) && record.status !== 'paused') {
-    requireState(record, maySubscriptionChange(record.status, 'paused', 'pause'));
+    requireState(record, mayPause(record));
     requireNotHeld(record);
-    return { data: commandView(await atProvider.carryOutAtProvider(deps, record, atProvider.pauseCommand)) };
+    return { data: commandView(await carryOutAtProvider(deps, record, pauseCommand)) };
   }
-  const paused = await store.change(record, (current) => {
+  const paused = await subscriptionStore(deps.table).change(record, (current) => {
     if (current.status === 'paused') return current;
-    requireState(current, maySubscriptionChange(current.status, 'paused', 'pause'));
+    requireState(current, mayPause(current));
     return pause(current, deps.now());
   });
-  return { data: commandView(await stopAbandonedCharge(deps, store, paused)) };
+  return { data: commandView(await stopAbandonedCharge(deps, paused)) };
 };
 
-/** Runs on where its period is still paid for; else a new one starts now, and is charged. */
+/** Resumes in the current period while it is paid for; else starts a new period now, and charges it. */
 export const resumeSubscription = async (
   deps: BillingDeps,
   { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   if (record.status === 'active') return { data: commandView(record) };
   requireState(record, record.status === 'paused');
-  const isFree = isPaidFor(record, deps.now());
-  // Where the provider bills, it charges the method by itself from here on.
-  const method = await requireStartable(deps, record, { caller, needsMethod: !isFree || isProviderBilled(record) });
+  const isPaid = isPaidFor(record, deps.now());
+  // A provider that bills charges the method by itself from now on.
+  const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-    const running = isFree
-      ? atProvider.carryOutAtProvider(deps, record, atProvider.resumeCommand)
-      : atProvider.resumeInNewPeriod(deps, record);
-    return { data: commandView(await running) };
+    const resumed = isPaid
+      ? await carryOutAtProvider(deps, record, resumeCommand)
+      : await resumeInNewPeriod(deps, record);
+    return { data: commandView(resumed) };
   }
-  if (!isFree) return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method })) };
+  if (!isPaid) return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method })) };
   const resumed = await subscriptionStore(deps.table).change(record, (current) => {
     requireState(current, current.status === 'paused');
     return resumeInPaidPeriod(current, deps.now());
@@ -57,9 +57,13 @@ export const resumeSubscription = async (
   return { data: commandView(resumed) };
 };
 
-/** @throws DomainError INVALID_STATE while the provider holds it back for want of a payment method. */
+const mayPause = ({ status }: Subscription): boolean =>
+  allows(SUBSCRIPTION_TRANSITIONS, { from: status, to: 'paused', cause: 'pause' });
+
+/** @throws DomainError INVALID_STATE while collection is paused at the provider for want of a payment method. */
 const requireNotHeld = ({ held }: Subscription): void => {
-  if (held) throw new DomainError('INVALID_STATE', { message: 'Its payment method is gone: name another one first' });
+  if (held)
+    throw new DomainError('INVALID_STATE', { message: 'The payment method was removed: set another one first' });
 };
 
 const requireState = (subscription: Subscription, allowed: boolean): void => {

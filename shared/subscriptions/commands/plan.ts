@@ -9,7 +9,7 @@ type Plan = Pick<
   'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'currency' | 'billingInterval' | 'intervalMultiplier'
 >;
 
-/** What is collected and how often: the product's, where one is named; the client never sets it. */
+/** Price and interval: those of the product, if the request names one. The client cannot override them. */
 export const planOf = (body: CreateSubscriptionBody, product: Product | undefined): Plan => {
   const prices = priceOf(body, product, 0);
   if (product) return { ...prices, ...intervalOf(body, product) };
@@ -19,7 +19,7 @@ export const planOf = (body: CreateSubscriptionBody, product: Product | undefine
   return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
 };
 
-/** With a product, the product's; @throws DomainError PRICING_MISMATCH where another is asked for. */
+/** A product sets the trial days. @throws DomainError PRICING_MISMATCH where the request asks for others. */
 export const trialDaysOf = (
   { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
   product: Product | undefined,

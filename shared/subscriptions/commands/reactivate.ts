@@ -12,54 +12,54 @@ import { subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
-import { findRemaining } from './remaining.ts';
+import { readLinkedRecords } from './linked-records.ts';
 import { requireStartable, startPeriod } from './start-period.ts';
 
 /**
- * Takes back a scheduled cancelation; runs a canceled subscription on in its period, for nothing; or, where the period is
- * over, starts a new one now and charges it. A provider has it made once more, and charges when the period is over.
+ * Reactivates a subscription: withdraws a scheduled cancellation; or continues the current period of a canceled
+ * subscription without a charge, while it is paid for; or starts a new period now, and charges it. A provider that bills
+ * gets a new subscription, which it charges when the paid time ends.
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
   { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  if (isLive(record)) return { data: commandView(await keepOn(deps, record, caller)) };
-  const former = await withWhatIsLeft(deps, record);
-  const isFree = isPaidFor(former, deps.now()) && !isProviderBilled(former);
-  const method = await requireStartable(deps, former, { caller, needsMethod: !isFree });
-  if (isFree) return { data: commandView(await runOn(deps, former)) };
-  // A renewal that nobody has told of yet is not charged once more.
-  const ended =
-    (isProviderBilled(former) && (await syncIfKnown(deps, subscriptionStore(deps.table), former))) || former;
-  const { customerId } = former;
-  return { data: commandView(await startPeriod(deps, { ...ended, customerId }, { cause: 'reactivate', method })) };
+  if (isLive(record)) return { data: commandView(await withdrawCancel(deps, record, caller)) };
+  const canceled = await withoutDeletedRecords(deps, record);
+  const isPaid = isPaidFor(canceled, deps.now()) && !isProviderBilled(canceled);
+  const method = await requireStartable(deps, canceled, { caller, needsMethod: !isPaid });
+  if (isPaid) return { data: commandView(await continuePeriod(deps, canceled)) };
+  // The provider is read first: a renewal without an event yet is not charged again.
+  const synced = isProviderBilled(canceled) ? await syncIfKnown(deps, canceled) : undefined;
+  const former = { ...(synced ?? canceled), customerId: canceled.customerId };
+  return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method })) };
 };
 
 /**
- * Nobody looks after a canceled subscription when its customer or its method goes. The customer of its method will do; an
- * organization may have lost a member's own customer, and names a method of another one.
- * @throws DomainError INVALID_STATE where a person's subscription has lost its customer
+ * The deletion of a customer or a method leaves canceled subscriptions unchanged, so a reactivation drops what was deleted.
+ * The customer of the method replaces a deleted customer.
+ * @throws DomainError INVALID_STATE where a person's subscription has neither customer nor method
  */
-const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const { customer, method } = await findRemaining(table, subscription);
+const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { hasCustomer, method } = await readLinkedRecords(table, subscription);
   const { customerId, organizationId } = subscription;
-  if (method) return { ...subscription, customerId: customer ? customerId : (method.customerId ?? customerId) };
-  if (customer || organizationId) return { ...subscription, paymentMethodId: undefined, methodRef: undefined };
-  throw new DomainError('INVALID_STATE', { message: 'Its customer has been deleted' });
+  if (method) return { ...subscription, customerId: hasCustomer ? customerId : (method.customerId ?? customerId) };
+  if (hasCustomer || organizationId) return { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  throw new DomainError('INVALID_STATE', { message: 'The customer of the subscription has been deleted' });
 };
 
-/** @throws DomainError SUBSCRIPTION_NOT_CANCELED where no cancelation is scheduled, or why the caller may not clear it. */
-const keepOn = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or why the caller may not withdraw it. */
+const withdrawCancel = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
   if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
   await requireHeld(deps.table, caller, subscription, subscription);
   if (isProviderBilled(subscription)) return carryOutAtProvider(deps, subscription, withdrawCancelCommand);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-    return edit(current, 'reactivated', deps.now(), { cancelAtPeriodEnd: false });
+    return edit(current, { reason: 'reactivated', now: deps.now() }, { cancelAtPeriodEnd: false });
   });
 };
 
-const runOn = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
+const continuePeriod = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) => {
     if (isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
     return reactivateInPaidPeriod(current, deps.now());

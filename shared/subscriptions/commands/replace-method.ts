@@ -7,40 +7,43 @@ import { recordStore } from '../../table/record-store.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { subscriptionsUsing } from '../record/used-by.ts';
-import { endLending, replaceMethodOf } from './change-method.ts';
+import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
 
 /**
- * Before a method goes: the subscriptions that use it go on with its owner's default, where that is another one of the
- * same provider. @param isGone the provider has it no more, and nobody can be asked: they wait for another method.
- * @throws DomainError PAYMENT_METHOD_IN_USE where nothing can take over.
+ * Before a method is deleted: the subscriptions that use it change to its successor, the owner's default method of the
+ * same provider. @param isGone the provider has deleted the method: without a successor, the subscriptions wait for one.
+ * @throws DomainError PAYMENT_METHOD_IN_USE without a successor.
  */
 export const replaceMethodEverywhere = async (
   deps: BillingDeps,
   method: PaymentMethod,
   { isGone }: { readonly isGone: boolean },
 ): Promise<void> => {
-  const users = await stillLent(deps, method);
+  const users = await detachUnchargeable(deps, method);
   if (users.length === 0) return;
-  const heir = await heirOf(deps, method);
-  if (!heir && !isGone) throw inUse(users);
-  for (const subscription of users) await replaceMethodOf(deps, subscription, method.id, heir);
-};
-
-/** The subscriptions that the method still pays for. Those of an organization that its user has left lose it at once. */
-const stillLent = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
-  const lent: Subscription[] = [];
-  for (const subscription of await subscriptionsUsing(deps.table, 'PM', method.id)) {
-    if (await isLent(deps.table, subscription, method)) lent.push(subscription);
-    else await endLending(deps, subscription, method.id);
-  }
-  return lent;
+  const successor = await findSuccessor(deps, method);
+  if (!successor && !isGone) throw inUseError(users);
+  for (const subscription of users) await replaceMethodOf(deps, subscription, { removedId: method.id, successor });
 };
 
 /**
- * Before a customer goes with its methods and subscriptions: every other subscription that uses one of the methods has
- * another customer's method to go on with. @throws DomainError PAYMENT_METHOD_IN_USE
+ * Removes the method from the subscriptions that may no longer charge it: those of an organization that its user has left.
+ * @returns the other subscriptions that use it
  */
-export const requireReplacedElsewhere = async (
+const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
+  const chargeable: Subscription[] = [];
+  for (const subscription of await subscriptionsUsing(deps.table, 'PM', method.id)) {
+    if (await isLent(deps.table, subscription, method)) chargeable.push(subscription);
+    else await removeMethodFrom(deps, subscription, method.id);
+  }
+  return chargeable;
+};
+
+/**
+ * Before a customer is deleted with its methods and subscriptions: every other subscription that uses one of the methods
+ * has a successor of another customer. @throws DomainError PAYMENT_METHOD_IN_USE
+ */
+export const requireSuccessorElsewhere = async (
   deps: BillingDeps,
   method: PaymentMethod,
   customerId: string,
@@ -48,28 +51,28 @@ export const requireReplacedElsewhere = async (
   const users = await subscriptionsUsing(deps.table, 'PM', method.id);
   const others: Subscription[] = [];
   for (const subscription of users) {
-    const isOthers = subscription.customerId !== customerId;
-    if (isOthers && (await isLent(deps.table, subscription, method))) others.push(subscription);
+    const isOfOther = subscription.customerId !== customerId;
+    if (isOfOther && (await isLent(deps.table, subscription, method))) others.push(subscription);
   }
   if (others.length === 0) return;
-  const heir = await heirOf(deps, method);
-  if (!heir || heir.customerId === customerId) throw inUse(others);
+  const successor = await findSuccessor(deps, method);
+  if (!successor || successor.customerId === customerId) throw inUseError(others);
 };
 
-const inUse = (users: readonly Subscription[]): DomainError =>
+const inUseError = (users: readonly Subscription[]): DomainError =>
   new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
-/** Who takes over from a method that goes, where the subscription may still be charged to its user at all. */
-export const lentHeirOf = async (
+/** The successor of a method, if the subscription may still charge the method's user at all. */
+export const findChargeableSuccessor = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: PaymentMethod,
 ): Promise<PaymentMethod | undefined> =>
-  (await isLent(deps.table, subscription, method)) ? heirOf(deps, method) : undefined;
+  (await isLent(deps.table, subscription, method)) ? findSuccessor(deps, method) : undefined;
 
-const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
+const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, methodDefaultSlotOf(method));
   if (id === undefined || id === method.id) return undefined;
-  const heir = await recordStore(deps.table, deps.now, paymentMethodShape).load(id);
-  return heir?.providerId === method.providerId ? heir : undefined;
+  const successor = await recordStore(deps.table, deps.now, paymentMethodShape).load(id);
+  return successor?.providerId === method.providerId ? successor : undefined;
 };

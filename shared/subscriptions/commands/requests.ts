@@ -4,7 +4,7 @@ import { MAX_CENTS } from '../../core/money.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { guestDataSchema, idSchema, metadataSchema, names, required, tagsSchema } from '../../http/fields.ts';
 
-/** What subscription routes accept; `null` is the same as absent. */
+/** Requests of the subscription routes; `null` is the same as absent. */
 const text = (max: number) => z.string().max(max).nullish();
 const cents = z.int().min(0).max(MAX_CENTS).optional();
 
@@ -45,7 +45,7 @@ export const createSubscriptionBody = z
   .refine((body) => names(body, 'billing_interval', 'product_id'), required('billing_interval'));
 export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 
-/** A null value of the metadata deletes its key, unless all of it is replaced. */
+/** In mode `merge`, a null value of the metadata deletes its key. */
 export const updateSubscriptionBody = z
   .object({
     payment_method_id: idSchema.optional(),

@@ -2,16 +2,14 @@ import type { Caller } from '../../access/caller.ts';
 import { DomainError } from '../../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../../payment-methods/use.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { startFirstPeriod } from '../billing/periods.ts';
-import { claimCreation, createAtProvider } from '../provider-billed/create.ts';
 import { hasOpenAttempt } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
-import { isProviderBilled, type Subscription } from '../record/subscription.ts';
-import { attemptCharge } from '../service-billed/collect.ts';
+import type { Subscription } from '../record/subscription.ts';
+import { billerOf } from './billers.ts';
 
 /**
- * May this caller start the subscription again? The method that it holds is charged from then on, now or at the next
- * period, so the rule of use is asked even where nothing is charged now (decisions 15.5).
+ * May this caller start the subscription again? Its method is charged from now on, at once or at the next period, so the
+ * rule of use is checked even where nothing is charged now (decisions 15.5).
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
  * INSUFFICIENT_PERMISSIONS
  */
@@ -27,25 +25,25 @@ export const requireStartable = async (
 };
 
 /**
- * Starts a new period now, and charges it while its payer waits; where the provider bills, it is made there once more.
- * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then everything is as it was.
+ * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription.
+ * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then the subscription stays as it was.
  */
 export const startPeriod = async (
   deps: BillingDeps,
   subscription: Subscription,
   { cause, method }: { readonly cause: 'reactivate' | 'resume'; readonly method: UsableMethod },
 ): Promise<Subscription> => {
-  const store = subscriptionStore(deps.table);
-  const start = isProviderBilled(subscription) ? claimCreation : startFirstPeriod;
-  const begun = await store.commit(subscription, start(subscription, cause, deps.now()));
-  if (!begun.ok) throw new DomainError('VERSION_CONFLICT');
-  if (!begun.subscription.charge) return begun.subscription;
-  const tried = isProviderBilled(subscription)
-    ? await createAtProvider(deps, store, begun.subscription)
-    : await attemptCharge(deps, store, begun.subscription, { method, attended: true });
-  if (tried.error) throw tried.error;
-  if (tried.declined && tried.subscription.status === subscription.status) {
-    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: tried.declined } });
+  const biller = billerOf(subscription);
+  const opened = await subscriptionStore(deps.table).commit(
+    subscription,
+    biller.openFirstPeriod(subscription, cause, deps.now()),
+  );
+  if (!opened.ok) throw new DomainError('VERSION_CONFLICT');
+  if (!opened.record.charge) return opened.record;
+  const charged = await biller.collect(deps, opened.record, { method, attended: true });
+  if (charged.error) throw charged.error;
+  if (charged.declined && charged.subscription.status === subscription.status) {
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });
   }
-  return tried.subscription;
+  return charged.subscription;
 };

@@ -16,22 +16,22 @@ import { commandView } from '../record/view.ts';
 import { changeMethod } from './change-method.ts';
 import type { BillingAddressBody, UpdateSubscriptionBody } from './requests.ts';
 
-/** Changes payment method and metadata. A new method on a subscription that is past due is tried at once. */
+/** Changes payment method and metadata. A new method of a past-due subscription is charged at once. */
 export const updateSubscription = async (
   deps: BillingDeps,
   request: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
 ): Promise<Reply> => {
   const { record, body } = request;
   const method = chooseMethod(request);
-  // Every check comes before the method is changed: that may call the provider, and charge what is past due.
+  // The metadata is checked before the method is changed, which may call the provider and charge.
   nextMetadata(record, body);
-  const paying = method ? await changeMethod(deps, record, method) : record;
-  return { data: commandView(await withMetadata(deps, paying, body)) };
+  const changed = method ? await changeMethod(deps, record, method) : record;
+  return { data: commandView(await storeMetadata(deps, changed, body)) };
 };
 
 /**
- * The method that the request names: the caller's own, even where an organization pays.
- * @throws DomainError VALIDATION_ERROR for an organization's, or for anything but a saved method
+ * The method of the request: the caller's own, even where an organization pays.
+ * @throws DomainError VALIDATION_ERROR for a method of an organization, or one that is not saved
  */
 const chooseMethod = ({
   record,
@@ -41,15 +41,15 @@ const chooseMethod = ({
 }: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>): UsableMethod | undefined => {
   if (!body.payment_method_id) return undefined;
   const saved = named(paymentMethodRecord);
-  if (!saved) throw refusedMethod('saved', 'must be a saved payment method: save it first');
-  if (saved.organizationId !== undefined) throw refusedMethod('owner', 'must be a payment method of your own');
+  if (!saved) throw invalidMethodError('saved', 'must be a saved payment method: save it first');
+  if (saved.organizationId !== undefined) throw invalidMethodError('owner', 'must be a payment method of your own');
   return useSaved(saved, { caller, payer: record, slot: record.providerId });
 };
 
-const refusedMethod = (rule: string, message: string): DomainError =>
+const invalidMethodError = (rule: string, message: string): DomainError =>
   invalid([{ path: 'payment_method_id', rule, message }]);
 
-const withMetadata = async (
+const storeMetadata = async (
   deps: BillingDeps,
   subscription: Subscription,
   body: UpdateSubscriptionBody,
@@ -58,23 +58,23 @@ const withMetadata = async (
   return subscriptionStore(deps.table).change(subscription, (current) => {
     const next = nextMetadata(current, body);
     if (canonicalJson(next) === canonicalJson(current.metadata ?? {})) return current;
-    return edit(current, 'updated', deps.now(), { metadata: next });
+    return edit(current, { reason: 'updated', now: deps.now() }, { metadata: next });
   });
 };
 
 type Metadata = NonNullable<Subscription['metadata']>;
 
-/** @throws DomainError VALIDATION_ERROR where what is sent and what is stored come to too much. */
+/** @throws DomainError VALIDATION_ERROR where stored and sent metadata together exceed a limit. */
 const nextMetadata = (
   { metadata: stored = {} }: Subscription,
   { metadata: sent, metadata_mode: mode }: UpdateSubscriptionBody,
 ): Metadata => {
   if (!sent) return stored;
-  return mode === 'replace' ? sent : merged(stored, sent);
+  return mode === 'replace' ? sent : mergeMetadata(stored, sent);
 };
 
 /** A null value deletes its key. */
-const merged = (stored: Metadata, sent: Metadata): Metadata => {
+const mergeMetadata = (stored: Metadata, sent: Metadata): Metadata => {
   const kept = Object.entries({ ...stored, ...sent }).filter(([, value]) => value !== null);
   const checked = metadataSchema.safeParse(Object.fromEntries(kept));
   if (checked.success) return checked.data;
@@ -91,7 +91,7 @@ export const linkSubscriptionAddress = async (
   const linked = await subscriptionStore(deps.table).change(record, (current) =>
     current.billingAddressId === address?.id
       ? current
-      : edit(current, 'billing_address_changed', deps.now(), { billingAddressId: address?.id }),
+      : edit(current, { reason: 'billing_address_changed', now: deps.now() }, { billingAddressId: address?.id }),
   );
   return { data: commandView(linked) };
 };

@@ -6,158 +6,168 @@ import type { NativeSubscriptions, ProviderSubscription } from '../../providers/
 import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
-import { invalidStateError, requireDone, subscriptionsPortOf } from './port.ts';
+import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal } from './sync.ts';
 
-/** A command to the provider that bills. */
+/** A command to a provider that bills subscriptions. */
 export interface Command {
-  /** A part of its idempotency key: equal names are equal commands. */
+  /** Part of the idempotency key: equal names are equal commands. */
   readonly name: string;
   readonly send: (
-    native: NativeSubscriptions,
-    of: CallOptions & { readonly subscriptionId: string },
+    port: NativeSubscriptions,
+    target: CallOptions & { readonly subscriptionId: string },
   ) => Promise<Outcome<ProviderSubscription>>;
-  /** The subscription already is as the command would leave it. */
+  /** The subscription already has the state that the command asks for. */
   readonly isMet: (subscription: Subscription) => boolean;
 }
 
 export const scheduleCancelCommand: Command = {
   name: 'schedule-cancel',
-  send: (native, of) => native.scheduleCancel({ ...of, cancel: true }),
+  send: (port, target) => port.scheduleCancel({ ...target, cancel: true }),
   isMet: ({ status, cancelAtPeriodEnd }) => status === 'canceled' || cancelAtPeriodEnd,
 };
 
 export const withdrawCancelCommand: Command = {
   name: 'keep',
-  send: (native, of) => native.scheduleCancel({ ...of, cancel: false }),
+  send: (port, target) => port.scheduleCancel({ ...target, cancel: false }),
   isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
 };
 
 export const changeMethodCommand = ({ paymentMethodId, methodRef = '' }: HeldMethod): Command => ({
   name: `method:${paymentMethodId}`,
-  send: (native, of) => native.changeMethod({ ...of, methodId: methodRef }),
+  send: (port, target) => port.changeMethod({ ...target, methodId: methodRef }),
   isMet: () => false,
 });
 
 export const pauseCommand: Command = {
   name: 'pause',
-  send: (native, of) => native.pause(of),
+  send: (port, target) => port.pause(target),
   isMet: ({ status }) => status === 'paused',
 };
 
 export const resumeCommand: Command = {
   name: 'resume',
-  send: (native, of) => native.resume({ ...of, anew: false }),
+  send: (port, target) => port.resume({ ...target, anew: false }),
   isMet: ({ status }) => status === 'active',
 };
 
-const beginAnew: Command = { ...resumeCommand, send: (native, of) => native.resume({ ...of, anew: true }) };
+const resumeInNewPeriodCommand: Command = {
+  ...resumeCommand,
+  send: (port, target) => port.resume({ ...target, anew: true }),
+};
 
-/** The subscription as the provider has it after a command, and whether the provider carried the command out. */
-interface Told {
+/** The subscription as stored after a command, and whether the provider carried the command out. */
+interface CommandResult {
   readonly subscription: Subscription;
   readonly isDone: boolean;
 }
 
 /**
- * @throws DomainError INVALID_STATE where the provider's subscription has moved on and does not take the command any
- * more: its state is stored then. PAYMENT_IN_PROGRESS while it is not known whether the provider has it.
+ * @throws DomainError INVALID_STATE where the provider's subscription has changed and refuses the command: its new state
+ * is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
  */
 export const carryOutAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
   command: Command,
-): Promise<Subscription> => met(await sendToProvider(deps, subscription, command), command);
+): Promise<Subscription> => requireMet(await sendToProvider(deps, subscription, command), command);
 
-/** The same for callers that go on where the provider's subscription has moved on. */
+/** Like `carryOutAtProvider`, for callers that continue after a refusal. */
 export const sendToProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
   command: Command,
-): Promise<Told> => {
-  const outcome = await ask(deps, subscription, `${command.name}:${subscription.lock}`, command);
-  return stored(deps, subscription, outcome);
+): Promise<CommandResult> => {
+  const outcome = await send(deps, subscription, { command, key: `${command.name}:${subscription.lock}` });
+  return storeOutcome(deps, subscription, outcome);
 };
 
 /**
- * A new period starts now, and is charged. Asked for again before it is known to be paid, it is the same charge, whatever
- * else has been changed meanwhile. @throws DomainError PAYMENT_DECLINED: it is as it was, and the next try another charge
+ * Starts a new period now, and charges it. A repeated call before the charge is known to be paid is the same charge,
+ * whatever else has changed meanwhile.
+ * @throws DomainError PAYMENT_DECLINED: the subscription stays as it was, and the next call makes another charge
  */
 export const resumeInNewPeriod = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const store = subscriptionStore(deps.table);
   const { paidUntil, lapsed = 0 } = subscription;
-  const outcome = await ask(deps, subscription, `begin:${paidUntil ?? 'never'}:${lapsed}`, beginAnew);
-  if (outcome.kind !== 'declined') return met(await stored(deps, subscription, outcome), beginAnew);
-  await store.change(subscription, (current) =>
+  const command = resumeInNewPeriodCommand;
+  const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });
+  if (outcome.kind !== 'declined') return requireMet(await storeOutcome(deps, subscription, outcome), command);
+  await subscriptionStore(deps.table).change(subscription, (current) =>
     (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
   );
   throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
 };
 
-const ask = async (
+const send = async (
   deps: BillingDeps,
   subscription: Subscription,
-  key: string,
-  { send }: Command,
+  { command, key }: { readonly command: Command; readonly key: string },
 ): Promise<Outcome<ProviderSubscription>> => {
   const { id, providerSubscriptionId, transfer } = subscription;
   if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const native = await subscriptionsPortOf(deps, subscription);
-  return send(native, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
+  const port = await subscriptionsPortOf(deps, subscription);
+  return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
 };
 
-const stored = async (
+const storeOutcome = async (
   deps: BillingDeps,
   subscription: Subscription,
   outcome: Outcome<ProviderSubscription>,
-): Promise<Told> => {
+): Promise<CommandResult> => {
   if (outcome.kind === 'refused') {
     return { subscription: await syncAfterRefusal(deps, subscription, outcome), isDone: false };
   }
-  const store = subscriptionStore(deps.table);
-  return {
-    subscription: await storeReport(deps, store, subscription, requireDone(outcome, subscription)),
-    isDone: true,
-  };
+  const answer = requireAnswer(outcome, subscription);
+  return { subscription: await storeReport(deps, subscription, answer), isDone: true };
 };
 
-/** A subscription may be canceled by others while its command is carried out. */
-const met = ({ subscription, isDone }: Told, { isMet }: Command): Subscription => {
+/** A cancellation may be stored while the command runs: then the command has not been met. */
+const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command): Subscription => {
   if (isMet(subscription) || (isDone && isLive(subscription))) return subscription;
   throw invalidStateError(subscription);
 };
 
 /**
- * At once. One that the provider may not have yet is ended there when its events come.
- * @throws DomainError PAYMENT_IN_PROGRESS while it is being made once more
+ * Cancels at once. A subscription that may not exist at the provider yet is canceled there when its events arrive.
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
  */
 export const cancelProviderSubscription = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
   const { id, providerSubscriptionId, providerGeneration } = subscription;
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (providerSubscriptionId === undefined) return;
-  const native = await subscriptionsPortOf(deps, subscription);
+  const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
-  const outcome = await native.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
-  if (outcome.kind !== 'refused') return void requireDone(outcome, subscription);
-  const stands = await syncAfterRefusal(deps, subscription, outcome);
-  if (isLive(stands)) throw invalidStateError(stands);
+  const outcome = await port.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
+  if (outcome.kind !== 'refused') return void requireAnswer(outcome, subscription);
+  const synced = await syncAfterRefusal(deps, subscription, outcome);
+  if (isLive(synced)) throw invalidStateError(synced);
 };
 
-/** What an earlier try has made for a customer there: looked for, since a provider forgets its keys after a day. */
+/**
+ * The subscriptions that earlier calls have created at the provider for this record. They are searched for, since a
+ * provider keeps its idempotency keys for a day only.
+ */
 export const findEarlierCreations = async (
-  native: NativeSubscriptions,
+  port: NativeSubscriptions,
   subscription: Subscription,
   customerId = subscription.providerCustomerId ?? '',
 ): Promise<readonly ProviderSubscription[]> =>
-  requireDone(await native.findOurs({ customerId, ourSubscriptionId: subscription.id }), subscription);
+  requireAnswer(await port.findOurs({ customerId, ourSubscriptionId: subscription.id }), subscription);
 
-/** A creation whose answer was lost may have left one at the provider after all: it is not to charge any more. */
+/** A creation with an unknown outcome may have left a subscription at the provider: cancels it. */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
-  const { id, providerCustomerId } = subscription;
-  if (providerCustomerId === undefined) return;
-  const native = await subscriptionsPortOf(deps, subscription);
-  for (const { subscriptionId } of await findEarlierCreations(native, subscription)) {
-    const idempotencyKey = `${id}:cancel:${subscriptionId}`;
-    requireDone(await native.cancel({ subscriptionId, idempotencyKey }), subscription);
+  if (subscription.providerCustomerId === undefined) return;
+  const port = await subscriptionsPortOf(deps, subscription);
+  await cancelCreations(port, subscription, await findEarlierCreations(port, subscription));
+};
+
+export const cancelCreations = async (
+  port: NativeSubscriptions,
+  subscription: Subscription,
+  creations: readonly ProviderSubscription[],
+): Promise<void> => {
+  for (const { subscriptionId } of creations) {
+    const idempotencyKey = `${subscription.id}:cancel:${subscriptionId}`;
+    requireAnswer(await port.cancel({ subscriptionId, idempotencyKey }), subscription);
   }
 };

@@ -4,22 +4,23 @@ import { epochSeconds, type Instant, instant } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
 import type { CreateNativeSubscription } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
-import type { BillingDeps, ChargeAttempt } from '../billing/biller.ts';
-import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_LOOK_MS } from '../billing/charge.ts';
+import { type Biller, type BillingDeps, type ChargeResult, type StartCause, settlementOf } from '../billing/biller.ts';
+import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_CHECK_MS } from '../billing/charge.ts';
 import { cancel } from '../billing/lifecycle.ts';
 import { firstPeriod } from '../billing/periods.ts';
-import type { SubscriptionStore } from '../record/store.ts';
-import type { Charge, Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/store.ts';
+import type { Subscription } from '../record/subscription.ts';
+import { cancelEarlierCreations } from './commands.ts';
 import { providerInterval, subscriptionsPortOf } from './port.ts';
 import { storeReport } from './sync.ts';
 
-/** A subscription is to be made at the provider: claimed here before it is asked. Nothing that a reader sees. */
-export const claimCreation = (subscription: Subscription, cause: Charge['cause'], now: Instant): Subscription => {
+/** Claims a creation at the provider, to be committed before the call. Readers do not see the change. */
+export const claimCreation = (subscription: Subscription, cause: StartCause, now: Instant): Subscription => {
   const { anchor, period, trialEnd, providerSubscriptionId, formerProviderIds = [] } = subscription;
   const isTrial = cause === 'create' && trialEnd !== undefined;
   const trial = { anchor, period, start: now, end: instant(trialEnd ?? anchor) };
   return {
-    ...openCharge(subscription, cause, isTrial ? trial : firstPeriod(subscription, now), now),
+    ...openCharge(subscription, isTrial ? trial : firstPeriod(subscription, now), { cause, now }),
     latestPaymentId: subscription.latestPaymentId,
     providerSubscriptionId: undefined,
     ...(providerSubscriptionId && { formerProviderIds: [...formerProviderIds, providerSubscriptionId] }),
@@ -27,45 +28,39 @@ export const claimCreation = (subscription: Subscription, cause: Charge['cause']
   };
 };
 
-/** Has it made at the provider, under a key that stays the same however often this is called. */
-export const createAtProvider = async (
-  deps: BillingDeps,
-  store: SubscriptionStore,
-  subscription: Subscription,
-): Promise<ChargeAttempt> => {
-  const native = await subscriptionsPortOf(deps, subscription);
-  const outcome = await native.create(wantedOf(subscription));
+/** Creates the claimed subscription at the provider. Idempotent: repeated calls send the same key. */
+export const createAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<ChargeResult> => {
+  const port = await subscriptionsPortOf(deps, subscription);
+  const outcome = await port.create(claimedRequest(subscription));
+  const change = (decide: (current: Subscription) => Subscription) =>
+    subscriptionStore(deps.table).change(subscription, decide);
   switch (outcome.kind) {
     case 'done':
-      return { subscription: await storeReport(deps, store, subscription, outcome.value) };
+      return { subscription: await storeReport(deps, subscription, outcome.value) };
     case 'declined':
       return {
-        subscription: await store.change(subscription, (current) => notMade(deps, current, outcome)),
+        subscription: await change((current) => recordRefusal(deps, current, outcome)),
         declined: outcome.code,
       };
     case 'refused':
       return {
-        subscription: await store.change(subscription, (current) => notMade(deps, current, outcome)),
+        subscription: await change((current) => recordRefusal(deps, current, outcome)),
         error: refusalError(outcome),
       };
     case 'not_done':
       return {
-        subscription: await store.change(subscription, notBegun),
+        subscription: await change(dropReturn),
         error: unavailableError(outcome, { subscription_id: subscription.id }),
       };
     case 'unknown':
-      return {
-        subscription: await store.change(subscription, (current) =>
-          recordPending(current, deps.now(), UNANSWERED_LOOK_MS),
-        ),
-      };
+      return { subscription: await change((current) => recordPending(current, deps.now(), UNANSWERED_CHECK_MS)) };
     default:
       return assertNever(outcome);
   }
 };
 
-/** Nothing stands at the provider. Whoever still waits is told; one that is shown already is over. */
-const notMade = (
+/** The provider has no subscription: a past-due one ends, a reactivated one stays canceled, a new one is declined. */
+const recordRefusal = (
   deps: BillingDeps,
   current: Subscription,
   outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' }>,
@@ -73,27 +68,27 @@ const notMade = (
   if (!current.charge || current.providerSubscriptionId !== undefined) return current;
   if (current.status === 'past_due') return cancel(dropCharge(current), deps.now());
   if (outcome.kind === 'declined') {
-    return recordFailed(current, { code: outcome.code, attempts: 1, spent: true }, deps.now(), deps.dunning);
+    return recordFailed(current, { code: outcome.code, attempts: 1, spent: true }, settlementOf(deps));
   }
-  // A creation is forgotten by whoever waits for it.
+  // The create request answers the refusal, and removes the record.
   return current.status === 'creating' ? current : dropCharge(current);
 };
 
-/** The provider did nothing: a creation, or one whose earlier call may have arrived, is tried again; a return is not. */
-const notBegun = (current: Subscription): Subscription => {
+/** The call did nothing. The charge of a reactivation or resumption is dropped; a creation that may be retried keeps it. */
+const dropReturn = (current: Subscription): Subscription => {
   if (!current.charge || current.providerSubscriptionId !== undefined) return current;
   return current.status === 'creating' || current.status === 'past_due' ? current : dropCharge(current);
 };
 
-/** Decided when it was claimed: what is sent again is the same. */
-const wantedOf = (subscription: Subscription): CreateNativeSubscription => {
+/** The request follows from the claimed record, so that a retry sends the same. */
+const claimedRequest = (subscription: Subscription): CreateNativeSubscription => {
   const { charge } = subscription;
   const until = freeUntil(subscription);
   const isFree = until !== undefined && charge !== undefined && until > charge.start;
   return creationRequest(subscription, isFree ? epochSeconds(instant(until)) : undefined);
 };
 
-/** @param trialEnd epoch seconds: nothing is charged before */
+/** @param trialEnd epoch seconds: no charge before it */
 export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): CreateNativeSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {
@@ -109,8 +104,17 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
   };
 };
 
-/** A trial of ours; or what is paid for already, where it is made once more. */
+/** The end of our trial; for a reactivation, the end of the time that is paid for. */
 const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Subscription): string | undefined => {
   if (charge?.cause === 'create') return trialEnd;
   return period < 0 ? currentPeriodEnd : paidUntil;
+};
+
+export const providerBiller: Biller = {
+  openFirstPeriod: claimCreation,
+  collect: createAtProvider,
+  releaseCharge: async (deps, subscription) => {
+    await cancelEarlierCreations(deps, subscription);
+    return undefined;
+  },
 };

@@ -11,12 +11,12 @@ import { subscriptionsPortOf } from './port.ts';
 
 export type InvoicePayment =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** It asks for nothing. */
+  /** The invoice has no amount. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'mismatch'; readonly reason: string };
 
-/** The payment that a provider's invoice of a subscription is: its id follows from subscription and period. */
-export const invoicePayment = async (
+/** Records the payment of a provider's invoice. Its id is derived from subscription and period. */
+export const recordInvoicePayment = async (
   deps: BillingDeps,
   subscription: Subscription,
   invoice: ProviderInvoice,
@@ -24,26 +24,21 @@ export const invoicePayment = async (
   const { intentId } = invoice;
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
   const paymentId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
-  const native = await subscriptionsPortOf(deps, subscription);
+  const port = await subscriptionsPortOf(deps, subscription);
   const label = async (): Promise<void> => {
-    const labelled = await native.labelPayment({ intentId, paymentId, idempotencyKey: `${paymentId}:label` });
+    const labelled = await port.labelPayment({ intentId, paymentId, idempotencyKey: `${paymentId}:label` });
     if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
       throw unansweredError(labelled, { payment_id: paymentId });
     }
   };
-  const recorded = await recordInvoice(
-    deps,
-    periodPaymentRequest(subscription, paymentId),
-    { ...invoice, intentId },
-    label,
-  );
+  const payment = periodPaymentRequest(subscription, paymentId);
+  const recorded = await recordInvoice(deps, payment, { ...invoice, intentId }, label);
   if (recorded.kind === 'mismatch') {
-    const { reason } = recorded;
     deps.log.error('subscription anomaly', {
       subscription_id: subscription.id,
       payment_id: paymentId,
       provider: subscription.providerId,
-      reason,
+      reason: recorded.reason,
     });
   }
   return recorded;

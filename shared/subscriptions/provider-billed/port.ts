@@ -8,9 +8,9 @@ import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
 
 type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents'>;
-type NativeInterval = Pick<CreateNativeSubscription, 'unit' | 'count'>;
+type ProviderInterval = Pick<CreateNativeSubscription, 'unit' | 'count'>;
 
-const UNITS: Readonly<Record<BillingInterval, readonly [unit: NativeInterval['unit'], times: number]>> = {
+const UNITS: Readonly<Record<BillingInterval, readonly [unit: ProviderInterval['unit'], times: number]>> = {
   daily: ['day', 1],
   weekly: ['week', 1],
   monthly: ['month', 1],
@@ -18,21 +18,21 @@ const UNITS: Readonly<Record<BillingInterval, readonly [unit: NativeInterval['un
   yearly: ['year', 1],
 };
 
-export const providerInterval = ({ billingInterval, intervalMultiplier }: Omit<Plan, 'totalCents'>): NativeInterval => {
+export const providerInterval = ({
+  billingInterval,
+  intervalMultiplier,
+}: Omit<Plan, 'totalCents'>): ProviderInterval => {
   const [unit, times] = UNITS[billingInterval];
   return { unit, count: times * intervalMultiplier };
 };
 
-/** Who is to bill a plan: the provider where it can and there is something to bill, else the service. */
-export const billingOwnerOf = (
-  { can, subscriptions: native }: PaymentProvider,
-  plan: Plan,
-): Subscription['billingOwner'] =>
-  can.subscriptions === 'native' && native?.bills(providerInterval(plan)) && plan.totalCents > 0
+/** The biller of a new subscription: the provider where it supports the plan and the total is not 0, else the service. */
+export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
+  can.subscriptions === 'native' && subscriptions?.bills(providerInterval(plan)) && plan.totalCents > 0
     ? 'provider'
     : 'service';
 
-/** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: nobody else does instead. */
+/** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: the service does not take over. */
 export const subscriptionsPortOf = async (
   deps: BillingDeps,
   { providerId }: Subscription,
@@ -42,12 +42,12 @@ export const subscriptionsPortOf = async (
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
 };
 
-/** The subscription does not take what is asked of it. */
+/** The status of the subscription does not allow the command. */
 export const invalidStateError = ({ status }: Subscription): DomainError =>
   new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
 
-/** What the provider answered. @throws DomainError PROVIDER_ERROR for a refusal, PROVIDER_TIMEOUT and its like else. */
-export const requireDone = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
+/** The provider's answer. @throws DomainError PROVIDER_ERROR for a refusal, else PROVIDER_TIMEOUT or a similar code. */
+export const requireAnswer = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
   if (outcome.kind === 'done') return outcome.value;
   const details = { subscription_id: id };
   if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unansweredError(outcome, details);

@@ -4,107 +4,142 @@ import type { Charge, Reason, Subscription, SubscriptionStatus } from '../record
 import { advance } from '../record/versions.ts';
 
 /**
- * A subscription that its provider bills, as the provider has it: pure. What is canceled here stays so, unless its payer
- * has it made anew.
+ * A provider's report about a subscription that it bills, and the subscription after the report: pure. A canceled
+ * subscription stays canceled, unless the payer has reactivated it.
  */
 export interface SubscriptionReport {
   readonly subscriptionId?: string | undefined;
   readonly status?: SubscriptionStatus | undefined;
-  /** Epoch seconds, as all times here. */
+  /** Epoch seconds, like all times of a report. */
   readonly currentPeriodStart?: number | undefined;
   readonly currentPeriodEnd?: number | undefined;
   readonly trialEnd?: number | undefined;
   readonly cancelAtPeriodEnd?: boolean | undefined;
   /** The end of a period that an invoice has paid for. */
   readonly paidUntil?: number | undefined;
-  /** An invoice has been paid, of whatever period. */
+  /** An invoice of any period has been paid. */
   readonly isPaid?: boolean | undefined;
-  /** Its newest invoice is being collected: nobody knows yet whether it is paid. */
+  /** The newest invoice is being collected: its outcome is unknown. */
   readonly isCollecting?: boolean | undefined;
-  /** When it is tried again; null: no more, undefined: nothing is said of it. */
+  /** The next retry; null: none, undefined: not reported. */
   readonly retryAt?: number | null | undefined;
-  /** As of when it is so. */
+  /** The time of the report. */
   readonly at: number;
 }
 
-export const applyReport = (subscription: Subscription, report: SubscriptionReport, now: Instant): Subscription => {
+export const applyReport = (subscription: Subscription, reported: SubscriptionReport, now: Instant): Subscription => {
+  const report = withoutHold(subscription, reported);
+  const { status: before, charge } = subscription;
+  if (before === 'declined' || (before === 'canceled' && !awaitsFirstCharge(charge))) {
+    return recordLatePayment(subscription, report, now);
+  }
+  const effective = effectiveStatus(subscription, report);
+  const { status } = effective;
+  const fields = reportedFields(subscription, report, { ...effective, now });
+  const next = { ...subscription, ...fields };
+  const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
+  const reason = reasonOf(subscription, synced, status);
+  if (reason === undefined) return synced;
+  return advance(synced, { to: status, cause: causeOf(subscription, status), reason, now });
+};
+
+interface EffectiveStatus {
+  readonly status: SubscriptionStatus;
+  /** The provider's trial only covers the time that is paid for already. */
+  readonly isBridge: boolean;
+}
+
+const reportedFields = (
+  subscription: Subscription,
+  report: SubscriptionReport,
+  { status, isBridge, now }: EffectiveStatus & { readonly now: Instant },
+): Partial<Subscription> => {
   const { charge } = subscription;
-  const said = heldBack(subscription, report);
-  const isOver =
-    subscription.status === 'declined' || (subscription.status === 'canceled' && !awaitsFirstCharge(charge));
-  if (isOver) return paidAfterAll(subscription, said, now);
-  const { status, bridges } = begun(subscription, said, statusOf(subscription, said));
-  const paidUntil = paidUntilOf(subscription, said, status);
-  const hasBegun = subscription.trialEnd === undefined || paidUntil !== undefined || said.isPaid === true;
   const isPending = status === 'past_due' && charge !== undefined && isFirst(charge);
-  const heard: Subscription = {
-    ...subscription,
-    providerSubscriptionId: subscription.providerSubscriptionId ?? said.subscriptionId,
-    knownAt: Math.max(said.at, subscription.knownAt ?? 0),
-    cancelAtPeriodEnd: said.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
-    ...(bridges ? {} : periodOf(subscription, said, status)),
-    paidUntil,
-    retryAt: status === 'past_due' && !isPending ? retryTime(subscription, said) : undefined,
+  return {
+    providerSubscriptionId: subscription.providerSubscriptionId ?? report.subscriptionId,
+    knownAt: Math.max(report.at, subscription.knownAt ?? 0),
+    cancelAtPeriodEnd: report.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
+    ...(isBridge ? {} : periodOf(subscription, report, status)),
+    paidUntil: paidUntilOf(subscription, report, status),
+    retryAt: status === 'past_due' && !isPending ? retryTime(subscription, report) : undefined,
     charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
-    // A trial that has ended gives nothing before its first charge is paid.
-    ...(status === 'active' && hasBegun && { activeSince: subscription.activeSince ?? activeFrom(subscription, said) }),
-    canceledAt: status === 'canceled' ? iso(now) : isPending ? subscription.canceledAt : undefined,
+    activeSince: activeSinceOf(subscription, report, status),
+    canceledAt: canceledAtOf(subscription, { status, isPending, now }),
   };
-  const next = { ...heard, syncAt: syncTime({ ...heard, status }, now) };
-  const reason = reasonOf(subscription, next, status);
-  return reason === undefined ? next : advance(next, { to: status, cause: causeOf(subscription, status), reason, now });
 };
 
-/** What is held back for want of a method is not paused: it runs as long as it is paid for, then it is past due. */
-const heldBack = (subscription: Subscription, said: SubscriptionReport): SubscriptionReport => {
-  if (!subscription.held || said.status !== 'paused') return said;
+/** After a trial, the subscription counts as active from its first paid charge on. */
+const activeSinceOf = (
+  subscription: Subscription,
+  report: SubscriptionReport,
+  status: SubscriptionStatus,
+): string | undefined => {
+  const isStarted =
+    subscription.trialEnd === undefined ||
+    report.isPaid === true ||
+    paidUntilOf(subscription, report, status) !== undefined;
+  if (subscription.activeSince !== undefined || status !== 'active' || !isStarted) return subscription.activeSince;
+  return report.currentPeriodStart === undefined ? subscription.currentPeriodStart : time(report.currentPeriodStart);
+};
+
+const canceledAtOf = (
+  { canceledAt }: Subscription,
+  {
+    status,
+    isPending,
+    now,
+  }: { readonly status: SubscriptionStatus; readonly isPending: boolean; readonly now: Instant },
+): string | undefined => {
+  if (status === 'canceled') return iso(now);
+  return isPending ? canceledAt : undefined;
+};
+
+/** A pause for want of a method is no pause to readers: the subscription runs until its paid time ends, then is past due. */
+const withoutHold = (subscription: Subscription, report: SubscriptionReport): SubscriptionReport => {
+  if (!subscription.held || report.status !== 'paused') return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
-  const isUnpaid = said.currentPeriodStart !== undefined && said.currentPeriodStart * SECOND >= paidUntil;
-  return { ...said, status: isUnpaid ? 'past_due' : standing(subscription) };
+  const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND >= paidUntil;
+  return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
 
-/** The money moved before it ended: what was paid for is said, and is not asked for again; the state stays. */
-const paidAfterAll = (subscription: Subscription, said: SubscriptionReport, now: Instant): Subscription => {
+/** A payment that succeeded before the cancellation is recorded afterwards: the period counts as paid, the status stays. */
+const recordLatePayment = (subscription: Subscription, report: SubscriptionReport, now: Instant): Subscription => {
   const { status } = subscription;
   if (status !== 'canceled') return subscription;
-  const paidUntil = paidUntilOf(subscription, said, status);
+  const paidUntil = paidUntilOf(subscription, report, status);
   if (paidUntil === subscription.paidUntil) return subscription;
-  const paid = { ...periodOf(subscription, said, status), paidUntil };
+  const paid = { ...periodOf(subscription, report, status), paidUntil };
   return advance(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
 };
 
-/** Should nothing be heard by then, the provider is read. */
+/** If no event arrives within this time, the provider is read. */
 const LATE_MS = HOUR;
 const DAILY_MS = DAY;
 
-/** Whoever waits for it has asked for a new one at the provider. */
+/** The payer waits for the first charge of a new subscription at the provider. */
 export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
   charge !== undefined && isFirst(charge) && !charge.abandoned;
 
 const time = (seconds: number): string => iso(seconds * SECOND);
 
-/** A trial at the provider that only bridges what is paid for already is none to its payer. */
-const statusOf = (
+/**
+ * The status for readers. A trial at the provider that only covers paid time is active; an active subscription whose first
+ * charge is still being collected is past due.
+ */
+const effectiveStatus = (
   subscription: Subscription,
-  { status, trialEnd }: SubscriptionReport,
-): { readonly status: SubscriptionStatus; readonly bridges: boolean } => {
-  if (status === undefined) return { status: standing(subscription), bridges: false };
+  { status, trialEnd, isCollecting }: SubscriptionReport,
+): EffectiveStatus => {
+  const { charge } = subscription;
   const ours = subscription.trialEnd === undefined ? undefined : epochSeconds(instant(subscription.trialEnd));
-  const bridges = status === 'trialing' && trialEnd !== undefined && trialEnd !== ours;
-  return { status: bridges ? 'active' : status, bridges };
+  if (status === 'trialing' && trialEnd !== undefined && trialEnd !== ours) return { status: 'active', isBridge: true };
+  const current = status ?? visibleStatus(subscription);
+  const isUnpaid = isCollecting && current === 'active' && charge !== undefined && isFirst(charge);
+  return { status: isUnpaid ? 'past_due' : current, isBridge: false };
 };
 
-/** A provider may call it active while its first charge is still under way: it is not, until it is paid. */
-const begun = (
-  { charge }: Subscription,
-  { isCollecting }: SubscriptionReport,
-  heard: ReturnType<typeof statusOf>,
-): ReturnType<typeof statusOf> =>
-  isCollecting && heard.status === 'active' && !heard.bridges && charge && isFirst(charge)
-    ? { status: 'past_due', bridges: false }
-    : heard;
-
-const standing = ({ status }: Subscription): SubscriptionStatus =>
+const visibleStatus = ({ status }: Subscription): SubscriptionStatus =>
   status === 'creating' || status === 'declined' ? 'past_due' : status;
 
 const periodOf = (
@@ -116,27 +151,24 @@ const periodOf = (
   ...(start !== undefined && end !== undefined && { currentPeriodStart: time(start), currentPeriodEnd: time(end) }),
 });
 
-const retryTime = ({ retryAt }: Subscription, said: SubscriptionReport): string | undefined => {
-  if (said.retryAt === undefined) return retryAt;
-  return said.retryAt === null ? undefined : time(said.retryAt);
+const retryTime = ({ retryAt }: Subscription, report: SubscriptionReport): string | undefined => {
+  if (report.retryAt === undefined) return retryAt;
+  return report.retryAt === null ? undefined : time(report.retryAt);
 };
 
-/** Only an invoice says what is paid for; what costs nothing is, while it runs. */
+/** Only a paid invoice extends the paid time; a subscription with a total of 0 is paid while it is active. */
 const paidUntilOf = (
   { paidUntil, totalCents }: Subscription,
-  said: SubscriptionReport,
+  report: SubscriptionReport,
   status: SubscriptionStatus,
 ): string | undefined => {
-  const free = totalCents === 0 && status === 'active' ? said.currentPeriodEnd : undefined;
-  const ends = [paidUntil, said.paidUntil && time(said.paidUntil), free && time(free)];
+  const free = totalCents === 0 && status === 'active' ? report.currentPeriodEnd : undefined;
+  const ends = [paidUntil, report.paidUntil && time(report.paidUntil), free && time(free)];
   return ends
     .filter((end) => typeof end === 'string')
     .toSorted()
     .at(-1);
 };
-
-const activeFrom = ({ currentPeriodStart }: Subscription, said: SubscriptionReport): string =>
-  said.currentPeriodStart === undefined ? currentPeriodStart : time(said.currentPeriodStart);
 
 const causeOf = ({ status }: Subscription, to: SubscriptionStatus): SubscriptionCause => {
   if (status !== 'canceled') return 'provider';
@@ -152,18 +184,19 @@ const syncTime = (
   return iso(status === 'paused' || status === 'past_due' || due <= now ? now + DAILY_MS : due);
 };
 
-/** What has changed for its readers; undefined: nothing. */
-const reasonOf = (was: Subscription, is: Subscription, status: SubscriptionStatus): Reason | undefined => {
+/** The reason of the next version; undefined: no change for readers. */
+const reasonOf = (was: Subscription, next: Subscription, status: SubscriptionStatus): Reason | undefined => {
   if (was.status === 'creating') return 'created';
   if (was.status === 'canceled') return 'reactivated';
   if (was.status !== status) return reasonOfStatus(was, status);
-  if (is.cancelAtPeriodEnd !== was.cancelAtPeriodEnd) return is.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
-  if (is.activeSince !== was.activeSince) return 'activated';
-  if (is.paidUntil !== was.paidUntil) return 'renewed';
-  if (is.retryAt !== was.retryAt) return 'payment_failed';
-  const moves = is.currentPeriodStart !== was.currentPeriodStart || is.currentPeriodEnd !== was.currentPeriodEnd;
-  const isKnown = was.providerSubscriptionId !== undefined || is.providerSubscriptionId === undefined;
-  return moves || !isKnown || (was.charge && !is.charge) ? 'updated' : undefined;
+  if (next.cancelAtPeriodEnd !== was.cancelAtPeriodEnd)
+    return next.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
+  if (next.activeSince !== was.activeSince) return 'activated';
+  if (next.paidUntil !== was.paidUntil) return 'renewed';
+  if (next.retryAt !== was.retryAt) return 'payment_failed';
+  const isMoved = next.currentPeriodStart !== was.currentPeriodStart || next.currentPeriodEnd !== was.currentPeriodEnd;
+  const isKnown = was.providerSubscriptionId !== undefined || next.providerSubscriptionId === undefined;
+  return isMoved || !isKnown || (was.charge && !next.charge) ? 'updated' : undefined;
 };
 
 const reasonOfStatus = ({ status: was, charge, held }: Subscription, status: SubscriptionStatus): Reason => {

@@ -1,110 +1,92 @@
-import { DomainError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { epochSeconds } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
 import type { ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
+import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
-import { invoicePayment } from './invoice-payment.ts';
-import { requireDone, subscriptionsPortOf } from './port.ts';
+import { recordInvoicePayment } from './invoice-payment.ts';
+import { requireAnswer, subscriptionsPortOf } from './port.ts';
 import { applyReport, type SubscriptionReport } from './report.ts';
 
-const READ_TRIES = 5;
-
 /**
- * Takes the provider's word for it: its newest invoice is a payment here, its state the subscription's. Where that has
- * changed since the provider was asked, its answer may be the older one, and it is asked again.
- * @param subscription as it stood before the provider was asked
- * @throws DomainError where it has to be asked again and cannot be
+ * Stores the provider's answer: its newest invoice as a payment, its status as the subscription's. Where another commit
+ * came first, the answer may be outdated, and the provider is read again.
+ * @param subscription as it was before the provider was called
+ * @throws DomainError where the provider cannot be read again, or VERSION_CONFLICT
  */
-export const storeReport = async (
+export const storeReport = (
   deps: BillingDeps,
-  store: SubscriptionStore,
   subscription: Subscription,
-  report: ProviderSubscription,
-): Promise<Subscription> => {
-  let [current, answer] = [subscription, report];
-  for (let tries = 0; tries < READ_TRIES; tries += 1) {
-    const next = await adopted(deps, current, answer);
-    if (next === current) return current;
-    const committed = await store.commit(current, next);
-    if (committed.ok) return committed.subscription;
-    if (!committed.found) break;
-    current = committed.found;
-    // Made once more there meanwhile: what this one says is no longer about ours.
-    if (current.formerProviderIds?.includes(report.subscriptionId)) return current;
-    const native = await subscriptionsPortOf(deps, current);
-    answer = requireDone(await native.find(report.subscriptionId), current);
-  }
-  throw new DomainError('VERSION_CONFLICT');
-};
+  answer: ProviderSubscription,
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, async (current) => {
+    if (current === subscription) return withAnswer(deps, current, answer);
+    // The record has another subscription at the provider by now: the answer is about the former one.
+    if (current.formerProviderIds?.includes(answer.subscriptionId)) return current;
+    const port = await subscriptionsPortOf(deps, current);
+    return withAnswer(deps, current, requireAnswer(await port.find(answer.subscriptionId), current));
+  });
 
-const adopted = async (
+const withAnswer = async (
   deps: BillingDeps,
   subscription: Subscription,
-  report: ProviderSubscription,
+  answer: ProviderSubscription,
 ): Promise<Subscription> => {
-  if (subscription.providerSubscriptionId !== report.subscriptionId) {
-    await putAlias(deps.table, subscription.providerId, report.subscriptionId, { kind: 'SUB', id: subscription.id });
+  if (subscription.providerSubscriptionId !== answer.subscriptionId) {
+    await putAlias(deps.table, subscription.providerId, answer.subscriptionId, { kind: 'SUB', id: subscription.id });
   }
-  const { latestInvoice } = report;
-  // What is told while its payment is stored is news.
+  const { latestInvoice } = answer;
+  // The answer counts as of now: an event that arrives while its payment is stored is newer.
   const at = epochSeconds(deps.now());
-  const recorded = latestInvoice && (await invoicePayment(deps, subscription, latestInvoice));
+  const recorded = latestInvoice && (await recordInvoicePayment(deps, subscription, latestInvoice));
   const payment = recorded?.kind === 'payment' ? recorded.payment : undefined;
   const paidUntil = payment?.status === 'succeeded' ? latestInvoice?.periodEnd : undefined;
-  const next = applyReport(subscription, saidOf(report, paidUntil, at), deps.now());
+  const next = applyReport(subscription, { ...reportOf(answer), paidUntil, at }, deps.now());
   return next === subscription ? next : { ...next, latestPaymentId: payment?.id ?? next.latestPaymentId };
 };
 
-const saidOf = (report: ProviderSubscription, paidUntil: number | undefined, at: number): SubscriptionReport => {
-  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = report;
-  const isCollecting = ['processing', 'pending'].includes(report.latestInvoice?.status ?? '');
+const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'at'> => {
+  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = answer;
+  const isCollecting = ['processing', 'pending'].includes(answer.latestInvoice?.status ?? '');
+  const retryAt = answer.latestInvoice?.nextAttempt;
   const period = { currentPeriodStart, currentPeriodEnd, trialEnd };
-  const retryAt = report.latestInvoice?.nextAttempt;
-  return { subscriptionId, status, ...period, cancelAtPeriodEnd, paidUntil, isCollecting, retryAt, at };
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, isCollecting, retryAt };
 };
 
 /** An authoritative read. @throws DomainError where the provider cannot be read now. */
 export const syncFromProvider = async (
   deps: BillingDeps,
-  store: SubscriptionStore,
   subscription: Subscription,
   providerSubscriptionId = subscription.providerSubscriptionId,
 ): Promise<Subscription> => {
   if (providerSubscriptionId === undefined) return subscription;
-  const native = await subscriptionsPortOf(deps, subscription);
-  const report = requireDone(await native.find(providerSubscriptionId), subscription);
-  return storeReport(deps, store, subscription, report);
+  const port = await subscriptionsPortOf(deps, subscription);
+  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  return storeReport(deps, subscription, answer);
 };
 
-/** The same; undefined where the provider has none, or none any more. */
-export const syncIfKnown = async (
-  deps: BillingDeps,
-  store: SubscriptionStore,
-  subscription: Subscription,
-): Promise<Subscription | undefined> => {
+/** An authoritative read; undefined where the provider does not have the subscription. */
+export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
   const { providerSubscriptionId } = subscription;
   if (providerSubscriptionId === undefined) return undefined;
   const found = await (await subscriptionsPortOf(deps, subscription)).find(providerSubscriptionId);
-  return found.kind === 'refused'
-    ? undefined
-    : storeReport(deps, store, subscription, requireDone(found, subscription));
+  return found.kind === 'refused' ? undefined : storeReport(deps, subscription, requireAnswer(found, subscription));
 };
 
 /**
- * After the provider refused a command: its subscription may have moved on (canceled in its dashboard, say), so it is
- * read and stored. @returns the subscription where it has moved on. @throws DomainError the refusal where it has not
+ * The provider refused a command because its subscription may have changed, for example by a cancellation in the
+ * provider's dashboard: reads and stores it.
+ * @returns the subscription, if it has changed. @throws DomainError the refusal, if it has not
  */
 export const syncAfterRefusal = async (
   deps: BillingDeps,
   subscription: Subscription,
   refusal: Refusal,
 ): Promise<Subscription> => {
-  const stands = await syncIfKnown(deps, subscriptionStore(deps.table), subscription);
+  const synced = await syncIfKnown(deps, subscription);
   const { status, cancelAtPeriodEnd } = subscription;
-  if (stands && (stands.status !== status || stands.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return stands;
+  if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
   throw refusalError(refusal);
 };

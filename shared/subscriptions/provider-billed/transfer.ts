@@ -8,19 +8,20 @@ import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
-import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
+import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
-import { findEarlierCreations } from './commands.ts';
+import { cancelCreations, findEarlierCreations } from './commands.ts';
 import { creationRequest } from './create.ts';
-import { invalidStateError, requireDone, subscriptionsPortOf } from './port.ts';
+import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
 
 /**
- * A provider charges a subscription with the methods of its own customer there, and no other's. For another customer's
- * method it is made once more, for that customer, and the former one ends: what is paid for stays paid for, and what is
- * past due is charged at once, for a period that begins now. The former one is held from the start, so that the two of
- * them never charge for the same time; the rest is repeated by its appointment until it is done.
+ * A transfer: a provider charges a subscription with the methods of its own customer only. To charge another customer's
+ * method, the service creates a second subscription for that customer at the provider, and cancels the former one. Paid
+ * time stays paid; a past-due subscription starts a new period, which is charged at once. Collection of the former
+ * subscription is paused first, so that the two never charge for the same time. Due work repeats the transfer until it
+ * is finished.
  */
 export const startTransfer = async (
   deps: BillingDeps,
@@ -28,10 +29,9 @@ export const startTransfer = async (
   method: HeldMethod,
 ): Promise<Subscription> => {
   const { status, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
-  if (status === 'paused') throw new DomainError('INVALID_STATE', { message: 'Resume it first' });
+  if (status === 'paused') throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const store = subscriptionStore(deps.table);
-  const claimed = await store.commit(subscription, {
+  const claimed = await subscriptionStore(deps.table).commit(subscription, {
     ...subscription,
     providerGeneration: providerGeneration + 1,
     transfer: {
@@ -44,164 +44,185 @@ export const startTransfer = async (
     },
   });
   if (!claimed.ok) throw new DomainError('VERSION_CONFLICT');
-  return continueTransfer(deps, store, claimed.subscription);
+  return continueTransfer(deps, claimed.record);
 };
 
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
   period < 0 ? currentPeriodEnd : paidUntil;
 
+type ActiveTransfer = NonNullable<Subscription['transfer']>;
+
+/** A transfer under way, with what its steps at the provider need. */
+interface TransferContext {
+  readonly deps: BillingDeps;
+  readonly port: NativeSubscriptions;
+  readonly subscription: Subscription;
+  readonly transfer: ActiveTransfer;
+  /** The provider's id of the former subscription. */
+  readonly formerId: string;
+  /** An earlier run may have called the provider. */
+  readonly isRepeated: boolean;
+}
+
+const contextOf = async (deps: BillingDeps, subscription: Subscription): Promise<TransferContext | undefined> => {
+  const { transfer, providerSubscriptionId: formerId } = subscription;
+  if (!transfer || formerId === undefined) return undefined;
+  const port = await subscriptionsPortOf(deps, subscription);
+  return { deps, port, subscription, transfer, formerId, isRepeated: instant(transfer.lookAt) <= deps.now() };
+};
+
+type Target = CallOptions & { readonly subscriptionId: string };
+
+/** Each step has its own idempotency key, which is the same in every run. */
+const targetOf = (
+  { subscription: { id, providerGeneration = 1 } }: TransferContext,
+  step: 'hold' | 'release' | 'end' | 'cancel',
+  subscriptionId: string,
+): Target => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
+
 /**
- * Every step under a key of its own, which stays the same however often this is called.
- * @throws DomainError PAYMENT_DECLINED, or why it cannot be made there: then it goes on as before
+ * Runs a transfer to its end. Safe to repeat.
+ * @throws DomainError PAYMENT_DECLINED, or why the new subscription cannot be created: then the transfer is aborted
  */
-export const continueTransfer = async (
-  deps: BillingDeps,
-  store: SubscriptionStore,
-  subscription: Subscription,
-): Promise<Subscription> => {
-  const { id, transfer, providerSubscriptionId: former, providerGeneration = 1 } = subscription;
-  if (!transfer || former === undefined) return subscription;
-  const native = await subscriptionsPortOf(deps, subscription);
-  const keyed: Keyed = (step, subscriptionId) => ({
-    subscriptionId,
-    idempotencyKey: `${id}:transfer:${providerGeneration}:${step}`,
-  });
-  const isAgain = instant(transfer.lookAt) <= deps.now();
-  const made = await madeOnceMore(native, keyed, subscription, { ...transfer, former, isAgain });
-  // A first try of which the provider did nothing is taken back; after an earlier try it is repeated.
-  const didNothing = made.kind === 'not_done' && !isAgain;
-  if (made.kind === 'declined' || made.kind === 'refused' || didNothing) {
-    if (!subscription.held) await release(native, keyed('release', former), subscription);
-    const left = await undone(store, subscription);
-    if (made.kind === 'not_done') throw unavailableError(made);
-    if (made.kind === 'declined') throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: made.code } });
-    // Events that came meanwhile were answered as too early: what they told is read.
-    if (made.reason !== COLLECTING) throw invalidStateError(await syncAfterRefusal(deps, left, made));
-    await syncIfKnown(deps, store, left);
-    throw new DomainError('PAYMENT_IN_PROGRESS');
+export const continueTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const context = await contextOf(deps, subscription);
+  if (!context) return subscription;
+  const created = await createSuccessor(context);
+  // After a first run that did nothing, the transfer is aborted; a later run may have to finish an earlier one.
+  const didNothing = created.kind === 'not_done' && !context.isRepeated;
+  if (created.kind === 'declined' || created.kind === 'refused' || didNothing) return failTransfer(context, created);
+  const successor = requireAnswer(created, subscription);
+  const current = await keepScheduledCancel(context, successor);
+  requireAnswer(await context.port.cancel(targetOf(context, 'cancel', context.formerId)), subscription);
+  return storeReport(deps, await finishTransfer(context, successor), current);
+};
+
+/** Aborts the transfer. @throws DomainError always: why there is no successor */
+const failTransfer = async (
+  context: TransferContext,
+  outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' | 'not_done' }>,
+): Promise<never> => {
+  const { deps } = context;
+  const aborted = await abortTransfer(context);
+  if (outcome.kind === 'not_done') throw unavailableError(outcome);
+  if (outcome.kind === 'declined') {
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
   }
-  const report = requireDone(made, subscription);
-  const ending = subscription.cancelAtPeriodEnd
-    ? await native.scheduleCancel({ ...keyed('end', report.subscriptionId), cancel: true })
-    : undefined;
-  const stands = await asItStands(native, report);
-  // The new one may have been canceled there before its end was scheduled.
-  if (ending && stands.status !== 'canceled') requireDone(ending, subscription);
-  requireDone(await native.cancel(keyed('cancel', former)), subscription);
-  return storeReport(deps, store, await handedOver(deps, store, subscription, report), stands);
+  // Events that arrived during the transfer were put off: the provider is read instead.
+  if (outcome.reason !== COLLECTING) throw invalidStateError(await syncAfterRefusal(deps, aborted, outcome));
+  await syncIfKnown(deps, aborted);
+  throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
+/** Schedules the cancellation of the successor, if one is scheduled. @returns the successor as it is now */
+const keepScheduledCancel = async (
+  context: TransferContext,
+  successor: ProviderSubscription,
+): Promise<ProviderSubscription> => {
+  const { port, subscription } = context;
+  const target = targetOf(context, 'end', successor.subscriptionId);
+  const scheduled = subscription.cancelAtPeriodEnd ? await port.scheduleCancel({ ...target, cancel: true }) : undefined;
+  const found = await port.find(successor.subscriptionId);
+  const current = found.kind === 'done' ? found.value : successor;
+  // The successor may have been canceled at the provider before its cancellation was scheduled.
+  if (scheduled && current.status !== 'canceled') requireAnswer(scheduled, subscription);
+  return current;
 };
 
 /**
- * The method that was to take over may no longer be charged: what an earlier try has made ends, and all is as before.
- * Where that try has charged the method, or ended the former one, nothing more is charged by finishing the transfer: it is
- * finished, and the method is taken from the subscription when its lending ends.
+ * The method of the transfer may no longer be charged: cancels what earlier runs have created, and aborts. Where an
+ * earlier run has charged the method or canceled the former subscription, finishing charges nothing more: the transfer
+ * is finished, and due work removes the method from the subscription afterwards.
  */
-export const abandonTransfer = async (
-  deps: BillingDeps,
-  store: SubscriptionStore,
-  subscription: Subscription,
-): Promise<Subscription> => {
-  const { id, transfer, providerSubscriptionId: former, providerGeneration = 1 } = subscription;
-  if (!transfer || former === undefined) return subscription;
-  const native = await subscriptionsPortOf(deps, subscription);
-  const found = await findEarlierCreations(native, subscription, transfer.providerCustomerId);
-  const made = found.filter(({ subscriptionId }) => subscriptionId !== former);
-  if (made.length > 0) {
-    const { status } = requireDone(await native.find(former), subscription);
-    const isFree = made.every((one) => one.status === 'trialing');
-    if (status === 'canceled' || !isFree) return continueTransfer(deps, store, subscription);
+export const abandonTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const context = await contextOf(deps, subscription);
+  if (!context) return subscription;
+  const { port, transfer, formerId } = context;
+  const found = await findEarlierCreations(port, subscription, transfer.providerCustomerId);
+  const created = found.filter(({ subscriptionId }) => subscriptionId !== formerId);
+  if (created.length > 0) {
+    const { status } = requireAnswer(await port.find(formerId), subscription);
+    const isFree = created.every((creation) => creation.status === 'trialing');
+    if (status === 'canceled' || !isFree) return continueTransfer(deps, subscription);
   }
-  for (const { subscriptionId } of made) {
-    const idempotencyKey = `${id}:cancel:${subscriptionId}`;
-    requireDone(await native.cancel({ subscriptionId, idempotencyKey }), subscription);
-  }
-  const idempotencyKey = `${id}:transfer:${providerGeneration}:release`;
-  if (!subscription.held) await release(native, { subscriptionId: former, idempotencyKey }, subscription);
-  return undone(store, subscription);
+  await cancelCreations(port, subscription, created);
+  return abortTransfer(context);
 };
 
-/** The former one collects again; one that was held back for want of a method stays so. */
-const release = async (
-  native: NativeSubscriptions,
-  of: ReturnType<Keyed>,
-  subscription: Subscription,
-): Promise<void> => {
-  const released = await native.resume({ ...of, anew: false });
-  // A refusal: the subscription is over there, and there is nothing to release.
-  if (released.kind === 'unknown' || released.kind === 'not_done') requireDone(released, subscription);
+/** The former subscription collects again, unless collection was paused before the transfer for want of a method. */
+const abortTransfer = async (context: TransferContext): Promise<Subscription> => {
+  const { deps, port, subscription, formerId } = context;
+  if (!subscription.held) {
+    const released = await port.resume({ ...targetOf(context, 'release', formerId), anew: false });
+    // A refusal: the former subscription has ended at the provider, and there is nothing to resume.
+    if (released.kind === 'unknown' || released.kind === 'not_done') requireAnswer(released, subscription);
+  }
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    isSameTransfer(current, subscription) ? { ...current, transfer: undefined } : current,
+  );
 };
-
-type Transfer = NonNullable<Subscription['transfer']>;
-type Keyed = (step: string, subscriptionId: string) => CallOptions & { readonly subscriptionId: string };
 
 /**
- * An earlier try may have made it: looked for where this is another, and where the former one cannot be held: it is
- * over, by such a try or by somebody else.
+ * Pauses collection of the former subscription, and creates the successor. An earlier run may have created it: it is
+ * searched for in a repeated run, and where the former subscription cannot be paused since it has ended.
  */
-const madeOnceMore = async (
-  native: NativeSubscriptions,
-  keyed: Keyed,
-  subscription: Subscription,
-  { former, isAgain, ...transfer }: Transfer & { readonly former: string; readonly isAgain: boolean },
-): Promise<Outcome<ProviderSubscription>> => {
-  const held = await native.pause(keyed('hold', former));
+const createSuccessor = async (context: TransferContext): Promise<Outcome<ProviderSubscription>> => {
+  const { port, subscription, transfer, formerId, isRepeated } = context;
+  const held = await port.pause(targetOf(context, 'hold', formerId));
   if (held.kind === 'unknown' || held.kind === 'not_done') return held;
-  const isNew = held.kind === 'done' && !isAgain;
-  const [made] = isNew ? [] : await findEarlierCreations(native, subscription, transfer.providerCustomerId);
-  if (made) return { kind: 'done', value: made };
+  if (held.kind !== 'done' || isRepeated) {
+    const [created] = await findEarlierCreations(port, subscription, transfer.providerCustomerId);
+    if (created) return { kind: 'done', value: created };
+  }
   if (held.kind !== 'done') return held;
-  const invoice = held.value.latestInvoice;
-  if (invoice?.status === 'processing') return { kind: 'refused', reason: COLLECTING };
-  const paidUntil = invoice?.status === 'succeeded' ? iso(invoice.periodEnd * SECOND) : undefined;
-  const [freeUntil] = [transfer.freeUntil, paidUntil]
-    .filter((until) => until !== undefined)
-    .sort()
-    .reverse();
-  const isFree = freeUntil !== undefined && instant(freeUntil) > instant(transfer.lookAt) - MINUTE;
-  return native.create(wantedBy(subscription, { ...transfer, freeUntil: isFree ? freeUntil : undefined }));
+  if (held.value.latestInvoice?.status === 'processing') return { kind: 'refused', reason: COLLECTING };
+  return port.create(successorRequest(context, held.value));
 };
 
-/** The former one's invoice is on its way to be paid. */
+/** The latest invoice of the former subscription is being collected. */
 const COLLECTING = 'invoice_processing';
 
-const wantedBy = (subscription: Subscription, { methodRef, providerCustomerId, freeUntil }: Transfer) =>
-  creationRequest(
+/** No charge before the end of the paid time, which the former subscription's latest invoice may have extended. */
+const successorRequest = (
+  { subscription, transfer }: TransferContext,
+  { latestInvoice }: ProviderSubscription,
+): ReturnType<typeof creationRequest> => {
+  const { methodRef, providerCustomerId } = transfer;
+  const invoicePaidUntil = latestInvoice?.status === 'succeeded' ? iso(latestInvoice.periodEnd * SECOND) : undefined;
+  const freeUntil = [transfer.freeUntil, invoicePaidUntil]
+    .filter((until) => until !== undefined)
+    .toSorted()
+    .at(-1);
+  const isFree = freeUntil !== undefined && instant(freeUntil) > instant(transfer.lookAt) - MINUTE;
+  return creationRequest(
     { ...subscription, methodRef, providerCustomerId },
-    freeUntil === undefined ? undefined : epochSeconds(instant(freeUntil)),
+    isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
-
-/** Where its end was scheduled after it was made. */
-const asItStands = async (native: NativeSubscriptions, made: ProviderSubscription): Promise<ProviderSubscription> => {
-  const found = await native.find(made.subscriptionId);
-  return found.kind === 'done' ? found.value : made;
 };
 
-const isSame = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
+const isSameTransfer = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
   current.transfer?.methodRef === transfer?.methodRef && current.providerGeneration === providerGeneration;
 
-const undone = (store: SubscriptionStore, subscription: Subscription): Promise<Subscription> =>
-  store.change(subscription, (current) =>
-    isSame(current, subscription) ? { ...current, transfer: undefined } : current,
-  );
-
-const handedOver = async (
-  deps: BillingDeps,
-  store: SubscriptionStore,
-  subscription: Subscription,
+const finishTransfer = async (
+  { deps, subscription, formerId }: TransferContext,
   { subscriptionId }: ProviderSubscription,
 ): Promise<Subscription> => {
   const { id, providerId } = subscription;
   await putAlias(deps.table, providerId, subscriptionId, { kind: 'SUB', id });
-  return store.change(subscription, (current) => {
-    const { transfer, providerSubscriptionId: former, formerProviderIds = [] } = current;
-    if (!transfer || !isSame(current, subscription)) return current;
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    const { transfer, formerProviderIds = [] } = current;
+    if (!transfer || !isSameTransfer(current, subscription)) return current;
     const { paymentMethodId, methodRef, providerCustomerId, customerId = current.customerId } = transfer;
-    return edit(current, 'method_changed', deps.now(), {
-      ...{ paymentMethodId, methodRef, providerCustomerId, customerId },
-      providerSubscriptionId: subscriptionId,
-      ...(former && { formerProviderIds: [...formerProviderIds, former] }),
-      transfer: undefined,
-      held: undefined,
-    });
+    return edit(
+      current,
+      { reason: 'method_changed', now: deps.now() },
+      {
+        ...{ paymentMethodId, methodRef, providerCustomerId, customerId },
+        providerSubscriptionId: subscriptionId,
+        formerProviderIds: [...formerProviderIds, formerId],
+        transfer: undefined,
+        held: undefined,
+      },
+    );
   });
 };

@@ -2,73 +2,73 @@ import { type Instant, instant, iso } from '../../core/time.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './states.ts';
 import { isLive, type Subscription } from './subscription.ts';
 
-/** What a subscription has to be looked after for, and when: from the record alone. */
+/** Due work of a subscription. The record alone says which step is due, and when. */
 export type Step =
-  /** An attempt may be under way. */
-  | 'look'
-  /** It is being made once more at the provider. */
+  /** An attempt was started and its outcome is unknown: look it up. */
+  | 'check charge'
+  /** Continue the move to another customer of the provider. */
   | 'transfer'
-  /** A first charge has been pending for too long. */
-  | 'give up'
-  /** A scheduled cancelation takes effect. */
-  | 'end'
-  /** The trial ends soon. */
-  | 'notice'
-  /** The current period is over. */
+  /** Cancel: a first charge has been pending for too long. */
+  | 'expire first charge'
+  /** A scheduled cancellation takes effect. */
+  | 'cancel'
+  /** Announce the end of the trial. */
+  | 'trial notice'
+  /** Bill the next period: the current one is over. */
   | 'bill'
+  /** Retry a renewal that failed. */
   | 'retry'
-  /** Retries are used up. */
-  | 'final'
-  /** The provider bills, and may not have been heard. */
+  /** The retries are used up. */
+  | 'end dunning'
+  /** Read the subscription from the provider that bills it: an event may have been lost. */
   | 'sync';
 
-interface Appointment {
+interface DueStep {
   readonly step: Step;
   readonly at: Instant;
 }
 
-/** In the order in which they are kept, where several are due. */
-const appointments = (subscription: Subscription): readonly Appointment[] => {
+/** The order of the list decides where several steps are due. */
+const dueSteps = (subscription: Subscription): readonly DueStep[] => {
   const { charge, syncAt, transfer } = subscription;
-  const at = (step: Step, time: string | undefined): Appointment[] =>
+  const at = (step: Step, time: string | undefined): DueStep[] =>
     time === undefined ? [] : [{ step, at: instant(time) }];
   if (transfer) return at('transfer', transfer.lookAt);
   return [
     ...(charge && isFirst(charge) && subscription.status === 'past_due'
-      ? [{ step: 'give up' as const, at: firstChargeEnds(charge) }]
+      ? [{ step: 'expire first charge' as const, at: firstChargeEnds(charge) }]
       : []),
-    ...(subscription.billingOwner === 'service' ? ownAppointments(subscription) : []),
-    ...noticeOf(subscription),
-    ...at('look', charge?.lookAt),
-    ...(subscription.status === 'past_due' ? at('final', subscription.held?.finalAt) : []),
+    ...(subscription.billingOwner === 'service' ? serviceBilledSteps(subscription) : []),
+    ...trialNoticeStep(subscription),
+    ...at('check charge', charge?.lookAt),
+    ...(subscription.status === 'past_due' ? at('end dunning', subscription.held?.finalAt) : []),
     ...(isLive(subscription) ? at('sync', syncAt) : []),
   ];
 };
 
-const ownAppointments = (subscription: Subscription): readonly Appointment[] => {
+const serviceBilledSteps = (subscription: Subscription): readonly DueStep[] => {
   const { status, charge, cancelAtPeriodEnd, currentPeriodEnd } = subscription;
-  // What is under way pays for the next period: that one decides.
+  // An open attempt pays for the next period: its outcome decides what is due.
   if (!isLive(subscription) || hasOpenAttempt(charge)) return [];
   const periodEnd = instant(currentPeriodEnd);
-  if (cancelAtPeriodEnd) return [{ step: 'end', at: periodEnd }];
+  if (cancelAtPeriodEnd) return [{ step: 'cancel', at: periodEnd }];
   if (!charge) return status === 'trialing' || status === 'active' ? [{ step: 'bill', at: periodEnd }] : [];
   if (status !== 'past_due') return [];
   if (charge.retryAt !== undefined) return [{ step: 'retry', at: instant(charge.retryAt) }];
-  return charge.finalAt === undefined ? [] : [{ step: 'final', at: instant(charge.finalAt) }];
+  return charge.finalAt === undefined ? [] : [{ step: 'end dunning', at: instant(charge.finalAt) }];
 };
 
-const noticeOf = (subscription: Subscription): readonly Appointment[] => {
+const trialNoticeStep = (subscription: Subscription): readonly DueStep[] => {
   const at = noticeTime(subscription);
-  const awaited = subscription.status === 'trialing' && !subscription.trialNoticed;
-  return awaited && at !== undefined ? [{ step: 'notice', at }] : [];
+  const isPending = subscription.status === 'trialing' && !subscription.trialNoticed;
+  return isPending && at !== undefined ? [{ step: 'trial notice', at }] : [];
 };
 
-/** When it next needs somebody's attention; undefined: never. */
+/** The due time of the subscription, as ISO; undefined: never. */
 export const nextSubscriptionDue = (subscription: Subscription): string | undefined => {
-  const times = appointments(subscription).map(({ at }) => at);
+  const times = dueSteps(subscription).map(({ at }) => at);
   return times.length === 0 ? undefined : iso(Math.min(...times));
 };
 
-/** What is due by now. */
 export const dueStep = (subscription: Subscription, now: Instant): Step | undefined =>
-  appointments(subscription).find(({ at }) => at <= now)?.step;
+  dueSteps(subscription).find(({ at }) => at <= now)?.step;

@@ -1,34 +1,14 @@
-import { type BusEvent, type CanonicalEvent, changeId } from '../../events/bus-event.ts';
-import { payerOf } from '../../events/canonical-event.ts';
+import type { BusEvent } from '../../events/bus-event.ts';
+import { canonicalBusEvent, payerOf } from '../../events/canonical-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
 
-/** The one event of a stored change: made, changed or over. */
+/** The one event of a stored version: created, updated or cancelled. */
 export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
   if (!isVisibleSubscription(after) || before?.version === after.version) return [];
   const existed = before !== undefined && isVisibleSubscription(before);
-  if (!existed) return [canonical('subscription.created', after)];
+  if (!existed) return [canonicalBusEvent('subscription.created', after, dataOf(after))];
   const ended = after.status === 'canceled' && before.status !== 'canceled';
-  return [canonical(ended ? 'subscription.cancelled' : 'subscription.updated', after)];
-};
-
-const canonical = (event: CanonicalEvent, subscription: VisibleSubscription): BusEvent => {
-  const id = changeId(subscription.id, subscription.version, event);
-  return {
-    id,
-    source: 'payments',
-    type: event,
-    detail: {
-      id,
-      organization_id: subscription.organizationId ?? null,
-      user_id: subscription.userId ?? null,
-      payload: {
-        event,
-        provider: subscription.providerId,
-        timestamp: subscription.updatedAt,
-        data: dataOf(subscription),
-      },
-    },
-  };
+  return [canonicalBusEvent(ended ? 'subscription.cancelled' : 'subscription.updated', after, dataOf(after))];
 };
 
 const dataOf = (subscription: VisibleSubscription) => ({

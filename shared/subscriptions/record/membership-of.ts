@@ -8,24 +8,29 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
   declined: undefined,
   trialing: 'pending',
   active: 'active',
-  // While a renewal is retried, access goes on.
+  // Access continues while a renewal is retried.
   past_due: 'active',
   paused: 'expired',
   canceled: 'cancelled',
 };
 
-/** While the charge that begins a period is pending, nothing is given that was not there before. */
+/** While a first charge is pending, the membership keeps the status that it had before the charge. */
 const statusOf = ({ status, charge, activeSince }: Subscription): MembershipStatus | undefined => {
-  const given = STATUS_OF[status];
-  if (given !== 'active') return given;
+  const membershipStatus = STATUS_OF[status];
+  if (membershipStatus !== 'active') return membershipStatus;
   if (activeSince === undefined) return 'pending';
-  if (status !== 'past_due' || charge === undefined) return given;
-  return BEFORE[charge.cause];
+  if (status !== 'past_due' || charge === undefined) return membershipStatus;
+  return STATUS_BEFORE_CHARGE[charge.cause];
 };
 
-const BEFORE = { create: 'pending', renew: 'active', reactivate: 'cancelled', resume: 'expired' } as const;
+const STATUS_BEFORE_CHARGE = {
+  create: 'pending',
+  renew: 'active',
+  reactivate: 'cancelled',
+  resume: 'expired',
+} as const;
 
-/** The membership of a subscription as it stands; undefined where its product carries no tier. */
+/** The membership that follows from a subscription; undefined where its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
   const { id, tierId, activeSince, paidUntil, canceledAt } = subscription;
   const status = statusOf(subscription);
@@ -66,6 +71,5 @@ const entityOf = ({
   return { entityType: 'user', entityId: userId ?? guestId ?? '' };
 };
 
-/** Says it something else than before? */
-export const isSameMembership = (one: Membership, other: Membership): boolean =>
-  one.status === other.status && one.startsAt === other.startsAt && one.endsAt === other.endsAt;
+export const isSameMembership = (a: Membership, b: Membership): boolean =>
+  a.status === b.status && a.startsAt === b.startsAt && a.endsAt === b.endsAt;

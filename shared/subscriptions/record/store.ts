@@ -1,11 +1,13 @@
 import { DomainError } from '../../core/errors.ts';
 import { membershipItem } from '../../memberships/membership.ts';
+import { type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Clause } from '../../table/expression.ts';
-import { addressUseKey, dueShard, membershipKey, periodKey, recordKey, usedByKey } from '../../table/keys.ts';
+import { addressUseKey, dueShard, type Key, membershipKey, periodKey, recordKey, usedByKey } from '../../table/keys.ts';
 import { type Found, recordItem } from '../../table/record-store.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
 import { nextSubscriptionDue } from './due.ts';
 import { isSameMembership, membershipOf } from './membership-of.ts';
+import { requireTransition } from './states.ts';
 import {
   isLive,
   isVisibleSubscription,
@@ -16,12 +18,10 @@ import {
 } from './subscription.ts';
 
 /**
- * Subscriptions as items. Whatever follows from a subscription (its membership, what leads to it from its method and
- * customer, the claim of the period that it opens) is written with it or not at all.
+ * Subscriptions as items. What follows from a subscription (its membership, its used-by items at method, customer and
+ * address, the claim of its open period) is written in the same transaction.
  */
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
-
-const COMMIT_TRIES = 10;
 
 export const subscriptionStore = (table: Table) => {
   const load = async (id: string): Promise<Subscription | undefined> => {
@@ -29,7 +29,7 @@ export const subscriptionStore = (table: Table) => {
     return item && subscriptionOf(item);
   };
 
-  /** Stores a new one with what follows from it, or answers what stands under its id. */
+  /** Stores a new subscription with what follows from it; or @returns the record that has its id already. */
   const insertOrFind = async (subscription: Subscription): Promise<Found<Subscription> | undefined> => {
     const put = { put: itemOf(subscription), if: [{ absent: true }] } as const;
     const beside = stepsBetween(undefined, subscription);
@@ -39,69 +39,53 @@ export const subscriptionStore = (table: Table) => {
     }
     const written = await table.transact([put, ...beside]);
     if (written.ok) return undefined;
-    if (!written.failed.includes(0)) throw new Error('a period of a new subscription was billed before');
+    if (!written.failed.includes(0)) throw new Error('a period of a new subscription has been billed already');
     return foundOf(written.found[0]);
   };
 
-  /** Replaces a subscription by the next. @returns what stands there instead, where another commit came first. */
-  const commit = async (was: Subscription, next: Subscription): Promise<Committed> => {
+  /**
+   * Replaces a subscription by its next state. @returns the stored record instead, where another commit came first.
+   * @throws Error for a change of status without an arrow in the table of states
+   */
+  const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
+    requireTransition(was.status, next.status);
     const locked = { ...next, lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const beside = stepsBetween(was, locked);
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
-    if (written.ok) return { ok: true, subscription: locked };
-    if ('failed' in written && !written.failed.includes(0)) throw new Error('a period was billed before');
+    if (written.ok) return { ok: true, record: locked };
+    if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
     const found = 'failed' in written ? written.found[0] : written.found;
     return { ok: false, found: found && subscriptionOf(found) };
   };
 
-  /**
-   * Decides and commits, again on whatever stands there by then where another commit came first.
-   * @param decide undefined or the same: nothing is to be changed.
-   */
-  const change = async (
-    subscription: Subscription,
-    decide: (current: Subscription) => Subscription | undefined,
-  ): Promise<Subscription> => {
-    let current = subscription;
-    for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
-      const next = decide(current);
-      if (next === undefined || next === current) return current;
-      const committed = await commit(current, next);
-      if (committed.ok) return committed.subscription;
-      if (!committed.found) throw new DomainError('VERSION_CONFLICT');
-      current = committed.found;
-    }
-    throw new DomainError('VERSION_CONFLICT');
-  };
+  /** Changes a subscription; see `changeRecord`. @returns the record after the change */
+  const change = async (subscription: Subscription, decide: Decide<Subscription>): Promise<Subscription> =>
+    (await changeRecord(commit, subscription, decide)).record;
 
-  /** Moves the appointment itself; what it is about stays as it is. */
-  const postpone = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
+  /** Changes the due time only. */
+  const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
     table.update(
       recordKey('SUB', subscription.id),
       dueAt === undefined ? { remove: ['due', 'due_at'] } : { set: { due: dueShard(subscription.id), due_at: dueAt } },
       asRead(subscription),
     );
 
-  /** Forgets a creation that came to nothing. */
+  /** Removes the record of a failed creation. */
   const removeCreating = (subscription: Subscription): Promise<unknown> =>
     table.transact([
       { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
       ...(subscription.charge ? [{ delete: periodKey(subscription.id, subscription.charge.start) }] : []),
     ]);
 
-  return { load, insertOrFind, commit, change, postpone, removeCreating };
+  return { load, insertOrFind, commit, change, deferDue, removeCreating };
 };
-
-export type Committed =
-  | { readonly ok: true; readonly subscription: Subscription }
-  | { readonly ok: false; readonly found: Subscription | undefined };
 
 const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
 
 const foundOf = (item: Item | undefined): Found<Subscription> => {
   const record = item && subscriptionOf(item);
-  if (!record) throw new Error('a subscription vanished while its id was claimed');
+  if (!record) throw new Error('a subscription was removed while its id was claimed');
   return { kind: 'record', record };
 };
 
@@ -113,17 +97,14 @@ const itemOf = (subscription: Subscription): Item => {
   };
 };
 
-/** What has to be written beside a subscription that becomes the next one. */
+/** The writes that follow from a change of a subscription. */
 const stepsBetween = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => [
   ...periodClaim(was, next),
   ...membershipSteps(was, next),
   ...usageSteps(was, next),
 ];
 
-/**
- * A period that the service bills is claimed once, whoever opens its charge; the claim of one that is let go unpaid is
- * given back.
- */
+/** A period that the service bills is claimed once. The claim is removed when the charge is dropped unpaid. */
 const periodClaim = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   if (next.billingOwner === 'provider') return [];
   const [before, after] = [was?.charge, next.charge];
@@ -142,19 +123,21 @@ const membershipSteps = (was: Subscription | undefined, next: Subscription): rea
   return [{ put: membershipItem(after) }];
 };
 
-/** A live subscription is found by its method and its customer, so that neither goes without it; any by its address. */
+/**
+ * Method and customer list their live subscriptions, so that neither is deleted without them; an address lists all of its
+ * subscriptions.
+ */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];
-  const nameOf = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => `${pk}\n${sk}`;
-  const missing = (from: typeof before, of: typeof before) =>
-    of.filter((key) => !from.some((other) => nameOf(other) === nameOf(key)));
+  const without = (keys: readonly Key[], excluded: readonly Key[]) =>
+    keys.filter(({ pk, sk }) => !excluded.some((key) => key.pk === pk && key.sk === sk));
   return [
-    ...missing(before, after).map((key): TransactionStep => ({ put: { ...key, subscriptionId: next.id } })),
-    ...missing(after, before).map((key): TransactionStep => ({ delete: key })),
+    ...without(after, before).map((key): TransactionStep => ({ put: { ...key, subscriptionId: next.id } })),
+    ...without(before, after).map((key): TransactionStep => ({ delete: key })),
   ];
 };
 
-const usesOf = (subscription: Subscription | undefined) => {
+const usesOf = (subscription: Subscription | undefined): readonly Key[] => {
   if (!subscription) return [];
   const { id, billingAddressId } = subscription;
   const address =
@@ -165,7 +148,7 @@ const usesOf = (subscription: Subscription | undefined) => {
   return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id)), ...address];
 };
 
-/** Removes a subscription with what follows from it; its payments stay. */
+/** Remove a subscription with what follows from it; its payments stay. */
 const removalSteps = (subscription: Subscription): readonly TransactionStep[] => {
   const membership = membershipOf(subscription);
   return [
@@ -176,8 +159,8 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
 };
 
 /**
- * Removes a subscription that is over, with its membership; a live one stays.
- * @throws DomainError PAYMENT_IN_PROGRESS while its provider may have it: somebody has to look after it
+ * Removes an ended subscription with its membership; a live one stays.
+ * @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider: due work must find out first
  */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);

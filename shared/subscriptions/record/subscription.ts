@@ -8,9 +8,9 @@ import { recordKey } from '../../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../../table/record-store.ts';
 
 /**
- * A subscription: a price that is collected period by period. Always holds: who bills it, the provider or the service, is
- * fixed when it is made; one charge at most is open, and it is claimed here before anybody is asked for money; a version
- * counts visible changes only; `creating` (nobody has been charged yet) and `declined` are shown to nobody.
+ * A subscription: a price that is collected period by period. Always holds: its biller (the provider or the service) is
+ * fixed when it is created; at most one charge is open, and it is stored before the provider is called; `version` counts
+ * visible changes only; no reader sees a subscription that is `creating` (no charge has succeeded yet) or `declined`.
  */
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
@@ -18,7 +18,7 @@ export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 export const STORED_STATUSES = ['creating', 'declined', ...SUBSCRIPTION_STATUSES] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
-/** What brought a version about; `data.reason` of its event. */
+/** The reason of a version; `data.reason` of its event. */
 export const REASONS = [
   'created',
   'activated',
@@ -40,29 +40,29 @@ export type Reason = (typeof REASONS)[number];
 
 const optional = z.string().optional();
 
-/** The open charge: one period that is to be paid, by one payment, attempt after attempt. */
+/** The open charge: one payment for one period, with one or more attempts. */
 const chargeSchema = z.object({
-  /** `renew`: nobody attends. Else somebody waits for the answer, and the period begins the calendar anew. */
+  /** `renew`: off-session. Else the payer waits for the outcome, and the calendar starts with this period. */
   cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
   anchor: z.string(),
   period: z.int(),
   start: z.string(),
   end: z.string(),
   paymentId: z.string(),
-  /** Tells payments of one period apart; another one only after the one before is over for good. */
+  /** Counts the payments of one period. The next payment exists only after the previous one has reached a final state. */
   generation: z.int(),
-  /** Attempts of the payment whose failure is known here. */
+  /** Failed attempts of the payment that are recorded on the charge. */
   attempts: z.int(),
   /** The first failure; retries are counted from it. */
   failedAt: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
   /** The next retry, where one is planned. */
   retryAt: optional,
-  /** When the retries are over. */
+  /** End of the retries. */
   finalAt: optional,
-  /** An attempt may be under way: when somebody looks what became of it. */
+  /** An attempt may be under way: when its outcome is looked up. */
   lookAt: optional,
-  /** Nobody wants it any more; only what is under way is still followed. */
+  /** The charge was canceled: no further attempt. The outcome of an open attempt is still recorded. */
   abandoned: z.literal(true).optional(),
 });
 export type Charge = z.infer<typeof chargeSchema>;
@@ -76,7 +76,7 @@ export const subscriptionSchema = z.object({
   billingOwner: z.enum(['provider', 'service']),
 
   userId: optional,
-  /** E-mail of the session that made it. */
+  /** E-mail of the session that created it. */
   userEmail: optional,
   guestId: optional,
   guestEmail: optional,
@@ -85,7 +85,7 @@ export const subscriptionSchema = z.object({
   projectId: optional,
   productId: optional,
   customerId: z.string(),
-  /** undefined: its method is gone. */
+  /** undefined: its payment method was deleted or may no longer be charged. */
   paymentMethodId: optional,
   /** The provider's own ids of method and customer. */
   methodRef: optional,
@@ -93,34 +93,34 @@ export const subscriptionSchema = z.object({
   billingAddressId: optional,
   providerId: z.enum(PROVIDER_SLOTS),
   providerSubscriptionId: optional,
-  /** What it was called at the provider before it was made there once more. */
+  /** The provider's ids of its earlier subscriptions: a reactivation or a transfer creates another one there. */
   formerProviderIds: z.array(z.string()).optional(),
-  /** It is being made once more at the provider, for another customer there; until that is done, all is as it was. */
+  /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
   transfer: z
     .object({
       paymentMethodId: z.string(),
       methodRef: z.string(),
       providerCustomerId: z.string(),
       customerId: optional,
-      /** Paid for until then. */
+      /** End of the time that is paid for: no charge before it. */
       freeUntil: optional,
       lookAt: z.string(),
     })
     .optional(),
-  /** The provider bills and has no method to charge: collection is held back there until another method is named. */
+  /** The provider bills it without a method: collection is paused there until another method is set. */
   held: z
     .object({
-      /** When a subscription that is past due by then is given up. */
+      /** When dunning ends, if the subscription is past due by then. */
       finalAt: z.string(),
     })
     .optional(),
-  /** Counts subscriptions made at the provider for this one. */
+  /** Counts the subscriptions created at the provider for this record. */
   providerGeneration: z.int().optional(),
-  /** Epoch second as of which the provider's word is known; what it said before is stale. */
+  /** Epoch seconds of the newest report of the provider; older reports are stale. */
   knownAt: z.int().optional(),
-  /** Past due there: when the provider tries again, as far as it has said so. */
+  /** Past due at the provider: its next retry, where it has reported one. */
   retryAt: optional,
-  /** When the provider is read, should nothing have been heard. */
+  /** When the provider is read, if no event arrives before. */
   syncAt: optional,
 
   subtotalCents: z.int(),
@@ -143,43 +143,43 @@ export const subscriptionSchema = z.object({
   period: z.int(),
   currentPeriodStart: z.string(),
   currentPeriodEnd: z.string(),
-  /** Until then everything is paid for; undefined before the first charge. */
+  /** End of the time that is paid for; undefined before the first charge. */
   paidUntil: optional,
   trialEnd: optional,
   trialNoticed: z.literal(true).optional(),
   cancelAtPeriodEnd: z.boolean(),
-  /** Kept while a charge to come back from it is pending. */
+  /** Kept while the charge of a reactivation is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),
-  /** Counts payments of charges that were let go unpaid: the next charge is another payment's, even of the same period. */
+  /** Counts charges that were dropped unpaid: the next charge has another payment, even for the same period. */
   lapsed: z.int().optional(),
-  /** The payment that was made or tried last. */
+  /** The payment of the latest attempt. */
   latestPaymentId: optional,
 
-  /** The membership tier that its product carries. */
+  /** The membership tier of its product. */
   tierId: optional,
   /** First became active. */
   activeSince: optional,
 
-  /** Until then a retry of the create waits for the function that is at it. */
+  /** Until then a repeated create request waits for the function that runs the first one. */
   busyUntil: optional,
-  /** Of `declined`, which is kept as long as the key that made it. */
+  /** Of a `declined` subscription, which is kept as long as its Idempotency-Key. */
   declineCode: z.enum(DECLINE_CODES).optional(),
   ttl: z.int().optional(),
 });
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
-/** A subscription that exists for its readers. */
+/** A subscription that readers see. */
 export type VisibleSubscription = Subscription & { readonly status: SubscriptionStatus };
 
 export const isVisibleSubscription = (subscription: Subscription): subscription is VisibleSubscription =>
   subscription.status !== 'creating' && subscription.status !== 'declined';
 
-/** Not over: its method, customer and organization are needed. */
+/** Not ended: its method, customer and organization are needed. */
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
-/** Nobody knows yet whether its provider has made it, and would bill it on and on. */
+/** A creation at the provider has an unknown outcome: the provider may have it, and would bill it. */
 export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): boolean =>
   billingOwner === 'provider' && charge !== undefined;
 
@@ -187,7 +187,6 @@ export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>):
 
 export type BillingStatus = 'active' | 'pending' | 'trialing' | 'retrying' | 'unpaid' | 'paused' | 'ended';
 
-/** How its billing stands; wholly what the subscription says. */
 export const billingStatusOf = (subscription: VisibleSubscription): BillingStatus => {
   const { status, charge } = subscription;
   switch (status) {
@@ -205,7 +204,7 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
   }
 };
 
-/** When what is past due is asked for again. */
+/** The next retry of a past-due subscription. */
 export const nextRetryOf = ({ charge, retryAt }: Subscription): string | undefined =>
   charge ? charge.retryAt : retryAt;
 
@@ -220,7 +219,7 @@ export const subscriptionShape: RecordShape<Subscription> = {
 export const subscriptionOf = (item: Readonly<Record<string, unknown>>): Subscription | undefined =>
   parseRecord(subscriptionShape, item);
 
-/** How a subscription is found and whose it is. */
+/** Key, parsing and ownership of subscriptions, for access checks. */
 export const subscriptionRecord: RecordKind<VisibleSubscription> = {
   resource: 'subscription',
   key: (id) => recordKey('SUB', id),

@@ -3,7 +3,7 @@ import type { Table } from '../../table/table.ts';
 import { subscriptionStore } from './store.ts';
 import { edit } from './versions.ts';
 
-/** Takes an address off a subscription that still names it. */
+/** Removes a billing address from a subscription that still uses it. */
 export const unlinkSubscription = async (
   { table, now }: { readonly table: Table; readonly now: Now },
   id: string,
@@ -14,7 +14,7 @@ export const unlinkSubscription = async (
   if (!subscription) return;
   await store.change(subscription, (current) =>
     current.billingAddressId === addressId
-      ? edit(current, 'billing_address_changed', now(), { billingAddressId: undefined })
+      ? edit(current, { reason: 'billing_address_changed', now: now() }, { billingAddressId: undefined })
       : undefined,
   );
 };

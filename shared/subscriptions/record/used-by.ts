@@ -2,7 +2,7 @@ import { recordKey, USED_BY_PREFIX } from '../../table/keys.ts';
 import type { Item, Table } from '../../table/table.ts';
 import { isLive, type Subscription, subscriptionOf } from './subscription.ts';
 
-/** The live subscriptions that use a method or customer, whoever they belong to. */
+/** The live subscriptions that use a method or a customer, of any owner. */
 export const subscriptionsUsing = async (
   table: Table,
   kind: 'PM' | 'CUS',

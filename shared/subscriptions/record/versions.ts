@@ -1,8 +1,9 @@
+import { allows } from '../../core/states.ts';
 import { type Instant, iso } from '../../core/time.ts';
-import { maySubscriptionChange, type SubscriptionCause } from './states.ts';
+import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './states.ts';
 import type { Reason, StoredStatus, Subscription } from './subscription.ts';
 
-/** Pure next states of a subscription. Each returns a whole record; the store commits it under the one it came from. */
+/** The next version of a subscription, pure. The store commits it if the record has not changed meanwhile. */
 export interface Transition {
   readonly to: StoredStatus;
   readonly cause: SubscriptionCause;
@@ -10,14 +11,15 @@ export interface Transition {
   readonly now: Instant;
 }
 
-/** The next version: a change that readers see. */
+/** The next version: readers see the change. */
 export const advance = (
   subscription: Subscription,
   { to, cause, reason, now }: Transition,
   changed: Partial<Subscription> = {},
 ): Subscription => {
-  if (!maySubscriptionChange(subscription.status, to, cause)) {
-    throw new Error(`a ${subscription.status} subscription does not become ${to} by ${cause}`);
+  const from = subscription.status;
+  if (!allows(SUBSCRIPTION_TRANSITIONS, { from, to, cause })) {
+    throw new Error(`no transition of a subscription from ${from} to ${to} by ${cause}`);
   }
   return {
     ...subscription,
@@ -30,10 +32,9 @@ export const advance = (
   };
 };
 
-/** A change that leaves status and billing as they are. */
+/** The next version with the same status. */
 export const edit = (
   subscription: Subscription,
-  reason: Reason,
-  now: Instant,
+  { reason, now }: Pick<Transition, 'reason' | 'now'>,
   changed: Partial<Subscription>,
 ): Subscription => advance(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);

@@ -9,14 +9,16 @@ import {
   type VisibleSubscription,
 } from './subscription.ts';
 
-/** A subscription as its readers see it. */
+const orNull = <T>(value: T | undefined): T | null => value ?? null;
+
+/** A subscription as readers see it. */
 export const subscriptionView = (subscription: VisibleSubscription) => ({
   id: subscription.id,
   customer_id: subscription.customerId,
-  product_id: subscription.productId ?? null,
-  payment_method_id: subscription.paymentMethodId ?? null,
+  product_id: orNull(subscription.productId),
+  payment_method_id: orNull(subscription.paymentMethodId),
   provider_id: subscription.providerId,
-  provider_subscription_id: subscription.providerSubscriptionId ?? subscription.formerProviderIds?.at(-1) ?? null,
+  provider_subscription_id: orNull(providerIdOf(subscription)),
   status: subscription.status,
   billing_status: billingStatusOf(subscription),
   billing_owner: subscription.billingOwner,
@@ -25,7 +27,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   next_billing_date: nextBillingDate(subscription),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   canceled_at: (subscription.status === 'canceled' && subscription.canceledAt) || null,
-  trial_end: subscription.trialEnd ?? null,
+  trial_end: orNull(subscription.trialEnd),
   subtotal_cents: subscription.subtotalCents,
   tax_cents: subscription.taxCents,
   discount_cents: subscription.discountCents,
@@ -33,16 +35,16 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   currency: subscription.currency,
   billing_interval: subscription.billingInterval,
   interval_multiplier: subscription.intervalMultiplier,
-  concept: subscription.concept ?? null,
-  description: subscription.description ?? null,
-  reference_code: subscription.referenceCode ?? null,
-  category: subscription.category ?? null,
-  tags: subscription.tags ?? null,
-  project_id: subscription.projectId ?? null,
-  organization_id: subscription.organizationId ?? null,
-  user_id: subscription.userId ?? null,
-  billing_address_id: subscription.billingAddressId ?? null,
-  latest_payment_id: subscription.latestPaymentId ?? null,
+  concept: orNull(subscription.concept),
+  description: orNull(subscription.description),
+  reference_code: orNull(subscription.referenceCode),
+  category: orNull(subscription.category),
+  tags: orNull(subscription.tags),
+  project_id: orNull(subscription.projectId),
+  organization_id: orNull(subscription.organizationId),
+  user_id: orNull(subscription.userId),
+  billing_address_id: orNull(subscription.billingAddressId),
+  latest_payment_id: orNull(subscription.latestPaymentId),
   metadata: subscription.metadata ?? {},
   is_guest_subscription: isGuestSubscription(subscription),
   created_at: subscription.createdAt,
@@ -51,13 +53,18 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
 
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
 
-/** What a command answers. */
+/** Before a new subscription exists at the provider, the id of the latest earlier one. */
+const providerIdOf = ({ providerSubscriptionId, formerProviderIds }: Subscription): string | undefined =>
+  providerSubscriptionId ?? formerProviderIds?.at(-1);
+
+/** The answer of a command. @throws Error for a subscription that no reader may see: a bug */
 export const commandView = (subscription: Subscription) => {
-  if (!isVisibleSubscription(subscription)) throw new Error('a subscription that is shown to nobody');
+  if (!isVisibleSubscription(subscription))
+    throw new Error('a command returned a subscription that readers must not see');
   return subscriptionView(subscription);
 };
 
-/** When money is asked for next; null where nothing is planned. */
+/** The next charge; null where none is planned. */
 const nextBillingDate = (subscription: VisibleSubscription): string | null => {
   switch (subscription.status) {
     case 'trialing':
@@ -71,7 +78,7 @@ const nextBillingDate = (subscription: VisibleSubscription): string | null => {
   }
 };
 
-/** The small set of fields that needs no credential. */
+/** The fields that a guest list shows without a credential. */
 export const guestSubscriptionView = (subscription: VisibleSubscription) => ({
   id: subscription.id,
   status: subscription.status,

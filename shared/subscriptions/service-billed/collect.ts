@@ -1,20 +1,26 @@
-import { type CollectResult, collect, publishPayment } from '../../payments/attempts/collect.ts';
-import type { BillingDeps, ChargeAttempt, ChargeWith } from '../billing/biller.ts';
+import { type CollectResult, collect, publishPayment, releasePayment } from '../../payments/attempts/collect.ts';
+import {
+  type Biller,
+  type BillingDeps,
+  type ChargeRequest,
+  type ChargeResult,
+  settlementOf,
+} from '../billing/biller.ts';
 import { chargeOpenCondition, dropCharge, recordFailed, settleCharge } from '../billing/charge.ts';
-import { periodPaymentRequest } from '../billing/periods.ts';
+import { periodPaymentRequest, startFirstPeriod } from '../billing/periods.ts';
 import { isFirst } from '../record/states.ts';
-import type { SubscriptionStore } from '../record/store.ts';
+import { subscriptionStore } from '../record/store.ts';
 import { type Charge, isVisibleSubscription, type Subscription } from '../record/subscription.ts';
+import { advance } from '../record/versions.ts';
 
-/** Makes one attempt at the open charge, which the caller has claimed, and records what came of it. */
+/** Makes one attempt at the open charge, which the caller has claimed, and records its outcome. */
 export const attemptCharge = async (
   deps: BillingDeps,
-  store: SubscriptionStore,
   subscription: Subscription,
-  { method, attended }: ChargeWith,
-): Promise<ChargeAttempt> => {
+  { method, attended }: ChargeRequest,
+): Promise<ChargeResult> => {
   const { charge } = subscription;
-  if (!charge || subscription.billingOwner !== 'service') throw new Error('nothing of ours is to be charged');
+  if (!charge || subscription.billingOwner !== 'service') throw new Error('no open charge that the service bills');
   const collected = await collect(deps, {
     payment: {
       ...periodPaymentRequest(subscription, charge.paymentId),
@@ -25,19 +31,33 @@ export const attemptCharge = async (
     attempts: charge.attempts,
     onlyIf: [chargeOpenCondition(subscription.id, charge.paymentId)],
   });
-  const next = await store.change(subscription, (current) => recorded(deps, current, charge, collected));
+  const next = await subscriptionStore(deps.table).change(subscription, (current) =>
+    current.charge?.paymentId === charge.paymentId ? recordResult(deps, current, { charge, collected }) : current,
+  );
   if (collected.kind !== 'payment') return { subscription: next, error: collected.error };
   if (collected.payment.withheld && isVisibleSubscription(next)) await publishPayment(deps, charge.paymentId);
   const { status, failureCode } = collected.payment;
   return { subscription: next, ...(status === 'failed' && { declined: failureCode ?? 'processing_error' }) };
 };
 
-const recorded = (deps: BillingDeps, current: Subscription, charge: Charge, collected: CollectResult): Subscription => {
-  if (current.charge?.paymentId !== charge.paymentId) return current;
-  if (collected.kind === 'payment') return settleCharge(current, collected.payment, deps.now(), deps.dunning);
-  // Whoever waits for a creation is told, and it is forgotten.
+const recordResult = (
+  deps: BillingDeps,
+  current: Subscription,
+  { charge, collected }: { readonly charge: Charge; readonly collected: CollectResult },
+): Subscription => {
+  if (collected.kind === 'payment') return settleCharge(current, collected.payment, settlementOf(deps));
+  // The create request answers the error, and removes the record.
   if (current.status === 'creating') return current;
   if (isFirst(charge) && current.status !== 'past_due') return dropCharge(current);
   if (collected.kind === 'not yet') return current;
-  return recordFailed(current, { code: 'processing_error', attempts: 0, spent: true }, deps.now(), deps.dunning);
+  return recordFailed(current, { code: 'processing_error', attempts: 0, spent: true }, settlementOf(deps));
+};
+
+export const serviceBiller: Biller = {
+  openFirstPeriod: (subscription, cause, now) =>
+    cause === 'create' && subscription.trialEnd !== undefined
+      ? advance(subscription, { to: 'trialing', cause: 'open', reason: 'created', now })
+      : startFirstPeriod(subscription, cause, now),
+  collect: attemptCharge,
+  releaseCharge: async (deps, { charge }) => charge && releasePayment(deps, charge.paymentId),
 };

@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import type { IdKind } from '../../core/ids.ts';
-import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { iso } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
 import { saveMethod } from '../../payments/attempts/save-method.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../../providers/port/provider.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import { type LogEntry, writeLog } from '../record/log-entry.ts';
 import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
-import { applyCustomerEvent, isCustomerEvent } from './customer-event.ts';
-import { applyMethodEvent, isMethodEvent } from './method-event.ts';
-import { type Applied, applyPaymentEvent, isPaymentEvent, type PaymentEventType } from './payment-event.ts';
-import type { EventResult, OwnerIds } from './result.ts';
-import { applySubscriptionEvent, isSubscriptionEvent } from './subscription-event.ts';
+import { applyCustomerEvent } from './customer-event.ts';
+import type { EventResult, InboundEvent, OwnerIds } from './inbound-event.ts';
+import { applyMethodEvent } from './method-event.ts';
+import { applyPaymentEvent, type PaymentEvent, type PaymentEventResult } from './payment-event.ts';
+import { applySubscriptionEvent } from './subscription-event.ts';
 
 export interface ApplyEventDeps extends BillingDeps {
   readonly newId: (kind: IdKind) => string;
@@ -22,10 +22,10 @@ export interface ApplyEventDeps extends BillingDeps {
 
 const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER_SLOTS), event_id: z.string() }) });
 
-/** When an event about a record that is not there yet is tried again: seconds, by receive. */
+/** Seconds until an event whose record does not exist yet is tried again, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 
-/** Applies one stored provider event to its record, and logs what became of it. */
+/** Applies one stored provider event to its record, and logs the result. */
 export const applyProviderEvent = async (
   deps: ApplyEventDeps,
   message: unknown,
@@ -38,79 +38,104 @@ export const applyProviderEvent = async (
   const body: unknown = JSON.parse(stored.raw.toString('utf8'));
   const event = (await deps.providers.find(slot))?.readEvent(body);
   if (!event) throw new Error('a stored event can no longer be read');
-  const applied = await act(deps, slot, event);
-  if (applied.kind === 'early') {
+  const result = await applyToRecord(deps, slot, event);
+  if (result.kind === 'early') {
     const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { comeBackInSeconds: seconds };
   }
-  await writeLog(deps.table, entryOf(deps, stored, body, applied));
+  await writeLog(deps.table, entryOf(stored, { body, result, at: iso(deps.now()) }));
   deps.log.info('provider event applied', {
     event_id: event.id,
     event_type: event.rawType,
     provider: slot,
-    outcome: applied.kind,
-    ...('reason' in applied && { reason: applied.reason }),
-    ...('payment' in applied && { payment_id: applied.payment.id }),
+    outcome: result.kind,
+    ...('reason' in result && { reason: result.reason }),
+    ...('payment' in result && { payment_id: result.payment.id }),
   });
   return 'done';
 };
 
-/** A success that asked for its method to be saved has it saved here too; else its appointment does. */
-const applyToPayment = async (
-  deps: ApplyEventDeps,
-  slot: StoredEvent['providerId'],
-  event: ProviderEvent,
-  type: PaymentEventType,
-): Promise<Applied> => {
-  const applied = await applyPaymentEvent(deps, slot, event, type);
-  if (applied.kind === 'applied') await saveMethod(deps, applied.payment);
-  return applied;
-};
+type Result = PaymentEventResult | EventResult | { readonly kind: 'not acted on'; readonly reason: string };
 
-type Acted = Applied | EventResult | { readonly kind: 'not acted on'; readonly reason: string };
-
-const act = async (deps: ApplyEventDeps, slot: StoredEvent['providerId'], event: ProviderEvent): Promise<Acted> => {
+const applyToRecord = async (deps: ApplyEventDeps, slot: ProviderSlot, event: ProviderEvent): Promise<Result> => {
   const { type } = event;
-  if (isPaymentEvent(type)) return applyToPayment(deps, slot, event, type);
-  if (isMethodEvent(type)) return applyMethodEvent(deps, slot, event, type);
-  if (isCustomerEvent(type)) return applyCustomerEvent(deps, slot, event, type);
-  if (isSubscriptionEvent(type)) return applySubscriptionEvent(deps, slot, event, type);
-  return { kind: 'not acted on', reason: event.type === undefined ? 'unknown event type' : 'no record concerned' };
+  if (type === undefined) return { kind: 'not acted on', reason: 'unknown event type' };
+  return handle(deps, { slot, type, event });
 };
 
-const entryOf = (deps: ApplyEventDeps, stored: StoredEvent, body: unknown, applied: Acted): LogEntry => ({
+type Handlers = {
+  readonly [Type in InboundEventType]: (deps: ApplyEventDeps, inbound: InboundEvent<Type>) => Promise<Result>;
+};
+
+const handle = <Type extends InboundEventType>(deps: ApplyEventDeps, inbound: InboundEvent<Type>): Promise<Result> =>
+  HANDLERS[inbound.type](deps, inbound);
+
+/** Where the payer asked for it, a success saves the payment method at once; if that fails, due work saves it later. */
+const applyToPayment = async (deps: ApplyEventDeps, inbound: PaymentEvent): Promise<Result> => {
+  const result = await applyPaymentEvent(deps, inbound);
+  if (result.kind === 'applied') await saveMethod(deps, result.payment);
+  return result;
+};
+
+const HANDLERS: Handlers = {
+  'payment_intent.succeeded': applyToPayment,
+  'payment_intent.failed': applyToPayment,
+  'payment_intent.canceled': applyToPayment,
+  'payment_intent.processing': applyToPayment,
+  'payment_intent.requires_action': applyToPayment,
+  'payment_method.attached': applyMethodEvent,
+  'payment_method.detached': applyMethodEvent,
+  'payment_method.updated': applyMethodEvent,
+  'customer.created': applyCustomerEvent,
+  'customer.updated': applyCustomerEvent,
+  'customer.deleted': applyCustomerEvent,
+  'subscription.created': applySubscriptionEvent,
+  'subscription.updated': applySubscriptionEvent,
+  'subscription.deleted': applySubscriptionEvent,
+  'subscription.trial_will_end': applySubscriptionEvent,
+  'invoice.payment_succeeded': applySubscriptionEvent,
+  'invoice.payment_failed': applySubscriptionEvent,
+};
+
+interface Applied {
+  readonly body: unknown;
+  readonly result: Result;
+  readonly at: string;
+}
+
+const entryOf = (stored: StoredEvent, { body, result, at }: Applied): LogEntry => ({
   provider: stored.providerId,
   eventType: stored.rawType,
   eventId: stored.eventId,
-  status: applied.kind === 'quarantined' || applied.kind === 'early' ? 'failed' : 'success',
+  status: result.kind === 'quarantined' || result.kind === 'early' ? 'failed' : 'success',
   direction: 'inbound',
   attempt: 1,
   payload: body,
-  response: responseOf(applied),
-  createdAt: iso(deps.now()),
-  ...ownerOf(applied),
-  ...('payment' in applied && { paymentId: applied.payment.id }),
+  response: responseOf(result),
+  createdAt: at,
+  ...ownerOf(result),
+  ...('payment' in result && { paymentId: result.payment.id }),
 });
 
-const ownerOf = (applied: Acted): OwnerIds => {
-  const owner = 'payment' in applied ? applied.payment : 'owner' in applied ? applied.owner : {};
+const ownerOf = (result: Result): OwnerIds => {
+  const owner = 'payment' in result ? result.payment : 'owner' in result ? result.owner : {};
   return { organizationId: owner.organizationId, userId: owner.userId };
 };
 
-const responseOf = (applied: Acted): Readonly<Record<string, unknown>> => {
-  switch (applied.kind) {
+const responseOf = (result: Result): Readonly<Record<string, unknown>> => {
+  switch (result.kind) {
     case 'applied':
     case 'ignored':
     case 'quarantined':
       return {
-        outcome: applied.kind,
-        ...('payment' in applied && { payment_id: applied.payment.id }),
-        ...('status' in applied && { status: applied.status }),
-        ...('reason' in applied && { reason: applied.reason }),
+        outcome: result.kind,
+        ...('payment' in result && { payment_id: result.payment.id }),
+        ...('status' in result && { status: result.status }),
+        ...('reason' in result && { reason: result.reason }),
       };
     case 'early':
       return { outcome: 'unmatched', reason: 'no such record here' };
     case 'not acted on':
-      return { outcome: 'ignored', reason: applied.reason };
+      return { outcome: 'ignored', reason: result.reason };
   }
 };

@@ -1,56 +1,41 @@
-import type { ProviderSlot } from '../../core/settings.ts';
-import { iso } from '../../core/time.ts';
 import { type Customer, customerShape } from '../../customers/customer.ts';
-import { isStale } from '../../providers/port/events.ts';
 import type { ProviderEvent } from '../../providers/port/provider.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../../removal/customer.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';
-import type { EventResult, OwnerIds } from './result.ts';
+import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
+import { refreshRecord } from './refresh-record.ts';
 
-type CustomerEventType = 'customer.created' | 'customer.updated' | 'customer.deleted';
+type CustomerEvent = InboundEvent<'customer.created' | 'customer.updated' | 'customer.deleted'>;
 
-export const isCustomerEvent = (type: ProviderEvent['type']): type is CustomerEventType =>
-  type?.startsWith('customer.') ?? false;
-
-const COMMIT_TRIES = 5;
-
+/** updated refreshes e-mail, name and phone; deleted removes the customer; created confirms it. */
 export const applyCustomerEvent = async (
   deps: RemoveCustomerDeps,
-  slot: ProviderSlot,
-  event: ProviderEvent,
-  type: CustomerEventType,
+  { slot, type, event }: CustomerEvent,
 ): Promise<EventResult> => {
   const store = recordStore(deps.table, deps.now, customerShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
-  for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
-    const customer = alias?.kind === 'CUS' ? await store.load(alias.id) : undefined;
-    if (!customer) return type === 'customer.updated' ? { kind: 'early' } : nothing({}, 'no such customer here');
-    if (type === 'customer.created') return nothing(customer, 'known');
-    if (type === 'customer.deleted') {
+  const customer = alias?.kind === 'CUS' ? await store.load(alias.id) : undefined;
+  if (!customer) return type === 'customer.updated' ? { kind: 'early' } : ignored({}, 'no such customer here');
+  switch (type) {
+    case 'customer.created':
+      return ignored(customer, 'known');
+    case 'customer.deleted':
       await removeCustomer(deps, customer, { atProvider: false });
       return { kind: 'applied', reason: 'customer removed', owner: customer };
-    }
-    if (isStale(customer, event)) return nothing(customer, 'stale');
-    const next = refreshed(customer, event, iso(deps.now()));
-    const changes = next.version !== customer.version;
-    if (!changes && event.createdAt === customer.knownAt) return nothing(customer, 'no change');
-    if (!(await store.commit(customer, next))) continue;
-    return changes
-      ? { kind: 'applied', reason: 'customer refreshed', owner: customer }
-      : nothing(customer, 'no change');
+    case 'customer.updated':
+      return refreshRecord(customer, {
+        store,
+        event,
+        name: 'customer',
+        factsOf: (known) => factsOf(event, known),
+        now: deps.now,
+      });
   }
-  throw new Error('too many writers at once');
 };
 
-const nothing = (owner: OwnerIds, reason: string): EventResult => ({ kind: 'ignored', reason, owner });
-
-/** E-mail, name and phone as the provider has them, and since when; a new version only where something differs. */
-const refreshed = (customer: Customer, { object, createdAt: knownAt }: ProviderEvent, at: string): Customer => {
-  const email = object.customer?.email?.toLowerCase() ?? customer.email;
-  const name = object.customer?.name ?? customer.name;
-  const phone = object.customer?.phone ?? customer.phone;
-  const same = email === customer.email && name === customer.name && phone === customer.phone;
-  if (same) return { ...customer, knownAt };
-  return { ...customer, email, name, phone, knownAt, version: customer.version + 1, updatedAt: at };
-};
+const factsOf = ({ object: { customer } }: ProviderEvent, known: Customer): Partial<Customer> => ({
+  email: customer?.email?.toLowerCase() ?? known.email,
+  name: customer?.name ?? known.name,
+  phone: customer?.phone ?? known.phone,
+});

@@ -1,54 +1,56 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { InvoiceNews, ProviderInvoice } from '../../providers/port/subscriptions.ts';
-import { invoicePayment } from '../../subscriptions/provider-billed/invoice-payment.ts';
+import { recordInvoicePayment } from '../../subscriptions/provider-billed/invoice-payment.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
 import type { Subscription } from '../../subscriptions/record/subscription.ts';
-import type { EventResult } from './result.ts';
+import type { EventResult } from './inbound-event.ts';
 import { resultOf, resultOfChange, type SubscriptionEventContext, syncSubscription } from './subscription-context.ts';
 
 /**
- * An invoice that the provider has collected, or failed to: a payment here, and what it means for the subscription. Which
- * period it is of decides, not the order in which invoices are told of: what has been paid for is never owed again.
+ * The provider has collected an invoice, or failed to: records the payment and changes the subscription. The invoice's
+ * period decides, not the order of the events: a period that is paid is never owed again.
  */
 export const applyInvoice = async (
-  told: SubscriptionEventContext,
+  context: SubscriptionEventContext,
   type: 'invoice.payment_succeeded' | 'invoice.payment_failed',
 ): Promise<EventResult> => {
-  const { deps, store, event } = told;
+  const { deps, store, event } = context;
   const news = event.object.invoice;
-  if (news?.amountCents === 0 && told.subscription.totalCents > 0) return resultOf(told, 'ignored', 'asks for nothing');
-  const invoice = news && (await wholeInvoice(told, news));
-  const recorded = invoice && (await invoicePayment(deps, told.subscription, invoice));
-  if (recorded?.kind === 'mismatch') return resultOf(told, 'quarantined', recorded.reason);
-  if (!invoice && event.createdAt <= (told.subscription.knownAt ?? 0)) return syncSubscription(told, undefined);
-  // The invoice as it is counts, not as it was when this was told.
+  if (news?.amountCents === 0 && context.subscription.totalCents > 0)
+    return resultOf(context, 'ignored', 'asks for nothing');
+  const invoice = news && (await wholeInvoice(context, news));
+  const recorded = invoice && (await recordInvoicePayment(deps, context.subscription, invoice));
+  if (recorded?.kind === 'mismatch') return resultOf(context, 'quarantined', recorded.reason);
+  if (!invoice && event.createdAt <= (context.subscription.knownAt ?? 0)) return syncSubscription(context, undefined);
+  // The current state of the invoice counts, not its state at the time of the event.
   const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
-  const next = await store.change(told.subscription, (current) => {
-    const said = saidOf(current, invoice, { isPaid, isFailed });
-    const heard = said && applyReport(current, { ...said, at: current.knownAt ?? 0 }, deps.now());
-    return heard === undefined || heard === current
+  const changed = await store.change(context.subscription, (current) => {
+    const report = reportOf(current, invoice, { isPaid, isFailed });
+    const next = report && applyReport(current, { ...report, at: current.knownAt ?? 0 }, deps.now());
+    return next === undefined || next === current
       ? current
-      : { ...heard, latestPaymentId: paymentId ?? heard.latestPaymentId };
+      : { ...next, latestPaymentId: paymentId ?? next.latestPaymentId };
   });
-  return resultOfChange(told, next);
+  return resultOfChange(context, changed);
 };
 
-/** Paid for what is made anew meanwhile: its payment is kept all the same. */
-export const recordFormerInvoice = async (told: SubscriptionEventContext): Promise<EventResult> => {
-  const { deps, subscription, event } = told;
+/** An invoice of an earlier subscription at the provider, replaced since: its payment is recorded too. */
+export const recordFormerInvoice = async (context: SubscriptionEventContext): Promise<EventResult> => {
+  const { deps, subscription, event } = context;
   const news = event.object.invoice;
-  const invoice = news && (await wholeInvoice(told, news));
-  const recorded = invoice?.status === 'succeeded' ? await invoicePayment(deps, subscription, invoice) : undefined;
-  if (recorded?.kind === 'mismatch') return resultOf(told, 'quarantined', recorded.reason);
-  return resultOf(told, recorded?.kind === 'payment' ? 'applied' : 'ignored', FORMER);
+  const invoice = news && (await wholeInvoice(context, news));
+  const recorded =
+    invoice?.status === 'succeeded' ? await recordInvoicePayment(deps, subscription, invoice) : undefined;
+  if (recorded?.kind === 'mismatch') return resultOf(context, 'quarantined', recorded.reason);
+  return resultOf(context, recorded?.kind === 'payment' ? 'applied' : 'ignored', FORMER);
 };
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/** What the event left out is asked; undefined where the provider does not know it. */
+/** Reads at the provider what the event leaves out. @returns undefined where the provider does not know the invoice. */
 const wholeInvoice = async (
   { deps, subscription }: SubscriptionEventContext,
   news: InvoiceNews,
@@ -63,14 +65,14 @@ const wholeInvoice = async (
       ...{ periodStart, periodEnd, attempts, failureCode, nextAttempt },
     };
   }
-  const native = await subscriptionsPortOf(deps, subscription);
-  const found = await native.findInvoice(news.invoiceId);
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = await port.findInvoice(news.invoiceId);
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   return found.kind === 'done' ? found.value : undefined;
 };
 
-/** undefined: it changes nothing. */
-const saidOf = (
+/** What the invoice means for the subscription; undefined: nothing. */
+const reportOf = (
   current: Subscription,
   invoice: ProviderInvoice | undefined,
   { isPaid, isFailed }: { readonly isPaid: boolean; readonly isFailed: boolean },
@@ -81,7 +83,7 @@ const saidOf = (
     current.paidUntil !== undefined && epochSeconds(instant(current.paidUntil)) >= (invoice?.periodEnd ?? periodEnds);
   const runs = current.status === 'trialing' || current.status === 'active' || current.status === 'past_due';
   if (isFailed) {
-    // Without a period, it can only be of what comes next.
+    // Without an invoice, the failure can only concern the next period.
     return isCurrent && runs && !(invoice && isKnownPaid)
       ? { status: 'past_due', retryAt: invoice?.nextAttempt, ...periodOf(current, invoice) }
       : undefined;

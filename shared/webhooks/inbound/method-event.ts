@@ -1,72 +1,46 @@
-import type { ProviderSlot } from '../../core/settings.ts';
-import { iso } from '../../core/time.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import { isStale } from '../../providers/port/events.ts';
 import type { ProviderEvent } from '../../providers/port/provider.ts';
 import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';
-import type { EventResult, OwnerIds } from './result.ts';
+import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
+import { refreshRecord } from './refresh-record.ts';
 
-type MethodEventType = 'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated';
-
-export const isMethodEvent = (type: ProviderEvent['type']): type is MethodEventType =>
-  type?.startsWith('payment_method.') ?? false;
-
-const COMMIT_TRIES = 5;
+type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
 /** updated refreshes brand, last four and expiry; detached removes the method; attached confirms it. */
 export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
-  slot: ProviderSlot,
-  event: ProviderEvent,
-  type: MethodEventType,
+  { slot, type, event }: MethodEvent,
 ): Promise<EventResult> => {
   const store = recordStore(deps.table, deps.now, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
-  for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
-    const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
-    if (!method) {
-      if (type === 'payment_method.updated') return { kind: 'early' };
-      return ignored({}, 'no such payment method here');
-    }
-    if (isStale(method, event)) return ignored(method, 'stale');
-    if (type === 'payment_method.attached') return ignored(method, 'known');
-    if (type === 'payment_method.detached') {
+  const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
+  if (!method) {
+    return type === 'payment_method.updated' ? { kind: 'early' } : ignored({}, 'no such payment method here');
+  }
+  if (isStale(method, event)) return ignored(method, 'stale');
+  switch (type) {
+    case 'payment_method.attached':
+      return ignored(method, 'known');
+    case 'payment_method.detached':
       await removeMethod(deps, method, { atProvider: false });
       return { kind: 'applied', reason: 'payment method removed', owner: method };
-    }
-    const next = refreshed(method, event, iso(deps.now()));
-    const changes = next.version !== method.version;
-    if (!changes && event.createdAt === method.knownAt) return ignored(method, 'no change');
-    if (!(await store.commit(method, next))) continue;
-    return changes
-      ? { kind: 'applied', reason: 'payment method refreshed', owner: method }
-      : ignored(method, 'no change');
+    case 'payment_method.updated':
+      return refreshRecord(method, {
+        store,
+        event,
+        name: 'payment method',
+        factsOf: (known) => factsOf(event, known),
+        now: deps.now,
+      });
   }
-  throw new Error('too many writers at once');
 };
 
-const ignored = (owner: OwnerIds, reason: string): EventResult => ({ kind: 'ignored', reason, owner });
-
-/** What the provider says of it, and since when; a new version only where something differs. */
-const refreshed = (
-  method: PaymentMethod,
-  { object: { method: facts }, createdAt: knownAt }: ProviderEvent,
-  at: string,
-): PaymentMethod => {
-  const next = {
-    ...method,
-    knownAt,
-    cardBrand: facts?.cardBrand ?? method.cardBrand,
-    lastFour: facts?.lastFour ?? method.lastFour,
-    expiryMonth: facts?.expiryMonth ?? method.expiryMonth,
-    expiryYear: facts?.expiryYear ?? method.expiryYear,
-  };
-  const same =
-    next.cardBrand === method.cardBrand &&
-    next.lastFour === method.lastFour &&
-    next.expiryMonth === method.expiryMonth &&
-    next.expiryYear === method.expiryYear;
-  return same ? next : { ...next, version: method.version + 1, updatedAt: at };
-};
+const factsOf = ({ object: { method } }: ProviderEvent, known: PaymentMethod): Partial<PaymentMethod> => ({
+  cardBrand: method?.cardBrand ?? known.cardBrand,
+  lastFour: method?.lastFour ?? known.lastFour,
+  expiryMonth: method?.expiryMonth ?? known.expiryMonth,
+  expiryYear: method?.expiryYear ?? known.expiryYear,
+});

@@ -14,20 +14,22 @@ import {
 import { isAhead } from '../../payments/record/states.ts';
 import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
 import { advance, providerReference, reportedFields } from '../../payments/record/versions.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findAlias } from '../../table/alias.ts';
+import type { InboundEvent } from './inbound-event.ts';
 
-/** What became of a provider's event about a payment. */
-export type Applied =
+/** The result of a provider's event about a payment. */
+export type PaymentEventResult =
   | { readonly kind: 'applied'; readonly payment: VisiblePayment; readonly status: PaymentStatus }
   | { readonly kind: 'ignored'; readonly payment: VisiblePayment; readonly reason: string }
-  /** It contradicts the record: nothing is changed, an operator is told. */
+  /** The event contradicts the record: the record stays as it is, and an operator has to look. */
   | { readonly kind: 'quarantined'; readonly payment: VisiblePayment; readonly reason: string }
-  /** Its record is not there yet. */
+  /** The payment does not exist yet. */
   | { readonly kind: 'early' };
 
-export type PaymentEventType = Extract<NonNullable<ProviderEvent['type']>, `payment_intent.${string}`>;
+type PaymentEventType = Extract<InboundEventType, `payment_intent.${string}`>;
+export type PaymentEvent = InboundEvent<PaymentEventType>;
 
 const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
   'payment_intent.succeeded': 'succeeded',
@@ -37,36 +39,31 @@ const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
   'payment_intent.requires_action': 'pending',
 };
 
-export const isPaymentEvent = (type: ProviderEvent['type']): type is PaymentEventType =>
-  type !== undefined && type in STATUS_OF;
-
 const APPLY_TRIES = 8;
 
 type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
-/** Applies one event; any order and any repetition of what a provider truly sent ends the same. */
+/** Applies one event. The events of a payment end the same in any order and with any repetition. */
 export const applyPaymentEvent = async (
   deps: ApplyDeps,
-  slot: ProviderSlot,
-  event: ProviderEvent,
-  type: PaymentEventType,
-): Promise<Applied> => {
+  { slot, type, event }: PaymentEvent,
+): Promise<PaymentEventResult> => {
   const store = paymentStore(deps.table, deps.now);
   const aliased = await aliasedPayment(deps, slot, event);
   const paymentId = aliased ?? event.object.ourPaymentId;
   let payment = paymentId === undefined ? undefined : await store.load(paymentId);
   for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
     if (!payment || !isVisiblePayment(payment)) return { kind: 'early' };
-    const stranger = aliased === undefined ? strangerTo(payment, slot, event) : undefined;
-    if (stranger) return { kind: 'quarantined', payment, reason: stranger };
-    const applied = await applyOnce(deps, store, payment, event, STATUS_OF[type]);
+    const difference = aliased === undefined ? findDifference(payment, slot, event) : undefined;
+    if (difference) return { kind: 'quarantined', payment, reason: difference };
+    const applied = await applyOnce({ deps, store, payment, event }, STATUS_OF[type]);
     if (applied.kind !== 'conflict') return applied;
     payment = applied.found;
   }
   throw new Error('too many writers at once');
 };
 
-/** By the object's own id, else by that of the intent or order that it belongs to. */
+/** The payment's id, by the provider's id of the object, else of the intent or order that the object belongs to. */
 const aliasedPayment = async (
   { table }: ApplyDeps,
   slot: ProviderSlot,
@@ -79,8 +76,8 @@ const aliasedPayment = async (
   return undefined;
 };
 
-/** Our id alone, which anybody may have left at the provider, proves nothing. */
-const strangerTo = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
+/** Our id in the event's metadata proves nothing: anyone can set it at the provider. The provider's own ids must match. */
+const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
   if (payment.providerId !== slot) return 'provider differs';
   const known = [payment.providerIntentId, payment.providerPaymentId];
   return [object.id, object.intentId].some((id) => id !== undefined && known.includes(id))
@@ -88,20 +85,22 @@ const strangerTo = (payment: Payment, slot: ProviderSlot, { object }: ProviderEv
     : 'provider object differs';
 };
 
-type AppliedOnce = Applied | { readonly kind: 'conflict'; readonly found: Payment | undefined };
+type AppliedOnce = PaymentEventResult | { readonly kind: 'conflict'; readonly found: Payment | undefined };
 
-const applyOnce = async (
-  deps: ApplyDeps,
-  store: PaymentStore,
-  payment: VisiblePayment,
-  event: ProviderEvent,
-  status: PaymentStatus,
-): Promise<AppliedOnce> => {
+interface PaymentEventContext {
+  readonly deps: ApplyDeps;
+  readonly store: PaymentStore;
+  readonly payment: VisiblePayment;
+  readonly event: ProviderEvent;
+}
+
+const applyOnce = async (context: PaymentEventContext, status: PaymentStatus): Promise<AppliedOnce> => {
+  const { deps, store, payment, event } = context;
   const current = matchAmount(payment, event.object);
   if (!current) {
     return { kind: 'quarantined', payment, reason: findMismatch(payment, event.object) ?? 'amount differs' };
   }
-  if (event.object.awaitsCapture) return applyApproval(deps, store, payment, event);
+  if (event.object.awaitsCapture) return applyApproval(context);
   const { attemptRef, failureCode } = event.object;
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
   switch (decision.kind) {
@@ -119,20 +118,16 @@ const applyOnce = async (
       if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
       return { kind: 'ignored', payment, reason: decision.reason };
     case 'read':
-      return readOnce(deps, store, payment, decision.reason);
+      return readOnce(context, decision.reason);
     default:
       return assertNever(decision);
   }
 };
 
-/** The payer's approval at the provider: what was approved is captured, once. */
-const applyApproval = async (
-  deps: ApplyDeps,
-  store: PaymentStore,
-  payment: VisiblePayment,
-  event: ProviderEvent,
-): Promise<AppliedOnce> => {
-  if (payment.draft) return settledFirst(deps, store, payment);
+/** The payer has approved the payment at the provider: captures the approved amount, once. */
+const applyApproval = async (context: PaymentEventContext): Promise<AppliedOnce> => {
+  const { deps, store, payment, event } = context;
+  if (payment.draft) return finishUpdateFirst(context);
   const decision = decideApproval(payment, event.createdAt);
   switch (decision.kind) {
     case 'busy':
@@ -151,10 +146,10 @@ const applyApproval = async (
 };
 
 /**
- * While an update is unclear, nobody knows which amount the payer approved: it is settled, and the approval is decided
- * on anew. Where it cannot be settled now, its appointment captures what was approved.
+ * While the outcome of an update is unknown, the approved amount is unknown too: the update is finished first, then the
+ * approval is decided on again. If the update cannot be finished now, due work captures the approved amount later.
  */
-const settledFirst = async (deps: ApplyDeps, store: PaymentStore, payment: VisiblePayment): Promise<AppliedOnce> => {
+const finishUpdateFirst = async ({ deps, store, payment }: PaymentEventContext): Promise<AppliedOnce> => {
   const provider = await deps.providers.forPayments(payment.providerId);
   try {
     const settled = await finishUpdate({ deps, store, provider }, payment);
@@ -165,13 +160,8 @@ const settledFirst = async (deps: ApplyDeps, store: PaymentStore, payment: Visib
   }
 };
 
-/** The record is settled and the event says otherwise: what the provider says now counts, and only further on. */
-const readOnce = async (
-  deps: ApplyDeps,
-  store: PaymentStore,
-  payment: VisiblePayment,
-  reason: string,
-): Promise<AppliedOnce> => {
+/** The event contradicts a settled payment: the provider's current report counts, and only if it is a later state. */
+const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: string): Promise<AppliedOnce> => {
   const provider = await deps.providers.forPayments(payment.providerId);
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
@@ -188,7 +178,7 @@ const readOnce = async (
   }
   anomaly();
   const next = advance(payment, report.status, deps.now(), 'event', { ...reportedFields(report), anomaly: reason });
-  const committed = await store.commit(payment, next);
+  const committed = await store.commit(payment, next, { by: 'read' });
   return committed.ok
     ? { kind: 'applied', payment: next, status: next.status }
     : { kind: 'conflict', found: committed.found };

@@ -4,9 +4,9 @@ import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts
 import { storeReport } from '../../subscriptions/provider-billed/sync.ts';
 import type { SubscriptionStore } from '../../subscriptions/record/store.ts';
 import type { Subscription } from '../../subscriptions/record/subscription.ts';
-import type { EventResult } from './result.ts';
+import type { EventResult } from './inbound-event.ts';
 
-/** One event about a subscription that its provider bills, on its way to the record. */
+/** One event about a subscription, and what applying it needs. */
 export interface SubscriptionEventContext {
   readonly deps: BillingDeps;
   readonly store: SubscriptionStore;
@@ -20,23 +20,23 @@ export const resultOf = (
   reason: string,
 ): EventResult => ({ kind, reason, owner: subscription });
 
-/** What the event leaves open, the provider is asked. @throws where it cannot be read now: the event comes again. */
+/** Reads the subscription at the provider, where the event alone does not decide. @throws where the provider gives no answer: the event is retried. */
 export const syncSubscription = async (
-  told: SubscriptionEventContext,
-  named: string | undefined,
+  context: SubscriptionEventContext,
+  namedId: string | undefined,
 ): Promise<EventResult> => {
-  const { deps, store, subscription } = told;
-  const providerSubscriptionId = named ?? subscription.providerSubscriptionId;
-  if (providerSubscriptionId === undefined) return resultOf(told, 'ignored', 'says too little');
-  const native = await subscriptionsPortOf(deps, subscription);
-  const found = await native.find(providerSubscriptionId);
+  const { deps, subscription } = context;
+  const providerSubscriptionId = namedId ?? subscription.providerSubscriptionId;
+  if (providerSubscriptionId === undefined) return resultOf(context, 'ignored', 'says too little');
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = await port.find(providerSubscriptionId);
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
-  if (found.kind !== 'done') return resultOf(told, 'ignored', 'not known to the provider');
-  return resultOfChange(told, await storeReport(deps, store, subscription, found.value));
+  if (found.kind !== 'done') return resultOf(context, 'ignored', 'not known to the provider');
+  return resultOfChange(context, await storeReport(deps, subscription, found.value));
 };
 
-/** Did what was heard change anything that readers see? */
-export const resultOfChange = (told: SubscriptionEventContext, next: Subscription): EventResult =>
-  next.version === told.subscription.version
-    ? resultOf(told, 'ignored', 'no change')
-    : resultOf(told, 'applied', next.status);
+/** Applied, where the change made a new version. */
+export const resultOfChange = (context: SubscriptionEventContext, next: Subscription): EventResult =>
+  next.version === context.subscription.version
+    ? resultOf(context, 'ignored', 'no change')
+    : resultOf(context, 'applied', next.status);

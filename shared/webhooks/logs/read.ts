@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { WebDeps } from '../../http/exchange.ts';
+import { runList } from '../../http/list.ts';
 import { type OffsetPage, offsetReply } from '../../http/paging.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
@@ -15,21 +16,24 @@ export interface LogsQuery extends OffsetPage {
   readonly status?: LogStatus | undefined;
 }
 
-/** Newest first. A page costs the same however many entries there are. */
+/** Newest first. The cost of a page does not grow with the number of entries. */
 export const listLogs = async (
   deps: Pick<WebDeps, 'table' | 'standings'>,
   { caller, query }: ApiRequest<unknown, LogsQuery>,
 ): Promise<Reply> => {
   const { index, partitions } = logPartitions(await logScopeOf(deps, caller), query.status);
-  const listed = await listTogether(deps.table, partitions, {
-    index,
-    filter: filterOf(query),
-    offset: query.offset,
-    limit: query.limit,
+  return runList(deps.table, {
+    findPage: () =>
+      listTogether(deps.table, partitions, {
+        index,
+        filter: filterOf(query),
+        offset: query.offset,
+        limit: query.limit,
+      }),
+    recordOf: logRecordOf,
+    viewsOf: (records) => records.map(listedViewOfLog),
+    replyOf: (views, page) => offsetReply(views, page, query),
   });
-  const items = await deps.table.getMany(listed.rows);
-  const entries = items.flatMap((item) => (item ? [listedViewOfLog(logRecordOf(item))] : []));
-  return offsetReply(entries, listed, query);
 };
 
 const filterOf = ({ provider, event_type: eventType }: LogsQuery): readonly Clause[] => [
@@ -43,7 +47,7 @@ export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string 
   data: viewOfLog(await logFor(deps, request)),
 });
 
-/** The entry of the path, where this caller may see it. */
+/** @returns the entry of the path. @throws DomainError RESOURCE_NOT_FOUND where this caller may not see it. */
 export const logFor = async (
   deps: GetLogDeps,
   { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
@@ -52,7 +56,7 @@ export const logFor = async (
   return requireSight(deps, caller, item && logRecordOf(item));
 };
 
-/** What callers see of a log entry. */
+/** A log entry as callers see it. */
 export const logView = z.object({
   id: z.string(),
   provider: z.string(),
@@ -83,10 +87,10 @@ const viewOfLog = (record: LogRecord): LogView => ({
   created_at: record.createdAt,
 });
 
-/** A hundred entries of the largest events would be more than one answer may hold. */
+/** A hundred payloads of the largest events would exceed the size limit of a response. */
 const LARGEST_LISTED = 16 * 1_024;
 
-/** The same in a list, where a large payload gives way to its size. */
+/** A log entry in a list: a large payload is replaced by its size. */
 const listedViewOfLog = (record: LogRecord): LogView => {
   const view = viewOfLog(record);
   const bytes = Buffer.byteLength(JSON.stringify(view.payload) ?? '');

@@ -9,15 +9,15 @@ import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { cancelNow } from './cancel.ts';
-import { endLending, replaceMethodOf } from './change-method.ts';
-import { lentHeirOf } from './replace-method.ts';
+import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
+import { findChargeableSuccessor } from './replace-method.ts';
 
 /**
- * A customer goes, or has gone: what becomes of a live subscription that names it. The subscriptions of the customer's
- * owner are canceled. An organization's subscription that names a member's own customer is not the member's to cancel: it
- * goes on with a method of another customer, or waits for one.
+ * A customer is being deleted: what follows for a live subscription that names it. A subscription of the customer's owner
+ * is canceled. An organization's subscription that names a member's own customer continues with a method of another
+ * customer, or waits for one.
  */
-export const leaveCustomer = async (
+export const detachCustomer = async (
   deps: BillingDeps,
   subscription: Subscription,
   customer: Customer,
@@ -26,17 +26,17 @@ export const leaveCustomer = async (
   const { paymentMethodId } = subscription;
   if (paymentMethodId === undefined) return subscription;
   const method = await recordStore(deps.table, deps.now, paymentMethodShape).load(paymentMethodId);
-  if (method && method.customerId !== customer.id) return nameCustomerOf(deps, subscription, method);
-  const heir = method && (await lentHeirOf(deps, subscription, method));
-  return heir && heir.customerId !== customer.id
-    ? replaceMethodOf(deps, subscription, paymentMethodId, heir)
-    : endLending(deps, subscription, paymentMethodId);
+  if (method && method.customerId !== customer.id) return setCustomerOf(deps, subscription, method);
+  const successor = method && (await findChargeableSuccessor(deps, subscription, method));
+  return successor && successor.customerId !== customer.id
+    ? replaceMethodOf(deps, subscription, { removedId: paymentMethodId, successor })
+    : removeMethodFrom(deps, subscription, paymentMethodId);
 };
 
-const isSameOwner = (one: Owner | undefined, other: Owner | undefined): boolean =>
-  one === undefined || other === undefined || ownerKeyOf(one) === ownerKeyOf(other);
+const isSameOwner = (a: Owner | undefined, b: Owner | undefined): boolean =>
+  a === undefined || b === undefined || ownerKeyOf(a) === ownerKeyOf(b);
 
-const nameCustomerOf = (
+const setCustomerOf = (
   deps: BillingDeps,
   subscription: Subscription,
   { id: methodId, customerId }: PaymentMethod,
@@ -44,5 +44,5 @@ const nameCustomerOf = (
   subscriptionStore(deps.table).change(subscription, (current) =>
     customerId === undefined || current.customerId === customerId || current.paymentMethodId !== methodId
       ? current
-      : edit(current, 'updated', deps.now(), { customerId }),
+      : edit(current, { reason: 'updated', now: deps.now() }, { customerId }),
   );

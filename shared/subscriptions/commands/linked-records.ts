@@ -3,18 +3,17 @@ import { recordKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Subscription } from '../record/subscription.ts';
 
-export interface Remaining {
-  readonly customer: boolean;
-  /** undefined, too, where it names none. */
+/** The customer and the payment method that a subscription names, where they have not been deleted. */
+export interface LinkedRecords {
+  readonly hasCustomer: boolean;
   readonly method: PaymentMethod | undefined;
 }
 
-/** What still stands of the customer and the method that a subscription names. */
-export const findRemaining = async (
+export const readLinkedRecords = async (
   table: Table,
   { customerId, paymentMethodId }: Pick<Subscription, 'customerId' | 'paymentMethodId'>,
-): Promise<Remaining> => {
+): Promise<LinkedRecords> => {
   const keys = [recordKey('CUS', customerId), ...(paymentMethodId ? [recordKey('PM', paymentMethodId)] : [])];
   const [customer, method] = await table.getMany(keys, { consistent: true });
-  return { customer: customer !== undefined, method: method && paymentMethodRecord.parse(method) };
+  return { hasCustomer: customer !== undefined, method: method && paymentMethodRecord.parse(method) };
 };

@@ -3,17 +3,21 @@ import { epochSeconds } from '../../shared/core/time.ts';
 import type { ProviderSubscription } from '../../shared/providers/port/subscriptions.ts';
 import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
 import { storeReport } from '../../shared/subscriptions/provider-billed/sync.ts';
-import type { SubscriptionStore } from '../../shared/subscriptions/record/store.ts';
+import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
+import { recordItem } from '../../shared/table/record-store.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
 const running = { billingOwner: 'provider', status: 'active', providerSubscriptionId: 'sub_1' } as const;
 
-/** Somebody else has stored something between the read and the commit. */
-const overtakenBy = (found: ReturnType<typeof subscription>) =>
-  ({ commit: async () => ({ ok: false, found }) }) as unknown as SubscriptionStore;
+/** Another commit has come first: every write finds this record instead. */
+const overtakenBy = (found: Subscription) =>
+  ({
+    transact: async () => ({ ok: false, failed: [0], found: [recordItem(subscriptionShape, found)] }),
+  }) as unknown as Table;
 
-test('what a former subscription at the provider was read as is not taken for the one made after it', async () => {
+test('ignores the answer for a former subscription at the provider when another one has replaced it', async () => {
   const report: ProviderSubscription = {
     subscriptionId: 'sub_1',
     ourSubscriptionId: undefined,
@@ -26,6 +30,6 @@ test('what a former subscription at the provider was read as is not taken for th
     latestInvoice: undefined,
   };
   const again = subscription({ ...running, providerSubscriptionId: 'sub_2', formerProviderIds: ['sub_1'] });
-  const deps = { now: () => NOON } as unknown as BillingDeps;
-  expect(await storeReport(deps, overtakenBy(again), subscription(running), report)).toBe(again);
+  const deps = { now: () => NOON, table: overtakenBy(again) } as unknown as BillingDeps;
+  expect(await storeReport(deps, subscription(running), report)).toEqual(again);
 });

@@ -1,0 +1,56 @@
+import { DomainError } from '../core/errors.ts';
+
+export type Committed<T> =
+  | { readonly ok: true; readonly record: T }
+  | {
+      readonly ok: false;
+      /** The record as it is now; undefined where it has been removed. */
+      readonly found: T | undefined;
+      /** The record is the one that was decided on; a condition beside the write does not hold. */
+      readonly unmet?: boolean;
+    };
+
+/** Replaces `was`, under its version, by what `decide` returned. */
+export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
+
+/**
+ * Called with the record as it is now, and again for each version that another commit leads to.
+ * @returns the next record; the same record or undefined where there is nothing to do
+ * @throws the refusal
+ */
+export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undefined>;
+
+export interface Changed<T> {
+  readonly record: T;
+  /** The version that the last decision was made on. */
+  readonly was: T;
+  /** This call has committed `record`. */
+  readonly isOurs: boolean;
+  /** Nothing is committed: a condition beside the write does not hold. */
+  readonly unmet?: true;
+}
+
+const COMMIT_TRIES = 10;
+
+/**
+ * The only retry loop over a record: decides, commits under the version that was decided on, and decides again where
+ * another commit came first.
+ * @throws DomainError VERSION_CONFLICT where the record has been removed, or other commits came first ten times
+ */
+export const changeRecord = async <T, N = T>(
+  commit: Commit<T, N>,
+  record: T,
+  decide: Decide<T, N>,
+): Promise<Changed<T>> => {
+  let current = record;
+  for (let tries = 0; tries < COMMIT_TRIES; tries += 1) {
+    const next = await decide(current);
+    if (next === undefined || Object.is(next, current)) return { record: current, was: current, isOurs: false };
+    const committed = await commit(current, next);
+    if (committed.ok) return { record: committed.record, was: current, isOurs: true };
+    if (committed.unmet) return { record: current, was: current, isOurs: false, unmet: true };
+    if (committed.found === undefined) break;
+    current = committed.found;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};

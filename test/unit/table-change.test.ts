@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { allows, hasArrow, type Transitions } from '../../shared/core/states.ts';
+import { type Committed, changeRecord } from '../../shared/table/change.ts';
+
+interface Counter {
+  readonly version: number;
+}
+
+/** A store whose first commits are overtaken, each by one version. */
+const overtaken = (times: number) => {
+  let stored: Counter = { version: 0 };
+  let left = times;
+  const commit = async (was: Counter, next: Counter): Promise<Committed<Counter>> => {
+    if (left > 0) {
+      left -= 1;
+      stored = { version: stored.version + 1 };
+    }
+    if (was.version !== stored.version) return { ok: false, found: stored };
+    stored = next;
+    return { ok: true, record: next };
+  };
+  return { commit, start: stored };
+};
+const countOn = ({ version }: Counter): Counter => ({ version: version + 1 });
+
+describe('a change of a record', () => {
+  test('is decided again on each version that another commit leads to', async () => {
+    const { commit, start } = overtaken(9);
+    const changed = await changeRecord(commit, start, countOn);
+    expect(changed).toEqual({ record: { version: 10 }, was: { version: 9 }, isOurs: true });
+  });
+
+  test('gives up where other commits came first ten times', async () => {
+    const { commit, start } = overtaken(10);
+    await expect(changeRecord(commit, start, countOn)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+
+  test.each([
+    ['undefined', () => undefined],
+    ['the same record', (current: Counter) => current],
+  ])('commits nothing where the decision is %s', async (_, decide) => {
+    const never = () => Promise.reject(new Error('nothing is to be written'));
+    const start = { version: 3 };
+    expect(await changeRecord(never, start, decide)).toEqual({ record: start, was: start, isOurs: false });
+  });
+
+  test('ends where a condition beside the write does not hold', async () => {
+    const start = { version: 3 };
+    const unmet = async (): Promise<Committed<Counter>> => ({ ok: false, found: start, unmet: true });
+    expect(await changeRecord(unmet, start, countOn)).toMatchObject({ record: start, isOurs: false, unmet: true });
+  });
+
+  test('gives up where the record has been removed', async () => {
+    const gone = async (): Promise<Committed<Counter>> => ({ ok: false, found: undefined });
+    await expect(changeRecord(gone, { version: 3 }, countOn)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+});
+
+describe('a table of states', () => {
+  const table: Transitions<'open' | 'shut', 'close'> = { open: { close: ['shut'] }, shut: {} };
+
+  test('allows its arrows, and a change that keeps the state', () => {
+    expect(allows(table, { from: 'open', to: 'shut', cause: 'close' })).toBe(true);
+    expect(allows(table, { from: 'shut', to: 'shut', cause: 'close' })).toBe(true);
+    expect(allows(table, { from: 'shut', to: 'open', cause: 'close' })).toBe(false);
+  });
+
+  test('has no arrow from a state to itself unless it says so', () => {
+    expect(hasArrow(table, { from: 'shut', to: 'shut', cause: 'close' })).toBe(false);
+  });
+});

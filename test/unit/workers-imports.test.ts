@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const VALUE_IMPORT = /^(?:import|export)\s+(?!type\b)[^;]*?from '(\.[^']+)'/gm;
+
+/** Every file of the service that an entry loads at its start, without type imports. */
+const filesLoadedBy = (entry: string): readonly string[] => {
+  const loaded = new Set<string>();
+  const pending = [resolve(ROOT, entry)];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    if (loaded.has(file)) continue;
+    loaded.add(file);
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(VALUE_IMPORT)) {
+      pending.push(resolve(dirname(file), path));
+    }
+  }
+  return [...loaded].map((file) => relative(ROOT, file)).sort();
+};
+
+test('the sweep of due work loads no record, provider adapter or use case', () => {
+  const files = filesLoadedBy('functions/workers/sweep-due.ts');
+  expect(files).toContain('shared/workers/sweep-due.ts');
+  expect(files.length).toBeLessThanOrEqual(30);
+  const useCases = /^shared\/(payments|subscriptions|customers|payment-methods|memberships|organizations|removal)\//;
+  expect(files.filter((file) => useCases.test(file))).toEqual([]);
+});
+
+test('the run of due work loads the use cases of every kind of due record', () => {
+  const files = filesLoadedBy('functions/workers/run-due.ts');
+  expect(files).toContain('shared/payments/attempts/run-due.ts');
+  expect(files).toContain('shared/subscriptions/commands/run-due.ts');
+  expect(files).toContain('shared/removal/membership-end.ts');
+});
