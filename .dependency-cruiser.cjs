@@ -1,15 +1,15 @@
-// Imports run one way: shared/ <- functions <- infra, test; and within each area down the list of floors.json.
+// infra and test import functions, functions imports shared; within each area imports follow the floors of floors.json.
 
 const floors = require('./floors.json');
 
 const DYNAMODB = '(^|/)node_modules/@aws-sdk/(client-dynamodb|lib-dynamodb|util-dynamodb)/';
 
-/** A floor imports itself and the floors below it: never up, never sideways within its row. */
+/** A folder imports itself and the floors below it; it may not import a higher floor or its own neighbours. */
 const floorRules = Object.entries(floors).flatMap(([area, rows]) =>
   rows.flatMap((row, at) =>
     [row].flat().map((own) => ({
       name: `floor-${area}-${own}`.replaceAll('/', '-'),
-      comment: 'floors.json lists the floors from the ground up; an import runs down that list',
+      comment: 'a folder may import only itself and the floors before it in floors.json',
       severity: 'error',
       from: { path: `^${area}/${own}/[^/]+$` },
       to: { path: `^${area}/`, pathNot: `^${area}/(${[...rows.slice(0, at).flat(), own].join('|')})/[^/]+$` },
@@ -23,29 +23,28 @@ module.exports = {
     ...floorRules,
     {
       name: 'shared-is-hosted',
-      comment: 'shared/ knows neither its entries nor its hosts',
+      comment: 'shared/ may not import the entries, the hosts or the tests',
       severity: 'error',
       from: { path: '^shared/' },
       to: { path: '^(functions|infra|test)/' },
     },
     {
       name: 'functions-are-hosted',
-      comment: 'an entry knows neither the hosts nor the tests',
+      comment: 'functions/ may not import the hosts or the tests',
       severity: 'error',
       from: { path: '^functions/' },
       to: { path: '^(infra|test)/' },
     },
     {
       name: 'entries-are-no-library',
-      comment:
-        'an entry imports declarations and shared/, never another entry; functions/api alone reads the catalogue',
+      comment: 'an entry imports declarations and shared/, never another entry; only functions/api reads the catalogue',
       severity: 'error',
       from: { path: '^functions/', pathNot: '(^functions/api/[a-z]+|/[a-z-]*(endpoints|triggers))\\.ts$' },
       to: { path: '^functions/', pathNot: '(^functions/api/document|/[a-z-]*(endpoints|triggers))\\.ts$' },
     },
     {
       name: 'infra-reads-declarations',
-      comment: 'hosts load entries by their id; they import declarations, and the document made of them',
+      comment: 'hosts load entries by id; they import declarations, and the API document built from them',
       severity: 'error',
       from: { path: '^infra/' },
       to: { path: '^functions/', pathNot: '(^functions/api/(catalogue|document)|/[a-z-]*(endpoints|triggers))\\.ts$' },
@@ -58,16 +57,14 @@ module.exports = {
     },
     {
       name: 'simulator-judges-for-itself',
-      comment:
-        "the simulator's rules of currencies and amounts share nothing with the adapters', so that a mistake shows",
+      comment: "the simulator has its own rules for currencies and amounts, so that it detects an adapter's mistake",
       severity: 'error',
       from: { path: '^infra/local/simulator/' },
       to: { path: '^shared/', pathNot: '^shared/core/settings\\.ts$' },
     },
     {
       name: 'deployment-without-local',
-      comment:
-        'what is deployed knows nothing of the local host, and the other way round; payctl works on both, docs tell of both',
+      comment: 'the deployment and the local host may not import each other; payctl and docs may import both',
       severity: 'error',
       from: { path: '^infra/', pathNot: '^infra/(local|payctl|docs)/' },
       to: { path: '^infra/local/' },
@@ -87,35 +84,35 @@ module.exports = {
     {
       name: 'stores-are-private',
       comment:
-        "a resource may import another's domain file or use case, never its store; removal deletes what stores hold",
+        "a resource may not import another's store; only queries, removal and webhooks/inbound work across resources",
       severity: 'error',
-      from: { path: '^shared/([^/]+)/', pathNot: '^shared/removal/' },
-      to: { path: '^shared/[^/]+/store\\.ts$', pathNot: '^shared/$1/' },
+      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|webhooks/inbound)/' },
+      to: { path: '^shared/.*/store\\.ts$', pathNot: '^shared/$1/' },
     },
     {
       name: 'adapters-behind-the-port',
-      comment: 'provider.ts is the port and registry.ts its only way to an adapter',
+      comment: 'only providers/registry loads an adapter; other code uses the interface in providers/port',
       severity: 'error',
       from: { path: '^(shared|functions)/', pathNot: '^shared/providers/' },
       to: { path: '^shared/providers/(stripe|paypal|square|braintree)/' },
     },
     {
       name: 'adapters-answer-outcomes',
-      comment: 'an adapter is bundled apart: an error class of ours would be another class there',
+      comment: 'adapters are separate bundles, so instanceof fails for our error classes: adapters return outcomes',
       severity: 'error',
       from: { path: '^shared/providers/(port|wire|stripe|paypal|square|braintree)/' },
       to: { path: '^shared/core/errors\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'one-door-to-the-table',
-      comment: 'only shared/table speaks to DynamoDB',
+      comment: 'only shared/table may use the DynamoDB SDK',
       severity: 'error',
       from: { path: '^(shared|functions)/', pathNot: '^shared/table/' },
       to: { path: DYNAMODB },
     },
     {
       name: 'core-is-pure',
-      comment: 'core knows no SDK and no input or output',
+      comment: 'core may not use an SDK, input or output',
       severity: 'error',
       from: { path: '^shared/core/' },
       to: {
@@ -125,7 +122,7 @@ module.exports = {
     },
     {
       name: 'no-dev-dependency',
-      comment: 'what is deployed needs no devDependency, types apart',
+      comment: 'deployed code may not need a devDependency, except for types',
       severity: 'error',
       from: { path: '^(shared|functions)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },

@@ -82,6 +82,7 @@ const CHECKS: Readonly<Record<string, () => Promise<Finding>>> = {
   lint: () => plain('biome', 'check', '--error-on-warnings', '.'),
   boundaries,
   'dead code': () => plain('knip', '--no-progress'),
+  prose: () => plain('cspell', '--no-progress', '--show-context'),
 };
 
 const runChecks = async (): Promise<Count> => {

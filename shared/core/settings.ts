@@ -58,7 +58,7 @@ export const slotFields = {
     .enum(['', 'native', 'service'])
     .default('')
     .describe(
-      'who bills new subscriptions: native, the provider, or service; empty: the adapter says; those that there are stay with whoever bills them',
+      'who bills new subscriptions: native, the provider, or service; empty: the adapter decides; existing subscriptions keep their biller',
     ),
   SECRET_ARN: textSetting,
   API_KEY: textSetting.describe('Stripe: the secret key'),

@@ -67,7 +67,7 @@ describe('every alarm', () => {
         'stuck-payments',
       ].map((name) => `${PREFIX}${name}`),
     );
-    const [paragraph = ''] = /^Those on what has happened.*?\n\n/ms.exec(docs) ?? [];
+    const [paragraph = ''] = /^An alarm on an occurrence.*?\n\n/ms.exec(docs) ?? [];
     const named = [...paragraph.matchAll(/`([a-z-]+)`/g)].map(([, name]) => `${PREFIX}${name}`);
     expect(named.toSorted()).toEqual(silent.toSorted());
   });

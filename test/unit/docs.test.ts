@@ -19,6 +19,8 @@ describe('the documentation', () => {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WRITTEN = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+/** Folders that docs/architecture.md keeps a place for. */
+const PLANNED = ['payments/refunds'];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
 
 describe('what is written', () => {
@@ -32,5 +34,12 @@ describe('what is written', () => {
     const commands = [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name);
     const unknown = commands.filter((name) => !COMMANDS.includes(`"${name}":`));
     expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
+  });
+
+  test('docs/architecture.md names files and folders that there are, from the root or from shared/', () => {
+    const named = [...readPage('docs/architecture.md').matchAll(/`([\w-]+(?:\/[\w-]+)+(?:\.\w+)?)`/g)];
+    const paths = named.map(([, path = '']) => path).filter((path) => !PLANNED.includes(path));
+    const gone = paths.filter((path) => !['', 'shared'].some((root) => existsSync(join(ROOT, root, path))));
+    expect({ gone, isChecked: paths.length > 50 }).toEqual({ gone: [], isChecked: true });
   });
 });
