@@ -32,7 +32,7 @@ export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): 
   const payment = await withoutDraft({ deps, store, provider }, request.record);
   const claim = await claimForCaller(deps, { store, provider }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const answer = await makeAttempt(deps, store, provider, { ...claim, isAttended: true });
+  const answer = await makeAttempt({ deps, store, provider }, { ...claim, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {

@@ -53,7 +53,7 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const store = paymentStore(deps.table, deps.now);
   const claim = await claimCreation(deps, store, request, draft);
   if (claim.replayed) return created(deps, caller, claim.payment, true);
-  const payment = await createIntent(deps, store, provider, claim.payment, { isFirstTry: !claim.resumed });
+  const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !claim.resumed });
   return created(deps, caller, payment, claim.resumed);
 };
 

@@ -17,9 +17,9 @@ import { requireHeld, type UsableMethod, useSaved, useToken } from '../../paymen
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
+import type { IntentParts } from '../attempts/parts.ts';
 import {
   bringIntoForce,
-  type DraftParts,
   decideByAmount,
   finishUpdate,
   type HeldDraft,
@@ -51,7 +51,7 @@ export const updatePayment = async (
 
 type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
 
-const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<VisiblePayment> => {
+const change = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
   const { record: payment, caller } = request;
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
@@ -80,7 +80,7 @@ interface Earlier {
  * An earlier update whose end is unclear is settled first. Where this is the same request once more, it is answered as
  * the first one should have been.
  */
-const settleEarlier = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<Earlier> => {
+const settleEarlier = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
   const payment = request.record;
   requireUpdatable(payment, deps.now());
   if (!payment.draft) return { payment, resumed: false };
@@ -246,7 +246,7 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
  * @throws DomainError PROVIDER_TIMEOUT and its like (the draft stays: the same request goes on with it, and its appointment
  * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal.
  */
-const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePayment> => {
+const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePayment> => {
   const { store } = parts;
   const details = { payment_id: held.id };
   const outcome = await sendDraft(parts.provider, held);
@@ -267,7 +267,7 @@ const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePaym
 
 /** Where the provider's record has moved on (paid there, say), its state is stored before the refusal is told. */
 const refused = async (
-  parts: DraftParts,
+  parts: IntentParts,
   held: HeldDraft,
   outcome: Parameters<typeof updateRefusal>[1],
 ): Promise<VisiblePayment> => {
@@ -288,7 +288,7 @@ const storeChange = async (
   payment: VisiblePayment,
   draft: Draft,
 ): Promise<VisiblePayment> => {
-  const next = applyDraft(payment, draft, deps.now());
+  const next = applyDraft(payment, draft, { now: deps.now() });
   const committed = await store.commit(payment, next);
   if (committed.ok) return next;
   if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');

@@ -37,11 +37,11 @@ export const reconcileTime = (since: Instant, step: number): Instant => {
  * A payment is stuck when a charge has been asked for and nobody can say for long what came of it; or when its provider
  * says `processing` for longer than a bank takes. Either is told at every further look, until it is settled.
  */
-export type LookupResult = 'nobody can say' | 'still under way';
+export type LookupResult = 'outcome_unknown' | 'still_under_way';
 
 const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
-  'nobody can say': 30 * MINUTE,
-  'still under way': 7 * DAY,
+  outcome_unknown: 30 * MINUTE,
+  still_under_way: 7 * DAY,
 };
 
 /** One that waits for its payer is not stuck: it expires. */

@@ -255,10 +255,10 @@ const appointments = (table: Table) => {
     );
   };
 
-  const dropAppointment = (payment: Payment): Promise<Written> =>
+  const dropDue = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
 
-  return { reschedule, postpone, removeSecret, dropAppointment };
+  return { reschedule, postpone, removeSecret, dropDue };
 };
 
 type ProviderIds = 'providerIntentId' | 'providerPaymentId';
@@ -296,7 +296,7 @@ export const advanceStored = async (
   const { record } = await store.change(payment, (current) => {
     const isOvertaken = current !== payment;
     if (isOvertaken && (current.attempt !== payment.attempt || !isAhead(current.status, status))) return undefined;
-    return { next: advance(current, status, now, cause, facts), by };
+    return { next: advance(current, { to: status, now, cause }, facts), by };
   });
   return record;
 };

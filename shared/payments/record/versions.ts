@@ -18,12 +18,16 @@ import { isSettled } from './states.ts';
 /** Pure next versions of a payment. Each returns a whole record; the store commits it under the version it came from. */
 export const isUnderWay = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
 
-/** The next version, in the same state or another; completed_at is set once, on the first entry to succeeded. */
+export interface Move {
+  readonly to: PaymentStatus;
+  readonly now: Instant;
+  readonly cause: HistoryCause;
+}
+
+/** The next version, in the same status or another; completedAt is set once, on the first success. */
 export const advance = (
   payment: Payment,
-  status: PaymentStatus,
-  now: Instant,
-  cause: HistoryCause,
+  { to: status, now, cause }: Move,
   changed: Partial<Payment> = {},
 ): VisiblePayment => {
   // A settled payment takes no update any more.
@@ -66,8 +70,7 @@ const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Paym
 export const applyDraft = (
   payment: VisiblePayment,
   draft: Draft,
-  now: Instant,
-  nextAction = payment.nextAction,
+  { now, nextAction = payment.nextAction }: { readonly now: Instant; readonly nextAction?: Payment['nextAction'] },
 ): VisiblePayment => {
   const next = withDraft(payment, draft);
   const unconfirmed = payment.status === 'created' || payment.status === 'requires_payment_method';

@@ -31,12 +31,11 @@ export const invoicePayment = async (
       throw unansweredError(labelled, { payment_id: paymentId });
     }
   };
-  const recorded = await recordInvoice(
-    deps,
-    periodPaymentRequest(subscription, paymentId),
-    { ...invoice, intentId },
+  const recorded = await recordInvoice(deps, {
+    wanted: periodPaymentRequest(subscription, paymentId),
+    invoice: { ...invoice, intentId },
     label,
-  );
+  });
   if (recorded.kind === 'mismatch') {
     const { reason } = recorded;
     deps.log.error('subscription anomaly', {
