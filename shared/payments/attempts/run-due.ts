@@ -101,7 +101,7 @@ const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment)
     return 'method not kept';
   }
   if (saved !== payment) return 'method saved';
-  await store.postpone(payment, iso(deps.now() + RETRY_MS));
+  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
   return 'method not saved yet';
 };
 
@@ -220,12 +220,12 @@ const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: 
   const payment = await store.load(paymentId);
   if (!payment || !nextPaymentDue(payment)) return;
   warnIfStuck(deps, payment, 'outcome_unknown');
-  await store.postpone(payment, iso(deps.now() + RETRY_MS));
+  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
 };
 
 /** The lease has moved the due time: it goes back to the time that follows from the record. */
 const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
   const at = nextPaymentDue(payment);
   if (at === undefined) await store.dropDue(payment);
-  else await store.postpone(payment, at);
+  else await store.deferDue(payment, at);
 };
