@@ -4,7 +4,7 @@ import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { useHeld } from '../../shared/payment-methods/use.ts';
 import { CAUSES, PAYMENT_STATUSES, type Payment, withDraft } from '../../shared/payments/record/payment.ts';
 import {
-  advance,
+  advancePayment,
   applyDraft,
   claimAttempt,
   publishIntent,
@@ -39,7 +39,7 @@ describe('every next version', () => {
         fc.constantFrom(...PAYMENT_STATUSES),
         fc.constantFrom(...CAUSES),
         (from, to, cause) => {
-          const next = advance(payment({ status: from, version: 7 }), { to, now: LATER, cause });
+          const next = advancePayment(payment({ status: from, version: 7 }), { to, now: LATER, cause });
           expect(next).toMatchObject({ status: to, cause, version: 8, updatedAt: iso(LATER), createdAt: iso(NOON) });
         },
       ),
@@ -54,7 +54,7 @@ describe('every next version', () => {
         let first: string | undefined;
         for (const status of path) {
           now += SECOND;
-          record = advance(record, { to: status, now, cause: 'sync' });
+          record = advancePayment(record, { to: status, now, cause: 'sync' });
           if (status === 'succeeded') first ??= iso(now);
           expect(record.completedAt).toBe(first);
         }
@@ -64,7 +64,7 @@ describe('every next version', () => {
 
   test('has an appointment to be looked up exactly while it is unclear', () => {
     for (const status of PAYMENT_STATUSES) {
-      const { reconcileAt, reconcileStep } = advance(payment(), { to: status, now: LATER, cause: 'event' });
+      const { reconcileAt, reconcileStep } = advancePayment(payment(), { to: status, now: LATER, cause: 'event' });
       const unclear = status === 'pending' || status === 'processing';
       expect([reconcileAt, reconcileStep]).toEqual(unclear ? [iso(LATER + MINUTE), 0] : [undefined, undefined]);
     }
@@ -73,7 +73,7 @@ describe('every next version', () => {
   test('keeps the appointment that it has while it stays unclear', () => {
     const kept = { reconcileAt: iso(NOON + 30 * MINUTE), reconcileStep: 2 };
     expect(
-      advance(payment({ status: 'processing', ...kept }), { to: 'pending', now: LATER, cause: 'answer' }),
+      advancePayment(payment({ status: 'processing', ...kept }), { to: 'pending', now: LATER, cause: 'answer' }),
     ).toMatchObject(kept);
   });
 
@@ -81,7 +81,7 @@ describe('every next version', () => {
     const failed = payment({ status: 'failed', failureCode: 'lost_card' });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'failed' ? 'lost_card' : undefined;
-      expect(advance(failed, { to: status, now: LATER, cause: 'sync' }).failureCode).toBe(expected);
+      expect(advancePayment(failed, { to: status, now: LATER, cause: 'sync' }).failureCode).toBe(expected);
     }
   });
 
@@ -89,7 +89,7 @@ describe('every next version', () => {
     const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
-      expect(advance(pending, { to: status, now: LATER, cause: 'sync' }).nextAction).toEqual(expected);
+      expect(advancePayment(pending, { to: status, now: LATER, cause: 'sync' }).nextAction).toEqual(expected);
     }
   });
 });
@@ -99,13 +99,15 @@ describe('a saved method that the payment holds', () => {
   const other = { paymentMethodId: undefined, methodRef: 'pm_2' };
 
   test.each(PAYMENT_STATUSES)('gives way to another that the provider names once that one has paid: %s', (status) => {
-    const next = advance(payment(held), { to: status, now: LATER, cause: 'sync' }, { methodRef: 'pm_2' });
+    const next = advancePayment(payment(held), { to: status, now: LATER, cause: 'sync' }, { methodRef: 'pm_2' });
     expect(next).toMatchObject(status === 'succeeded' ? other : held);
   });
 
   test('stays where the provider names that very method, or none', () => {
     for (const changed of [{ methodRef: 'pm_1' }, {}]) {
-      expect(advance(payment(held), { to: 'succeeded', now: LATER, cause: 'sync' }, changed)).toMatchObject(held);
+      expect(advancePayment(payment(held), { to: 'succeeded', now: LATER, cause: 'sync' }, changed)).toMatchObject(
+        held,
+      );
     }
   });
 });
@@ -140,7 +142,7 @@ describe('a claim', () => {
 
   test('never has the key of another attempt', () => {
     const first = claimAttempt(payment(), chosen, NOON);
-    const second = claimAttempt(advance(first, { to: 'failed', now: NOON, cause: 'answer' }), chosen, NOON);
+    const second = claimAttempt(advancePayment(first, { to: 'failed', now: NOON, cause: 'answer' }), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
   });
 });

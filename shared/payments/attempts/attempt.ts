@@ -6,7 +6,7 @@ import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from '../record/paying-customer.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
-import { claimAttempt, releaseClaim } from '../record/versions.ts';
+import { claimAttempt, releaseAttempt } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
 import { creationKey, intentRequest } from './create-intent.ts';
 import type { IntentParts } from './parts.ts';
@@ -53,7 +53,7 @@ const takeBackClaim = async (
   claim: VisiblePayment,
   before: VisiblePayment,
 ): Promise<{ readonly isOurs: boolean; readonly payment: VisiblePayment }> => {
-  const committed = await store.commit(claim, releaseClaim(claim, before, deps.now()));
+  const committed = await store.commit(claim, releaseAttempt(claim, before, deps.now()));
   const stands = committed.ok ? committed.record : committed.found;
   if (!stands || !isVisiblePayment(stands)) throw new Error('a claimed payment vanished');
   return { isOurs: committed.ok, payment: stands };

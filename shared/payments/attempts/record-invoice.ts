@@ -6,7 +6,7 @@ import { findMismatch } from '../record/amounts.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import { isAhead } from '../record/states.ts';
 import { type PaymentStore, paymentStore } from '../record/store.ts';
-import { advance } from '../record/versions.ts';
+import { advancePayment } from '../record/versions.ts';
 import type { CollectDeps, PeriodPayment } from './collect.ts';
 
 /** A provider's report of an invoice that it collects by itself. */
@@ -66,7 +66,7 @@ const advanceByInvoice = async (
     if (!failsAgain && !isAhead(current.status, status)) return undefined;
     const failure = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
     const facts = { ...failure, attempt: Math.max(attempts, current.attempt) };
-    return { next: advance(current, { to: status, now: deps.now(), cause: 'event' }, facts), by: 'invoice' };
+    return { next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, facts), by: 'invoice' };
   });
   return record;
 };
@@ -85,5 +85,5 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
     providerInvoiceId: invoice.invoiceId,
     failureCode: invoice.failureCode ?? 'do_not_honor',
   };
-  return advance(unseen, { to: invoice.status, now: deps.now(), cause: 'event' });
+  return advancePayment(unseen, { to: invoice.status, now: deps.now(), cause: 'event' });
 };

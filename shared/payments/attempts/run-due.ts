@@ -15,7 +15,7 @@ import {
 } from '../record/payment.ts';
 import { isSettled } from '../record/states.ts';
 import { type PaymentStore, paymentStore } from '../record/store.ts';
-import { advance, isUnderWay, providerReference } from '../record/versions.ts';
+import { advancePayment, isUnderWay, providerReference } from '../record/versions.ts';
 import { recordAnswer } from './answer.ts';
 import { captureApproval, chargeAttempt } from './attempt.ts';
 import { cancelIntent } from './cancel-intent.ts';
@@ -181,7 +181,7 @@ const resendOrFail = async (parts: OpenParts, payment: VisiblePayment): Promise<
   const now = deps.now();
   const isLate = now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS;
   if (isLate || !(await deps.isChargeOpen(payment)) || !(await mayStillCharge(deps.table, payment))) {
-    const failed = advance(
+    const failed = advancePayment(
       payment,
       { to: 'failed', now, cause: 'reconciliation' },
       { failureCode: 'processing_error' },

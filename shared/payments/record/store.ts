@@ -21,7 +21,7 @@ import {
   type VisiblePayment,
 } from './payment.ts';
 import { isAhead, type PaymentCause, requireTransition } from './states.ts';
-import { advance } from './versions.ts';
+import { advancePayment } from './versions.ts';
 
 /** A payment in the table: its item, its list keys, its due time. Only commits of a version are visible changes. */
 const DESCRIPTION_IN_INDEX = 200;
@@ -263,20 +263,20 @@ const dueTimes = (table: Table) => {
 
 type ProviderIds = 'providerIntentId' | 'providerPaymentId';
 
-export interface CommitOptions {
+interface CommitOptions {
   /** The cause in the table of states, where it is not the one of the history. */
   readonly by?: PaymentCause | undefined;
   /** What must hold in the moment of the write. */
   readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
-export interface PaymentChange extends CommitOptions {
+interface PaymentChange extends CommitOptions {
   readonly next: VisiblePayment;
 }
 
 type DecidePayment = Decide<VisiblePayment, VisiblePayment | PaymentChange>;
 
-export interface Advance {
+interface Advance {
   readonly now: Instant;
   readonly status: PaymentStatus;
   readonly cause: HistoryCause;
@@ -296,7 +296,7 @@ export const advanceStored = async (
   const { record } = await store.change(payment, (current) => {
     const isOvertaken = current !== payment;
     if (isOvertaken && (current.attempt !== payment.attempt || !isAhead(current.status, status))) return undefined;
-    return { next: advance(current, { to: status, now, cause }, facts), by };
+    return { next: advancePayment(current, { to: status, now, cause }, facts), by };
   });
   return record;
 };

@@ -25,7 +25,7 @@ export interface Move {
 }
 
 /** The next version, in the same status or another; completedAt is set once, on the first success. */
-export const advance = (
+export const advancePayment = (
   payment: Payment,
   { to: status, now, cause }: Move,
   changed: Partial<Payment> = {},
@@ -147,7 +147,7 @@ export const claimAttempt = (
  * Takes a claim back where the provider certainly did nothing: the payment is as it was before, and the next claim has
  * another key.
  */
-export const releaseClaim = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
+export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
   const { methodRef, paymentMethodId, providerCustomerId, lenderCustomerId, offSession, returnUrl } = before;
   const { status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction } = before;
   return {
