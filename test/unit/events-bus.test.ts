@@ -11,7 +11,7 @@ import { batchConsumer, queueConsumer, streamConsumer } from '../../shared/messa
 import { openQueues } from '../../shared/messaging/queues.ts';
 import type { Payment } from '../../shared/payments/record/payment.ts';
 import { paymentItem } from '../../shared/payments/record/store.ts';
-import { advance } from '../../shared/payments/record/versions.ts';
+import { advancePayment } from '../../shared/payments/record/versions.ts';
 import { publishChanges } from '../../shared/workers/publish-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
@@ -99,7 +99,7 @@ const change = (sequence: string, before: Payment | undefined, after: Payment): 
 
 describe('the outbox', () => {
   const { log, lines } = logLines();
-  const paid = advance(payment(), 'succeeded', NOON, 'event');
+  const paid = advancePayment(payment(), { to: 'succeeded', now: NOON, cause: 'event' });
   const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
 
   test('publishes what became of each change, in order', async () => {

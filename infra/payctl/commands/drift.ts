@@ -105,7 +105,7 @@ async function* scanPayments(
       }),
     );
     // A payment that is still being created is skipped, unless it is stuck.
-    yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'nobody can say', deps.now()));
+    yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'outcome_unknown', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }

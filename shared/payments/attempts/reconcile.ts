@@ -5,7 +5,7 @@ import { findMismatch, matchAmount } from '../record/amounts.ts';
 import { decideRead } from '../record/decisions.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
-import { advance, applyDraft, reportedFields } from '../record/versions.ts';
+import { advancePayment, applyDraft, reportedFields } from '../record/versions.ts';
 
 /** What a provider reports, for the payment as it was before the provider was asked. */
 export interface Reading {
@@ -37,10 +37,11 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   if (decision.kind !== 'store' && !draft) return { outcome: decision.kind };
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
-  if (draft && isUnconfirmed(report.status)) return { outcome: 'store', next: applyDraft(payment, draft, deps.now()) };
+  if (draft && isUnconfirmed(report.status))
+    return { outcome: 'store', next: applyDraft(payment, draft, { now: deps.now() }) };
   const status = decision.kind === 'store' ? decision.status : current.status;
   const facts = { ...reportedFields(report), ...(anomaly && { anomaly }) };
-  return { outcome: 'store', next: advance(current, status, deps.now(), cause, facts) };
+  return { outcome: 'store', next: advancePayment(current, { to: status, now: deps.now(), cause }, facts) };
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>

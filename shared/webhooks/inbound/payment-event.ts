@@ -13,7 +13,7 @@ import {
 } from '../../payments/record/payment.ts';
 import { isAhead } from '../../payments/record/states.ts';
 import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
-import { advance, providerReference, reportedFields } from '../../payments/record/versions.ts';
+import { advancePayment, providerReference, reportedFields } from '../../payments/record/versions.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findAlias } from '../../table/alias.ts';
@@ -110,7 +110,7 @@ const applyOnce = async (context: PaymentEventContext, status: PaymentStatus): P
         ...(event.object.intentId !== undefined && { providerPaymentId: event.object.id }),
         ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
       };
-      const next = advance(current, decision.status, deps.now(), 'event', facts);
+      const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
       const committed = await store.commit(payment, next);
       return committed.ok ? { kind: 'applied', payment: next, status } : { kind: 'conflict', found: committed.found };
     }
@@ -177,7 +177,11 @@ const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: s
     return { kind: 'ignored', payment, reason: `anomaly: ${reason}` };
   }
   anomaly();
-  const next = advance(payment, report.status, deps.now(), 'event', { ...reportedFields(report), anomaly: reason });
+  const next = advancePayment(
+    payment,
+    { to: report.status, now: deps.now(), cause: 'event' },
+    { ...reportedFields(report), anomaly: reason },
+  );
   const committed = await store.commit(payment, next, { by: 'read' });
   return committed.ok
     ? { kind: 'applied', payment: next, status: next.status }
