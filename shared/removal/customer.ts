@@ -29,7 +29,7 @@ export const deleteCustomer = async (
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
-  // Again, for a subscription created meanwhile. One created later finds out itself that its customer is gone.
+  // Again, for a subscription created meanwhile. A later creation checks its own customer.
   await detachSubscriptions(deps, record);
   return { data: undefined };
 };

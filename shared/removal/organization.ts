@@ -101,7 +101,7 @@ export const runDueOrganization = async (deps: RemovalDeps, organizationId: stri
   return failed > 0 ? 'some records failed' : 'to be continued';
 };
 
-/** An id derived from an Idempotency-Key must stay taken: whoever sends the key again would see the old payments. */
+/** An id derived from an Idempotency-Key must stay taken: a client that repeats the key would see the old payments. */
 const removeOrganization = async (
   { table }: RemovalDeps,
   id: string,

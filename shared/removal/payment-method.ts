@@ -19,7 +19,7 @@ export const deleteMethod = async (
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
-  // Again, for a subscription created meanwhile. One created later finds out itself that its method is gone.
+  // Again, for a subscription created meanwhile. A later creation checks its own method.
   await replaceMethodEverywhere(deps, record, { isGone: true });
   return { data: undefined };
 };
