@@ -105,7 +105,7 @@ async function* pagesOf(
       }),
     );
     // What is being created this moment is nobody's yet.
-    yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'nobody can say', deps.now()));
+    yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'outcome_unknown', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }

@@ -99,7 +99,7 @@ const change = (sequence: string, before: Payment | undefined, after: Payment): 
 
 describe('the outbox', () => {
   const { log, lines } = logLines();
-  const paid = advance(payment(), 'succeeded', NOON, 'event');
+  const paid = advance(payment(), { to: 'succeeded', now: NOON, cause: 'event' });
   const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
 
   test('publishes what became of each change, in order', async () => {

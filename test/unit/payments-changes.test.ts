@@ -39,7 +39,7 @@ describe('every next version', () => {
         fc.constantFrom(...PAYMENT_STATUSES),
         fc.constantFrom(...CAUSES),
         (from, to, cause) => {
-          const next = advance(payment({ status: from, version: 7 }), to, LATER, cause);
+          const next = advance(payment({ status: from, version: 7 }), { to, now: LATER, cause });
           expect(next).toMatchObject({ status: to, cause, version: 8, updatedAt: iso(LATER), createdAt: iso(NOON) });
         },
       ),
@@ -54,7 +54,7 @@ describe('every next version', () => {
         let first: string | undefined;
         for (const status of path) {
           now += SECOND;
-          record = advance(record, status, now, 'sync');
+          record = advance(record, { to: status, now, cause: 'sync' });
           if (status === 'succeeded') first ??= iso(now);
           expect(record.completedAt).toBe(first);
         }
@@ -64,7 +64,7 @@ describe('every next version', () => {
 
   test('has an appointment to be looked up exactly while it is unclear', () => {
     for (const status of PAYMENT_STATUSES) {
-      const { reconcileAt, reconcileStep } = advance(payment(), status, LATER, 'event');
+      const { reconcileAt, reconcileStep } = advance(payment(), { to: status, now: LATER, cause: 'event' });
       const unclear = status === 'pending' || status === 'processing';
       expect([reconcileAt, reconcileStep]).toEqual(unclear ? [iso(LATER + MINUTE), 0] : [undefined, undefined]);
     }
@@ -72,14 +72,16 @@ describe('every next version', () => {
 
   test('keeps the appointment that it has while it stays unclear', () => {
     const kept = { reconcileAt: iso(NOON + 30 * MINUTE), reconcileStep: 2 };
-    expect(advance(payment({ status: 'processing', ...kept }), 'pending', LATER, 'answer')).toMatchObject(kept);
+    expect(
+      advance(payment({ status: 'processing', ...kept }), { to: 'pending', now: LATER, cause: 'answer' }),
+    ).toMatchObject(kept);
   });
 
   test('keeps a reason of failure only where it has failed', () => {
     const failed = payment({ status: 'failed', failureCode: 'lost_card' });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'failed' ? 'lost_card' : undefined;
-      expect(advance(failed, status, LATER, 'sync').failureCode).toBe(expected);
+      expect(advance(failed, { to: status, now: LATER, cause: 'sync' }).failureCode).toBe(expected);
     }
   });
 
@@ -87,7 +89,7 @@ describe('every next version', () => {
     const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
-      expect(advance(pending, status, LATER, 'sync').nextAction).toEqual(expected);
+      expect(advance(pending, { to: status, now: LATER, cause: 'sync' }).nextAction).toEqual(expected);
     }
   });
 });
@@ -97,13 +99,13 @@ describe('a saved method that the payment holds', () => {
   const other = { paymentMethodId: undefined, methodRef: 'pm_2' };
 
   test.each(PAYMENT_STATUSES)('gives way to another that the provider names once that one has paid: %s', (status) => {
-    const next = advance(payment(held), status, LATER, 'sync', { methodRef: 'pm_2' });
+    const next = advance(payment(held), { to: status, now: LATER, cause: 'sync' }, { methodRef: 'pm_2' });
     expect(next).toMatchObject(status === 'succeeded' ? other : held);
   });
 
   test('stays where the provider names that very method, or none', () => {
     for (const changed of [{ methodRef: 'pm_1' }, {}]) {
-      expect(advance(payment(held), 'succeeded', LATER, 'sync', changed)).toMatchObject(held);
+      expect(advance(payment(held), { to: 'succeeded', now: LATER, cause: 'sync' }, changed)).toMatchObject(held);
     }
   });
 });
@@ -138,7 +140,7 @@ describe('a claim', () => {
 
   test('never has the key of another attempt', () => {
     const first = claimAttempt(payment(), chosen, NOON);
-    const second = claimAttempt(advance(first, 'failed', NOON, 'answer'), chosen, NOON);
+    const second = claimAttempt(advance(first, { to: 'failed', now: NOON, cause: 'answer' }), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
   });
 });
@@ -185,7 +187,7 @@ describe('an update that the provider has taken', () => {
   });
 
   test('stands in the place of all that it may change, and is over', () => {
-    const next = applyDraft(old, draft({ description: 'new', methodRef: 'pm_2' }), LATER);
+    const next = applyDraft(old, draft({ description: 'new', methodRef: 'pm_2' }), { now: LATER });
     expect(next).toMatchObject({
       totalCents: 3_000,
       description: 'new',
@@ -203,14 +205,14 @@ describe('an update that the provider has taken', () => {
     [{ paymentMethodId: 'pmt_1' }, 'created'],
     [{}, 'requires_payment_method'],
   ] as const)('decides by its method %j that it is %s', (fields, status) => {
-    expect(applyDraft(old, draft(fields), LATER).status).toBe(status);
+    expect(applyDraft(old, draft(fields), { now: LATER }).status).toBe(status);
   });
 
   test.each(['processing', 'pending', 'succeeded', 'failed', 'canceled'] as const)(
     'leaves the state of a payment that is %s by now',
     (status) => {
       const at = iso(NOON + DAY);
-      const next = applyDraft(payment({ status, reconcileAt: at, draft: draft() }), draft(), LATER);
+      const next = applyDraft(payment({ status, reconcileAt: at, draft: draft() }), draft(), { now: LATER });
       expect(next).toMatchObject({ status, reconcileAt: at, totalCents: 3_000 });
     },
   );

@@ -136,7 +136,7 @@ describe('the appointment of a payment', () => {
         fc.constantFrom('event', 'sync') as fc.Arbitrary<'event' | 'sync'>,
         (status, cause) => {
           const claimed = payment({ draft: draft(), reconcileAt: soon });
-          const next = advance(claimed, status, NOON + 1, cause);
+          const next = advance(claimed, { to: status, now: NOON + 1, cause });
           if (next.draft) expect(nextPaymentDue(next)).toBeDefined();
         },
       ),
@@ -160,8 +160,8 @@ describe('the store', () => {
 
   test('commits on the version that was read, and tells what stands where another came first', async () => {
     const { store } = await stored();
-    const paid = advance(payment(), 'succeeded', NOON + 1, 'event');
-    const failed = advance(payment(), 'failed', NOON + 2, 'event');
+    const paid = advance(payment(), { to: 'succeeded', now: NOON + 1, cause: 'event' });
+    const failed = advance(payment(), { to: 'failed', now: NOON + 2, cause: 'event' });
     expect(await store.commit(payment(), paid)).toEqual({ ok: true, record: paid });
     const lost = await store.commit(payment(), failed);
     expect(lost.ok ? undefined : lost.found?.status).toBe('succeeded');
@@ -171,7 +171,7 @@ describe('the store', () => {
   test('writes nothing where a change of the status has no arrow in the table', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
-    const unpaid = advance(payment(), 'succeeded', NOON + 1, 'cancel');
+    const unpaid = advance(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });
     await expect(store.commit(payment(), unpaid)).rejects.toThrow('from created to succeeded by cancel');
     await expect(store.change(payment(), () => unpaid)).rejects.toThrow('from created to succeeded by cancel');
     expect(await memory.table.get(paymentKey(payment().id))).toEqual(before);
@@ -179,11 +179,11 @@ describe('the store', () => {
 
   test('decides again on the payment that another commit led to, and says who committed', async () => {
     const { store } = await stored();
-    await store.commit(payment(), advance(payment(), 'pending', NOON + 1, 'event'));
+    await store.commit(payment(), advance(payment(), { to: 'pending', now: NOON + 1, cause: 'event' }));
     const seen: string[] = [];
     const changed = await store.change(payment(), (current) => {
       seen.push(current.status);
-      return advance(current, 'succeeded', NOON + 2, 'event');
+      return advance(current, { to: 'succeeded', now: NOON + 2, cause: 'event' });
     });
     expect(seen).toEqual(['created', 'pending']);
     expect(changed).toMatchObject({ isOurs: true, was: { status: 'pending' }, record: { status: 'succeeded' } });
@@ -193,7 +193,7 @@ describe('the store', () => {
   test('answers that a removed payment is not there', async () => {
     const { store, memory } = await stored();
     await memory.table.remove(paymentKey(payment().id));
-    const next = advance(payment(), 'failed', NOON + 1, 'event');
+    const next = advance(payment(), { to: 'failed', now: NOON + 1, cause: 'event' });
     await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
@@ -201,7 +201,10 @@ describe('the store', () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
-    const committed = await store.commit(payment(), advance(payment(), 'processing', NOON + 1, 'claim'));
+    const committed = await store.commit(
+      payment(),
+      advance(payment(), { to: 'processing', now: NOON + 1, cause: 'claim' }),
+    );
     expect(committed.ok).toBe(false);
   });
 
@@ -209,7 +212,7 @@ describe('the store', () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
-    expect((await store.commit(asked, advance(asked, 'pending', NOON + 1, 'event'))).ok).toBe(true);
+    expect((await store.commit(asked, advance(asked, { to: 'pending', now: NOON + 1, cause: 'event' }))).ok).toBe(true);
     expect(await store.dropDraft(asked)).toMatchObject({ status: 'pending' });
     expect((await store.load(payment().id))?.draft).toBeUndefined();
   });

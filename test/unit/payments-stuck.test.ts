@@ -6,12 +6,12 @@ import { NOON, payment } from '../builders/payment.ts';
 
 describe('a payment', () => {
   test.each<[PaymentStatus, LookupResult, number, boolean]>([
-    ['processing', 'nobody can say', 29 * MINUTE, false],
-    ['processing', 'nobody can say', 30 * MINUTE, true],
-    ['processing', 'still under way', 6 * DAY, false],
-    ['processing', 'still under way', 7 * DAY, true],
-    ['pending', 'nobody can say', DAY, false],
-    ['created', 'nobody can say', DAY, false],
+    ['processing', 'outcome_unknown', 29 * MINUTE, false],
+    ['processing', 'outcome_unknown', 30 * MINUTE, true],
+    ['processing', 'still_under_way', 6 * DAY, false],
+    ['processing', 'still_under_way', 7 * DAY, true],
+    ['pending', 'outcome_unknown', DAY, false],
+    ['created', 'outcome_unknown', DAY, false],
   ])('that is %s, where %s, %i ms after its claim: stuck is %s', (status, looked, after, stuck) => {
     const claimed = payment({ status, createdAt: iso(NOON - DAY), claimedAt: iso(NOON) });
     expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
@@ -19,7 +19,7 @@ describe('a payment', () => {
 
   test('that is being created counts from its creation', () => {
     const creating = { ...payment(), status: 'creating' as const, createdAt: iso(NOON), claimedAt: undefined };
-    expect(isStuck(creating, 'nobody can say', NOON + 29 * MINUTE)).toBe(false);
-    expect(isStuck(creating, 'nobody can say', NOON + 30 * MINUTE)).toBe(true);
+    expect(isStuck(creating, 'outcome_unknown', NOON + 29 * MINUTE)).toBe(false);
+    expect(isStuck(creating, 'outcome_unknown', NOON + 30 * MINUTE)).toBe(true);
   });
 });

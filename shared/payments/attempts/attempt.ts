@@ -9,32 +9,31 @@ import type { PaymentStore } from '../record/store.ts';
 import { claimAttempt, releaseClaim } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
 import { creationKey, intentRequest } from './create-intent.ts';
+import type { IntentParts } from './parts.ts';
 
 export interface ClaimedAttempt {
   readonly claim: VisiblePayment;
-  /** The payment to go back to, should the provider certainly have done nothing. */
+  /** The payment to go back to where the provider certainly did nothing. */
   readonly before: VisiblePayment;
   /** The caller waits: an attempt that the provider refuses without trying to charge is taken back, too. */
   readonly isAttended?: true;
 }
 
 export interface AttemptReport extends AttemptResult {
-  /** Nobody knows whether the provider has charged. */
+  /** Whether the provider has charged is unknown. */
   readonly isUnclear: boolean;
 }
 
 /**
- * Carries out an attempt that has just been claimed, and records what came of it. An attempt that certainly did not
- * happen is taken back: no event tells of it, and the next attempt is free.
+ * Carries out a claimed attempt and records its outcome. An attempt that certainly did not happen is taken back: no event
+ * is sent, and the next attempt is free.
  */
 export const makeAttempt = async (
-  deps: Pick<MoneyDeps, 'now' | 'log'>,
-  store: PaymentStore,
-  provider: PaymentProvider,
+  parts: IntentParts,
   { claim, before, isAttended }: ClaimedAttempt,
 ): Promise<AttemptReport> => {
-  const { payment, outcome } = await chargeAttempt(deps, store, provider, claim);
-  const takeBack = () => takeBackClaim(deps, store, payment, before);
+  const { payment, outcome } = await chargeAttempt(parts, claim);
+  const takeBack = () => takeBackClaim(parts, payment, before);
   if (outcome.kind === 'not_done') {
     const { isOurs, payment: stands } = await takeBack();
     return isOurs
@@ -42,16 +41,15 @@ export const makeAttempt = async (
       : { payment: stands, isUnclear: isOpen(stands) };
   }
   const onRefusal = isAttended ? takeBack : undefined;
-  const answer = await recordAnswer(deps, { store, provider, onRefusal }, payment, outcome);
+  const answer = await recordAnswer({ ...parts, onRefusal }, payment, outcome);
   return { ...answer, isUnclear: outcome.kind !== 'done' && isOpen(answer.payment) };
 };
 
 const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
 
-/** Where an event has moved the payment on meanwhile, another confirmation came first: its outcome counts. */
+/** Where an event has changed the payment meanwhile, another confirmation came first: its outcome counts. */
 const takeBackClaim = async (
-  deps: Pick<MoneyDeps, 'now'>,
-  store: PaymentStore,
+  { deps, store }: IntentParts,
   claim: VisiblePayment,
   before: VisiblePayment,
 ): Promise<{ readonly isOurs: boolean; readonly payment: VisiblePayment }> => {
@@ -61,37 +59,31 @@ const takeBackClaim = async (
   return { isOurs: committed.ok, payment: stands };
 };
 
-/** The key of one attempt to charge: the same however often it is sent. */
+/** The key of one attempt to charge: the same however often the attempt is sent. */
 const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
-/** The claim as it stands by then, and what came of it. */
+/** The claim as it is after the call, and the provider's answer. */
 export interface ChargeResult {
   readonly payment: VisiblePayment;
   readonly outcome: Outcome<ProviderPayment>;
 }
 
-type ChargeDeps = Pick<MoneyDeps, 'now'>;
-
-/** Asks the provider to carry out a claimed attempt. An intent that can never be charged again is replaced first. */
-export const chargeAttempt = async (
-  deps: ChargeDeps,
-  store: PaymentStore,
-  provider: PaymentProvider,
-  payment: VisiblePayment,
-): Promise<ChargeResult> => {
-  const outcome = await ask(provider, payment);
+/** Sends a claimed attempt to the provider. An intent that can never be charged again is replaced first. */
+export const chargeAttempt = async (parts: IntentParts, payment: VisiblePayment): Promise<ChargeResult> => {
+  const { provider } = parts;
+  const outcome = await sendAttempt(provider, payment);
   if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT) return { payment, outcome };
   const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
   const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
   if (created.kind !== 'done') return { payment, outcome: created };
-  const renewed = await replaceIntent(deps, store, payment, created.value);
-  // Another has brought the attempt to an end meanwhile: nothing is charged.
+  const renewed = await replaceIntent(parts, payment, created.value);
+  // Another commit has ended the attempt meanwhile: nothing is charged.
   if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
-  return { payment: renewed, outcome: await ask(provider, renewed) };
+  return { payment: renewed, outcome: await sendAttempt(provider, renewed) };
 };
 
-const ask = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcome<ProviderPayment>> =>
+const sendAttempt = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcome<ProviderPayment>> =>
   provider.confirmIntent({
     idempotencyKey: attemptKey(payment),
     intentId: payment.providerIntentId ?? '',
@@ -106,10 +98,12 @@ const ask = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcom
     ...(payment.offSession && { offSession: true }),
   });
 
-/** The record knows the new intent before anything is charged on it: whoever looks the attempt up finds it. */
+/**
+ * Stores the new intent before anything is charged on it, so that a later look-up finds the charge. @returns undefined
+ * where the attempt is over
+ */
 const replaceIntent = async (
-  deps: ChargeDeps,
-  store: PaymentStore,
+  { deps, store }: IntentParts,
   payment: VisiblePayment,
   { intentId, paymentId, clientSecret }: ProviderPayment,
 ): Promise<VisiblePayment | undefined> => {
@@ -131,12 +125,12 @@ const replaceIntent = async (
 
 export type CaptureResult =
   | { readonly kind: 'captured'; readonly payment: VisiblePayment }
-  /** Another commit came first: the approval is decided on anew. */
+  /** Another commit came first: the approval is decided on again. */
   | { readonly kind: 'conflict'; readonly found: Payment | undefined };
 
 /**
- * Captures what a payer has approved at the provider: one attempt is claimed, as a confirmation would claim it, so that
- * of several who hear of the approval one alone asks for the money.
+ * Captures what a payer has approved at the provider. The capture claims an attempt as a confirmation does, so that of
+ * several functions that learn of the approval only one captures.
  */
 export const captureApproval = async (
   deps: Pick<MoneyDeps, 'now' | 'log' | 'providers'>,
@@ -144,19 +138,19 @@ export const captureApproval = async (
   payment: VisiblePayment,
 ): Promise<CaptureResult> => {
   const provider = await deps.providers.forPayments(payment.providerId);
-  // What the payer approved is charged, not a method that the record may hold.
+  // The capture charges what the payer approved, not a method that the record may hold.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
   const committed = await store.commit(payment, claim, { by: 'approval' });
   if (!committed.ok) return { kind: 'conflict', found: committed.found };
-  const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_AGAIN_MS));
-  const answer = await makeAttempt(deps, store, provider, { claim, before });
+  const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_RETRY_MS));
+  const answer = await makeAttempt({ deps, store, provider }, { claim, before });
   return { kind: 'captured', payment: answer.payment };
 };
 
-/** An approval lasts a few hours: a capture that did not happen is tried again every two minutes. */
-const CAPTURE_AGAIN_MS = 2 * MINUTE;
+/** An approval lasts a few hours: a capture that did not happen is tried again after two minutes. */
+const CAPTURE_RETRY_MS = 2 * MINUTE;
 
-/** Where the capture does not happen, the payer has done their part all the same: the payment is pending until then. */
+/** The payer has approved: until the capture happens, the payment is pending. */
 const awaitingCapture = (payment: VisiblePayment, reconcileAt: string): VisiblePayment => ({
   ...payment,
   status: 'pending',

@@ -1,25 +1,23 @@
 import { DomainError } from '../../core/errors.ts';
-import type { PaymentProvider } from '../../providers/port/provider.ts';
-import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
 import type { HistoryCause, VisiblePayment } from '../record/payment.ts';
 import { isSettled } from '../record/states.ts';
-import { advanceStored, type PaymentStore } from '../record/store.ts';
+import { advanceStored } from '../record/store.ts';
 import { providerReference, reportedFields } from '../record/versions.ts';
+import type { IntentParts } from './parts.ts';
 import { abandonDraft } from './update-intent.ts';
 
 /**
- * Cancels at the provider, then here. Where the provider refuses, what it has instead is stored. An unclear update that
- * the provider has not taken is dropped first.
+ * Cancels at the provider, then here. Where the provider refuses, the status that it reports is stored. An unclear update
+ * that the provider has not taken is dropped first.
  */
 export const cancelIntent = async (
-  deps: Pick<MoneyDeps, 'now' | 'log'>,
-  store: PaymentStore,
-  provider: PaymentProvider,
+  parts: IntentParts,
   record: VisiblePayment,
-  cause: HistoryCause,
+  cause: Extract<HistoryCause, 'cancel' | 'expiry'>,
 ): Promise<VisiblePayment> => {
-  const payment = await abandonDraft({ deps, store, provider }, record);
+  const { deps, store, provider } = parts;
+  const payment = await abandonDraft(parts, record);
   if (payment !== record && isSettled(payment.status)) return payment;
   const known = providerReference(payment);
   let outcome = await provider.cancelIntent({ ...known, idempotencyKey: `${payment.id}:cancel` });

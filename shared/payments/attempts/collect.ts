@@ -1,7 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import type { UsableMethod } from '../../payment-methods/use.ts';
-import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import type { TransactionStep } from '../../table/table.ts';
@@ -9,57 +8,44 @@ import { claimRefusal } from '../record/decisions.ts';
 import { FIRST_LOOK_MS } from '../record/due.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import { isSettled } from '../record/states.ts';
-import { type PaymentStore, paymentStore } from '../record/store.ts';
-import { claimAttempt } from '../record/versions.ts';
+import { paymentStore } from '../record/store.ts';
+import { type ChosenMethod, claimAttempt } from '../record/versions.ts';
 import { makeAttempt } from './attempt.ts';
 import { cancelIntent } from './cancel-intent.ts';
 import { createIntent } from './create-intent.ts';
+import type { IntentParts } from './parts.ts';
 
-/** Payments that the service itself decides on (a subscription's): the same records, claims and keys as anybody's. */
+/** Payments that the service itself decides on (a subscription's): the same records, claims and keys as all others. */
 export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
 export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | 'updatedAt' | 'attempt' | 'reconcileAt'>;
 
 export interface CollectRequest {
-  /** As it is to be created, should it not be there yet. */
+  /** The payment to create, unless its id is taken. */
   readonly payment: PeriodPayment;
-  /** What the attempt is made with. */
+  /** The method to charge. */
   readonly method: UsableMethod;
-  /** Attempts whose failure is known: one more is made only where there have been no others. */
+  /** Attempts that are known to have failed: another attempt is made only where there have been no others. */
   readonly attempts: number;
-  /** What must hold at the very moment in which the attempt is claimed. */
+  /** What must hold in the moment in which the attempt is claimed. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
 export type CollectResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** The provider would not even have it: nothing is there. */
+  /** The provider refused the payment: there is no record of it. */
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** It could not be created yet, or its provider did nothing: nothing was charged. */
+  /** The payment could not be created yet, or its provider did nothing: nothing was charged. */
   | { readonly kind: 'not yet'; readonly error: DomainError };
 
-/** Makes one attempt at a payment, unless one is under way, has come to an end that is not known yet, or was enough. */
+/** Makes one attempt at a payment, unless an attempt is under way, has an unknown outcome, or was the last. */
 export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promise<CollectResult> => {
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.forPayments(wanted.payment.providerId);
   const creating = asCreating(wanted.payment, deps.now());
   const found = (await store.insertOrFind(creating)) ?? creating;
   try {
-    const isFirstTry = found === creating;
-    const attempt = isVisiblePayment(found)
-      ? await claimOne(deps, store, found, wanted)
-      : await createClaimed(deps, store, provider, { creating: found, wanted, isFirstTry });
-    if (!attempt.before) return { kind: 'payment', payment: attempt.payment };
-    const { payment: claim, before } = attempt;
-    const answer = await makeAttempt(deps, store, provider, {
-      claim,
-      before,
-      ...(wanted.payment.withheld && { isAttended: true }),
-    });
-    // Nobody has seen the payment: the caller is told why it was refused.
-    if (wanted.payment.withheld && answer.refusal) return { kind: 'refused', error: answer.refusal };
-    if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: found.id });
-    return { kind: 'payment', payment: answer.payment };
+    return await attempt({ deps, store, provider }, found, { ...wanted, isFirstTry: found === creating });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     if (error.code === 'PROVIDER_UNAVAILABLE') return { kind: 'not yet', error };
@@ -69,40 +55,38 @@ export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promis
   }
 };
 
-interface Attempt {
-  readonly payment: VisiblePayment;
-  /** As it was before the attempt was claimed; undefined where none was. */
-  readonly before?: VisiblePayment;
-}
-
-interface NewAttempt {
-  readonly creating: Payment;
-  readonly wanted: CollectRequest;
+interface NewAttempt extends CollectRequest {
   readonly isFirstTry: boolean;
 }
 
-/** It comes into sight with its first attempt claimed: one write for both. */
-const createClaimed = async (
-  deps: CollectDeps,
-  store: PaymentStore,
-  provider: PaymentProvider,
-  { creating, wanted, isFirstTry }: NewAttempt,
+const attempt = async (parts: IntentParts, found: Payment, wanted: NewAttempt): Promise<CollectResult> => {
+  const { payment: claim, before } = isVisiblePayment(found)
+    ? await claimNextAttempt(parts, found, wanted)
+    : await createAndClaim(parts, found, wanted);
+  if (!before) return { kind: 'payment', payment: claim };
+  const { withheld } = wanted.payment;
+  const answer = await makeAttempt(parts, { claim, before, ...(withheld && { isAttended: true }) });
+  // No reader has seen a withheld payment: the caller gets the reason of the refusal.
+  if (withheld && answer.refusal) return { kind: 'refused', error: answer.refusal };
+  if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: found.id });
+  return { kind: 'payment', payment: answer.payment };
+};
+
+interface Attempt {
+  readonly payment: VisiblePayment;
+  /** The payment before this call claimed an attempt; undefined where it claimed none. */
+  readonly before?: VisiblePayment | undefined;
+}
+
+/** Publishes the payment and claims its first attempt in one write. */
+const createAndClaim = async (
+  parts: IntentParts,
+  creating: Payment,
+  { isFirstTry, ...wanted }: NewAttempt,
 ): Promise<Attempt> => {
-  const {
-    method,
-    onlyIf,
-    payment: { offSession, returnUrl },
-  } = wanted;
-  let before: VisiblePayment | undefined;
-  let claim: VisiblePayment | undefined;
-  const as = (created: VisiblePayment): VisiblePayment => {
-    before = created;
-    claim = { ...claimAttempt(created, { method, offSession, returnUrl }, deps.now()), version: created.version };
-    return claim;
-  };
-  const publication = { as, onlyIf: [...onlyIf, ...method.onlyIf], isFirstTry };
-  const payment = await createIntent(deps, store, provider, creating, publication);
-  return before && payment === claim ? { payment, before } : { payment };
+  const onlyIf = [...wanted.onlyIf, ...wanted.method.onlyIf];
+  const { payment, created } = await createIntent(parts, creating, { claim: chosenBy(wanted), onlyIf, isFirstTry });
+  return { payment, before: created };
 };
 
 const asCreating = (wanted: PeriodPayment, now: Instant): Payment => ({
@@ -116,36 +100,39 @@ const asCreating = (wanted: PeriodPayment, now: Instant): Payment => ({
   offSession: undefined,
 });
 
-const claimOne = async (
-  deps: CollectDeps,
-  store: PaymentStore,
+const claimNextAttempt = async (
+  { deps, store }: IntentParts,
   payment: VisiblePayment,
-  { payment: { offSession, returnUrl }, method, attempts, onlyIf }: CollectRequest,
+  wanted: CollectRequest,
 ): Promise<Attempt> => {
   const { record, was, isOurs } = await store.change(payment, (current) => {
-    if (claimRefusal(current) !== undefined || current.attempt !== attempts) return undefined;
-    const next = claimAttempt(current, { method, offSession, returnUrl }, deps.now());
-    return { next, onlyIf: [...onlyIf, ...method.onlyIf] };
+    if (claimRefusal(current) !== undefined || current.attempt !== wanted.attempts) return undefined;
+    const next = claimAttempt(current, chosenBy(wanted), deps.now());
+    return { next, onlyIf: [...wanted.onlyIf, ...wanted.method.onlyIf] };
   });
-  return { payment: record, ...(isOurs && { before: was }) };
+  return { payment: record, before: isOurs ? was : undefined };
 };
 
-/** Shows a withheld payment: its subscription is shown by now. */
+const chosenBy = ({ method, payment: { offSession, returnUrl } }: CollectRequest): ChosenMethod => ({
+  method,
+  offSession,
+  returnUrl,
+});
+
+/** Shows a withheld payment to its readers, once its subscription is shown. */
 export const publishPayment = async (deps: CollectDeps, id: string): Promise<void> => {
   await paymentStore(deps.table, deps.now).changeById(id, ({ withheld, ...shown }) =>
     withheld ? { ...shown, version: shown.version + 1, updatedAt: iso(deps.now()) } : undefined,
   );
 };
 
-/** A payment as it stands; undefined while nobody could have been charged for it. */
-export const findCollectedPayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
-  const payment = await paymentStore(deps.table, deps.now).load(id);
-  return payment && isVisiblePayment(payment) ? payment : undefined;
-};
+/** A payment that the provider knows; undefined before that, while nothing can have been charged. */
+export const findCollectedPayment = (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> =>
+  paymentStore(deps.table, deps.now).loadVisible(id);
 
 /**
- * Sees to it that a payment is not charged any more, as far as that can still be: one that is under way is left alone.
- * @throws DomainError where the provider cannot be asked now.
+ * Cancels a payment so that it is not charged any more, where that is still possible: an attempt under way is left alone.
+ * @throws DomainError where the provider cannot be reached now
  */
 export const releasePayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
   const store = paymentStore(deps.table, deps.now);
@@ -154,5 +141,5 @@ export const releasePayment = async (deps: CollectDeps, id: string): Promise<Vis
     return payment;
   }
   const provider = await deps.providers.forPayments(payment.providerId);
-  return cancelIntent(deps, store, provider, payment, 'cancel');
+  return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };

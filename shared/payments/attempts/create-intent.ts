@@ -1,50 +1,65 @@
 import { assertNever, DomainError } from '../../core/errors.ts';
 import { fingerprint } from '../../core/ids.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { Instant } from '../../core/time.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
-import type { CreateIntent, PaymentProvider, ProviderPayment } from '../../providers/port/provider.ts';
-import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import type { CreateIntent, ProviderPayment } from '../../providers/port/provider.ts';
 import { unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
 import type { TransactionStep } from '../../table/table.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
-import { publishIntent } from '../record/versions.ts';
+import { type ChosenMethod, claimAttempt, publishIntent } from '../record/versions.ts';
+import type { IntentParts } from './parts.ts';
 
 /**
- * The intent's key at the provider: the same for every try to create this very intent. A request that was refused may be
- * followed by a corrected one under the same Idempotency-Key, which is another.
+ * The intent's key at the provider: the same for every try to create this intent. A refused request may be followed by a
+ * corrected one under the same Idempotency-Key: that is another intent, with another key.
  */
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
 
-/** How a creation comes into sight: as created, unless the caller has more to say in the same write. */
 export interface Publication {
-  readonly as?: (created: VisiblePayment) => VisiblePayment;
+  /** Claims the first attempt with this method in the write that publishes the payment. */
+  readonly claim?: ChosenMethod;
   readonly onlyIf?: readonly TransactionStep[];
   /** No earlier call can have reached the provider: a call that did nothing leaves nothing behind. */
   readonly isFirstTry?: boolean;
 }
 
+export interface PublishedIntent {
+  readonly payment: VisiblePayment;
+  /** Where this call has published the payment: the payment as created, before a claim. */
+  readonly created?: VisiblePayment;
+}
+
 /**
- * Carries a `creating` record to the provider and into sight; run again after a crash, it ends the same.
+ * Creates the intent of a `creating` record at the provider and publishes the payment; a repeat after a crash ends the
+ * same.
  * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE with the payment's id (the record is finished in the
  * background), PROVIDER_UNAVAILABLE without (the provider did nothing, the record is gone), or the provider's refusal
  * (the record is gone).
  */
 export const createIntent = async (
-  deps: Pick<MoneyDeps, 'now'>,
-  store: PaymentStore,
-  provider: PaymentProvider,
+  parts: Pick<IntentParts, 'store' | 'provider'> & { readonly deps: Pick<IntentParts['deps'], 'now'> },
   payment: Payment,
   publication: Publication = {},
-): Promise<VisiblePayment> => {
+): Promise<PublishedIntent> => {
+  const { deps, store, provider } = parts;
   const outcome = await provider.createIntent({ ...intentRequest(payment), idempotencyKey: creationKey(payment) });
-  if (outcome.kind === 'done') return publish(store, payment, outcome.value, { ...publication, now: deps.now() });
-  return refuse(store, payment, outcome, publication);
+  if (outcome.kind !== 'done') return refuse(store, payment, { ...publication, outcome });
+  const { amountCents, currency } = outcome.value;
+  if (amountCents !== payment.totalCents || currency !== payment.currency) {
+    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+  }
+  const { claim, onlyIf } = publication;
+  const created = publishIntent(payment, outcome.value, deps.now());
+  const next = claim ? { ...claimAttempt(created, claim, deps.now()), version: created.version } : created;
+  const committed = await store.commit(payment, next, { onlyIf });
+  if (committed.ok) return { payment: next, created };
+  if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
+  return { payment: committed.found };
 };
 
-/** What its intent is made of. */
+/** The fields of the request that creates the payment's intent. */
 export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'> => ({
   paymentId: payment.id,
   amountCents: payment.totalCents,
@@ -57,32 +72,18 @@ export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotency
   returnUrl: payment.returnUrl,
 });
 
-const publish = async (
-  store: PaymentStore,
-  payment: Payment,
-  report: ProviderPayment,
-  { as = (made) => made, onlyIf = [], now }: Publication & { readonly now: Instant },
-): Promise<VisiblePayment> => {
-  if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
-    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
-  }
-  const committed = await store.commit(payment, as(publishIntent(payment, report, now)), { onlyIf });
-  const visible = committed.ok ? committed.record : committed.found;
-  if (!visible || !isVisiblePayment(visible)) throw new DomainError('VERSION_CONFLICT');
-  return visible;
-};
+type NotCreated = Exclude<Outcome<ProviderPayment>, { kind: 'done' }>;
 
 const refuse = async (
   store: PaymentStore,
   payment: Payment,
-  outcome: Exclude<Outcome<ProviderPayment>, { kind: 'done' }>,
-  { isFirstTry = false }: Publication,
+  { outcome, isFirstTry = false }: Publication & { readonly outcome: NotCreated },
 ): Promise<never> => {
   switch (outcome.kind) {
     case 'unknown':
       throw unclearError(outcome.reason, { payment_id: payment.id });
     case 'not_done':
-      // An earlier try may have made it.
+      // An earlier try may have created the intent.
       if (!isFirstTry) throw unavailableError(outcome, { payment_id: payment.id });
       await store.removeCreating(payment.id);
       throw unavailableError(outcome);
@@ -97,7 +98,7 @@ const refuse = async (
   }
 };
 
-/** A refusal for what the caller sent is the caller's to mend; any other is the provider's. */
+/** A refusal of a field that the caller sent is the caller's to correct; any other is a provider error. */
 export const refusalError = (refusal: {
   readonly reason: string;
   readonly parameter?: string | undefined;
@@ -123,7 +124,7 @@ export const refusalError = (refusal: {
 
 const TOO_SMALL = 'The total is less than the provider charges';
 
-/** What a caller sent and can mend, by what providers call it. */
+/** The caller's fields, per name of the parameter at the providers. */
 const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(
   Object.entries({ amount: 'total_cents', return_url: 'return_url' } as const),
 );

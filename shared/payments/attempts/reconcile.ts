@@ -37,10 +37,11 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   if (decision.kind !== 'store' && !draft) return { outcome: decision.kind };
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
-  if (draft && isUnconfirmed(report.status)) return { outcome: 'store', next: applyDraft(payment, draft, deps.now()) };
+  if (draft && isUnconfirmed(report.status))
+    return { outcome: 'store', next: applyDraft(payment, draft, { now: deps.now() }) };
   const status = decision.kind === 'store' ? decision.status : current.status;
   const facts = { ...reportedFields(report), ...(anomaly && { anomaly }) };
-  return { outcome: 'store', next: advance(current, status, deps.now(), cause, facts) };
+  return { outcome: 'store', next: advance(current, { to: status, now: deps.now(), cause }, facts) };
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>

@@ -9,7 +9,7 @@ import { type PaymentStore, paymentStore } from '../record/store.ts';
 import { advance } from '../record/versions.ts';
 import type { CollectDeps, PeriodPayment } from './collect.ts';
 
-/** What a provider says of an invoice that it collects by itself. */
+/** A provider's report of an invoice that it collects by itself. */
 export interface ProviderInvoicePayment {
   readonly invoiceId: string;
   readonly intentId: string;
@@ -22,18 +22,24 @@ export interface ProviderInvoicePayment {
 
 export type InvoiceResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** It contradicts what is to be paid: nothing is stored. */
+  /** The invoice contradicts the amount to be paid: nothing is stored. */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
+export interface InvoiceRequest {
+  /** The payment to create, unless its id is taken. */
+  readonly wanted: PeriodPayment;
+  readonly invoice: ProviderInvoicePayment;
+  /** Leaves our id with the provider's intent, before the payment is stored. */
+  readonly label: () => Promise<void>;
+}
+
 /**
- * The payment of a provider's own invoice: mirrored, never charged here. Told in any order and however often, it only
- * moves further on. @param label leaves our id with the provider's intent, before the payment is there.
+ * Records the payment of an invoice that the provider collects: the service never charges it. Reports in any order, and
+ * repeated, move the payment only further on.
  */
 export const recordInvoice = async (
   deps: CollectDeps,
-  wanted: PeriodPayment,
-  invoice: ProviderInvoicePayment,
-  label: () => Promise<void>,
+  { wanted, invoice, label }: InvoiceRequest,
 ): Promise<InvoiceResult> => {
   const store = paymentStore(deps.table, deps.now);
   const fresh = paymentOf(deps, wanted, invoice);
@@ -47,12 +53,11 @@ export const recordInvoice = async (
     if (!found) return { kind: 'payment', payment: fresh };
   }
   if (!isVisiblePayment(found)) throw new DomainError('VERSION_CONFLICT');
-  return { kind: 'payment', payment: await moveFurther(deps, store, found, invoice) };
+  return { kind: 'payment', payment: await advanceByInvoice({ deps, store }, found, invoice) };
 };
 
-const moveFurther = async (
-  deps: CollectDeps,
-  store: PaymentStore,
+const advanceByInvoice = async (
+  { deps, store }: { readonly deps: CollectDeps; readonly store: PaymentStore },
   found: VisiblePayment,
   { status, failureCode, attempts }: ProviderInvoicePayment,
 ): Promise<VisiblePayment> => {
@@ -61,7 +66,7 @@ const moveFurther = async (
     if (!failsAgain && !isAhead(current.status, status)) return undefined;
     const failure = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
     const facts = { ...failure, attempt: Math.max(attempts, current.attempt) };
-    return { next: advance(current, status, deps.now(), 'event', facts), by: 'invoice' };
+    return { next: advance(current, { to: status, now: deps.now(), cause: 'event' }, facts), by: 'invoice' };
   });
   return record;
 };
@@ -80,5 +85,5 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
     providerInvoiceId: invoice.invoiceId,
     failureCode: invoice.failureCode ?? 'do_not_honor',
   };
-  return advance(unseen, invoice.status, deps.now(), 'event');
+  return advance(unseen, { to: invoice.status, now: deps.now(), cause: 'event' });
 };

@@ -20,73 +20,98 @@ import { recordAnswer } from './answer.ts';
 import { captureApproval, chargeAttempt } from './attempt.ts';
 import { cancelIntent } from './cancel-intent.ts';
 import { createIntent } from './create-intent.ts';
+import type { IntentParts } from './parts.ts';
 import { storeReading } from './reconcile.ts';
 import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';
 
 export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'> {
-  /** The subscription of the payment still wants it collected; true where the payment has no subscription. */
+  /** Is the payment still the open charge of its subscription? True where the payment has no subscription. */
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
 
-/** When something that failed is tried again. */
+/** The wait before failed work is tried again. */
 const RETRY_MS = 5 * MINUTE;
 
-/** Whose commit has set the next appointment. */
+/** Another commit came first, and has set the next due time. */
 const OVERTAKEN = 'another came first';
 
-/** Does what a payment's appointment is about, and sets the next one. Safe to repeat, late or twice. */
+/** Does the work that is due for a payment, and sets the next due time. Safe to repeat, late or twice. */
 export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Promise<string> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(paymentId);
   if (!payment) return 'gone';
   try {
-    const done = await keep(deps, store, payment);
-    return done;
+    const provider = () => deps.providers.forPayments(payment.providerId);
+    return isVisiblePayment(payment)
+      ? await runVisible({ deps, store, provider }, payment)
+      : await finishCreation({ deps, store, provider }, payment);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // The provider or the identity of the record was against it: it comes round again, and the code says why.
+    // The refusal's code is the result; the work is due again later.
     await retryLater(deps, store, paymentId);
     return error.code;
   }
 };
 
-const keep = async (deps: DuePaymentDeps, store: PaymentStore, payment: Payment): Promise<string> => {
+/** The provider is opened only by the work that needs it. */
+interface DueParts {
+  readonly deps: DuePaymentDeps;
+  readonly store: PaymentStore;
+  readonly provider: () => Promise<PaymentProvider>;
+}
+
+interface OpenParts extends IntentParts {
+  readonly deps: DuePaymentDeps;
+}
+
+const open = async ({ deps, store, provider }: DueParts): Promise<OpenParts> => ({
+  deps,
+  store,
+  provider: await provider(),
+});
+
+const finishCreation = async (parts: DueParts, payment: Payment): Promise<string> => {
+  await createIntent(await open(parts), payment);
+  return 'created';
+};
+
+const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store } = parts;
   const now = deps.now();
-  if (!isVisiblePayment(payment)) {
-    await createIntent(deps, store, await deps.providers.forPayments(payment.providerId), payment);
-    return 'created';
-  }
   if (payment.clientSecret !== undefined && liveSecret(payment, now) === undefined) {
     await store.removeSecret(payment);
     const rest = { ...payment, clientSecret: undefined };
-    return isDue(nextPaymentDue(rest), now) ? keep(deps, store, rest) : 'secret removed';
+    return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';
   }
   if (isDue(payment.reconcileAt, now)) {
-    if (payment.draft) return settle(deps, store, payment);
-    if (!isSettled(payment.status)) return reconcile(deps, store, payment);
+    if (payment.draft) return settleDraft(await open(parts), payment);
+    if (!isSettled(payment.status)) return reconcile(await open(parts), payment);
   }
-  if (wantsMethodSaved(payment)) {
-    const saved = await saveMethod(deps, payment);
-    if (saved.methodNotKept) {
-      await resetDue(store, saved);
-      return 'method not kept';
-    }
-    if (saved === payment) await store.postpone(payment, iso(now + RETRY_MS));
-    return saved === payment ? 'method not saved yet' : 'method saved';
-  }
-  if (hasExpired(payment, now)) return expire(deps, store, payment);
+  if (wantsMethodSaved(payment)) return saveMethodNow(parts, payment);
+  if (hasExpired(payment, now)) return expire(await open(parts), payment);
   await resetDue(store, payment);
   return 'nothing due';
 };
 
-/** An update whose end is unclear is settled; then the provider is asked whether the payer has acted meanwhile. */
-const settle = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
-  const { payment: settled, refusal } = await finishUpdate({ deps, store, provider }, payment);
-  const mayHaveActed = isUnderWay(settled.status) || (provider.can.capturesOnApproval && !isSettled(settled.status));
-  if (mayHaveActed) return reconcile(deps, store, settled);
-  await resetDue(store, settled);
+const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment): Promise<string> => {
+  const saved = await saveMethod(deps, payment);
+  if (saved.methodNotKept) {
+    await resetDue(store, saved);
+    return 'method not kept';
+  }
+  if (saved !== payment) return 'method saved';
+  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
+  return 'method not saved yet';
+};
+
+/** Settles an update with an unknown outcome; then reads the provider, where the payer may have acted meanwhile. */
+const settleDraft = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { payment: settled, refusal } = await finishUpdate(parts, payment);
+  const { capturesOnApproval } = parts.provider.can;
+  const mayHaveActed = isUnderWay(settled.status) || (capturesOnApproval && !isSettled(settled.status));
+  if (mayHaveActed) return reconcile(parts, settled);
+  await resetDue(parts.store, settled);
   return refusal ? 'update dropped' : 'updated';
 };
 
@@ -100,28 +125,26 @@ const hasExpired = (payment: VisiblePayment, now: number): boolean =>
 const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
   payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
 
-const expire = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
-  const expired = await cancelIntent(deps, store, provider, payment, 'expiry');
-  if (expired === payment) await scheduleNext(deps, store, payment);
+const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const expired = await cancelIntent(parts, payment, 'expiry');
+  if (expired === payment) await scheduleNext(parts, payment);
   return expired.status;
 };
 
-/** Asks the provider about an unclear payment, looking up before anything is sent again. */
-const reconcile = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
-  const now = deps.now();
-  const provider = await deps.providers.forPayments(payment.providerId);
+/** Reads the provider for a payment with an unknown outcome, before anything is sent again. */
+const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store, provider } = parts;
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind !== 'done') {
-    // An approval lasts a few hours: a payment that waits for the payer is looked at more often.
-    if (payment.status === 'pending') await store.reschedule(payment, iso(now + RETRY_MS));
-    else await scheduleNext(deps, store, payment);
+    // An approval lasts a few hours: a payment that waits for the payer is read more often.
+    if (payment.status === 'pending') await store.reschedule(payment, iso(deps.now() + RETRY_MS));
+    else await scheduleNext(parts, payment);
     return 'provider unclear';
   }
   const stored = await storeReading(deps, store, { payment, report: found.value, cause: 'reconciliation' });
   const isTrue = stored.outcome !== 'overtaken' && stored.outcome !== 'mismatch';
   if (found.value.awaitsCapture && isTrue && stored.payment.status === 'pending') {
-    return captureNow(deps, store, stored.payment);
+    return captureNow(parts, stored.payment);
   }
   switch (stored.outcome) {
     case 'overtaken':
@@ -129,58 +152,62 @@ const reconcile = async (deps: DuePaymentDeps, store: PaymentStore, payment: Vis
     case 'stored':
       return stored.payment.status;
     case 'not reached':
-      return resendOrFail(deps, store, provider, payment);
+      return resendOrFail(parts, payment);
     case 'same':
-      if (payerIsLate(payment, now) && !payment.providerInvoiceId) return expire(deps, store, payment);
-      if (isUnderWay(payment.status)) await scheduleNext(deps, store, payment, 'still under way');
-      else await resetDue(store, { ...payment, reconcileAt: undefined });
-      return 'unchanged';
+      return keepWaiting(parts, payment);
     case 'mismatch':
-      await scheduleNext(deps, store, payment);
+      await scheduleNext(parts, payment);
       return 'mismatch';
   }
 };
 
-/** The payer has approved and nobody has told: what the event would have led to is done now. */
-const captureNow = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
+/** The provider reports the status that the record has. */
+const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  if (payerIsLate(payment, parts.deps.now()) && !payment.providerInvoiceId) return expire(parts, payment);
+  if (isUnderWay(payment.status)) await scheduleNext(parts, payment, 'still_under_way');
+  else await resetDue(parts.store, { ...payment, reconcileAt: undefined });
+  return 'unchanged';
+};
+
+/** The payer has approved, and no event has arrived: captures as the event would. */
+const captureNow = async ({ deps, store }: OpenParts, payment: VisiblePayment): Promise<string> => {
   const captured = await captureApproval(deps, store, payment);
   return captured.kind === 'captured' ? captured.payment.status : OVERTAKEN;
 };
 
-/** A claim that the provider has not seen: sent again under its own key for a while, then given up. */
-const resendOrFail = async (
-  deps: DuePaymentDeps,
-  store: PaymentStore,
-  provider: PaymentProvider,
-  payment: VisiblePayment,
-): Promise<string> => {
+/** A claim that the provider has not received: sent again under its own key for a while, then given up. */
+const resendOrFail = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store } = parts;
   const now = deps.now();
   const isLate = now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS;
   if (isLate || !(await deps.isChargeOpen(payment)) || !(await mayStillCharge(deps.table, payment))) {
-    const failed = advance(payment, 'failed', now, 'reconciliation', { failureCode: 'processing_error' });
+    const failed = advance(
+      payment,
+      { to: 'failed', now, cause: 'reconciliation' },
+      { failureCode: 'processing_error' },
+    );
     await store.commit(payment, failed);
     return 'failed';
   }
-  const charged = await chargeAttempt(deps, store, provider, payment);
-  // This call did nothing; the one before may have arrived since, so the claim stands.
+  const charged = await chargeAttempt(parts, payment);
+  // This call did nothing, but an earlier one may have arrived since: the claim stands.
   if (charged.outcome.kind === 'not_done') {
-    await scheduleNext(deps, store, charged.payment);
+    await scheduleNext(parts, charged.payment);
     return 'not sent';
   }
-  const answer = await recordAnswer(deps, { store, provider }, charged.payment, charged.outcome);
-  if (answer.payment === charged.payment) await scheduleNext(deps, store, charged.payment);
+  const answer = await recordAnswer(parts, charged.payment, charged.outcome);
+  if (answer.payment === charged.payment) await scheduleNext(parts, charged.payment);
   return answer.payment.status;
 };
 
-/** What the attempt charges is still there, and still lent. */
+/** The method that the attempt charges still exists, and is still lent. */
 const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> =>
   payment.methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
 
 const scheduleNext = async (
-  deps: DuePaymentDeps,
-  store: PaymentStore,
+  { deps, store }: Pick<OpenParts, 'deps' | 'store'>,
   payment: VisiblePayment,
-  looked: LookupResult = 'nobody can say',
+  looked: LookupResult = 'outcome_unknown',
 ): Promise<void> => {
   warnIfStuck(deps, payment, looked);
   const since = instant(payment.claimedAt ?? payment.createdAt);
@@ -192,13 +219,13 @@ const scheduleNext = async (
 const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: string): Promise<void> => {
   const payment = await store.load(paymentId);
   if (!payment || !nextPaymentDue(payment)) return;
-  warnIfStuck(deps, payment, 'nobody can say');
-  await store.postpone(payment, iso(deps.now() + RETRY_MS));
+  warnIfStuck(deps, payment, 'outcome_unknown');
+  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
 };
 
-/** The lease moved the appointment; it goes back to what the record says. */
+/** The lease has moved the due time: it goes back to the time that follows from the record. */
 const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
   const at = nextPaymentDue(payment);
-  if (at === undefined) await store.dropAppointment(payment);
-  else await store.postpone(payment, at);
+  if (at === undefined) await store.dropDue(payment);
+  else await store.deferDue(payment, at);
 };

@@ -25,9 +25,9 @@ interface SaveDeps {
 }
 
 /**
- * Saves the method of a succeeded payment that asked for it (setup_future_usage). Its id follows from the payment's, so
- * it is one method however often the success is reported; what stops half-way is finished by the payment's appointment.
- * A method that its provider will not keep (a bank account, say) is given up; the payment is made all the same.
+ * Saves the method of a succeeded payment that requested it (setup_future_usage). The method's id follows from the
+ * payment's, so repeated reports of the success save one method; the payment's due work finishes what was interrupted. A
+ * method that the provider will not keep (a bank account, say) is given up; the payment has succeeded all the same.
  */
 export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
   if (!wantsMethodSaved(payment)) return payment;
@@ -64,14 +64,14 @@ const giveUp = async (store: PaymentStore, payment: VisiblePayment): Promise<Vis
   return { ...payment, methodNotKept: true };
 };
 
-/** What belonged to a deleted organization is removed; nothing is added to it. */
+/** A deleted organization gets no new records. */
 const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
   if (owner.kind !== 'organization') return false;
   const item = await table.get(organizationRecord.key(owner.organizationId));
   return !item || organizationRecord.parse(item) === undefined;
 };
 
-/** The payment's customer at the provider, where it belongs to the payment's owner: no method is kept for another's. */
+/** The payment's customer, where its owner is the payment's owner: no method is saved for another owner's customer. */
 const customerOf = async (
   { table, now }: SaveDeps,
   { providerId, providerCustomerId }: VisiblePayment,
@@ -83,7 +83,7 @@ const customerOf = async (
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
-/** The record of that very method, where there is one: a method is saved once, for one owner. */
+/** The record of this method, if there is one: a method is saved once, for one owner. */
 const knownMethod = async (
   { table, now }: SaveDeps,
   { providerId }: VisiblePayment,

@@ -3,17 +3,18 @@ import { fingerprint } from '../../core/ids.ts';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import type { PaymentProvider, ProviderPayment } from '../../providers/port/provider.ts';
-import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { type Draft, type Payment, type VisiblePayment, withDraft } from '../record/payment.ts';
 import { isSettled } from '../record/states.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { applyDraft, providerReference } from '../record/versions.ts';
 import { refusalError } from './create-intent.ts';
+import type { IntentParts } from './parts.ts';
 import { storeReading } from './reconcile.ts';
 
 /**
- * Settles an update whose end at the provider is unclear. One function works on a draft at a time: it holds the draft
- * until it is in force, dropped, or released because the provider gave no answer. What the provider took stands.
+ * Settles an update whose outcome at the provider is unknown. One function works on a draft at a time: it holds the draft
+ * until the draft is in force, dropped, or released because the provider gave no answer. An update that the provider has
+ * taken stands.
  */
 export interface DraftResult {
   readonly payment: VisiblePayment;
@@ -21,24 +22,16 @@ export interface DraftResult {
   readonly refusal?: DomainError;
 }
 
-/** A payment whose draft this function alone may work on. */
+/** A payment whose draft only this function may work on. */
 export type HeldDraft = VisiblePayment & { readonly draft: Draft };
 const isHeld = (payment: VisiblePayment): payment is HeldDraft => payment.draft !== undefined;
 
-type SettleDeps = Pick<MoneyDeps, 'now' | 'log'>;
-
-export interface DraftParts {
-  readonly deps: SettleDeps;
-  readonly store: PaymentStore;
-  readonly provider: PaymentProvider;
-}
-
 /**
- * Finishes an unclear update: sent again under its own key, it is in force; where the provider no longer takes it, the
- * amount that the provider has decides.
+ * Finishes an update with an unknown outcome: it is sent again under its own key. Where the provider no longer takes the
+ * update, the amount that the provider has decides.
  * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or the provider cannot be reached
  */
-export const finishUpdate = async (parts: DraftParts, payment: VisiblePayment): Promise<DraftResult> => {
+export const finishUpdate = async (parts: IntentParts, payment: VisiblePayment): Promise<DraftResult> => {
   const { store, provider } = parts;
   const held = await holdDraft(store, payment);
   if (!isHeld(held)) return { payment: held };
@@ -56,8 +49,8 @@ export const finishUpdate = async (parts: DraftParts, payment: VisiblePayment): 
   }
 };
 
-/** Before a cancellation: the provider is asked which amount it has, and an update that it has not taken is dropped. */
-export const abandonDraft = async (parts: DraftParts, payment: VisiblePayment): Promise<VisiblePayment> => {
+/** Before a cancellation: reads which amount the provider has, and drops an update that the provider has not taken. */
+export const abandonDraft = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> => {
   const held = await holdDraft(parts.store, payment);
   if (!isHeld(held)) return held;
   return (await decideByAmount(parts, held, new DomainError('PAYMENT_NOT_UPDATABLE'))).payment;
@@ -82,9 +75,9 @@ export const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promis
   });
 };
 
-/** The held draft in force, on whatever version an event has led to meanwhile. */
+/** Brings the held draft into force, on the version that an event may have led to meanwhile. */
 export const bringIntoForce = async (
-  { deps, store }: Pick<DraftParts, 'deps' | 'store'>,
+  { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   held: HeldDraft,
   { methodId, nextAction }: Pick<ProviderPayment, 'methodId' | 'nextAction'>,
 ): Promise<VisiblePayment> => {
@@ -93,14 +86,14 @@ export const bringIntoForce = async (
   const { record } = await store.change(held, (current) => {
     if (!current.draft && hasAmountOf(current, draft)) return undefined;
     if (!current.draft || current.draftBusyUntil !== held.draftBusyUntil) throw new DomainError('VERSION_CONFLICT');
-    return applyDraft(current, taken, deps.now(), nextAction);
+    return applyDraft(current, taken, { now: deps.now(), nextAction });
   });
   return record;
 };
 
 /**
- * A token that the update sends may be another id at the provider. Of any other method, the provider's answer may name
- * one that failed in the payer's browser.
+ * Does the update send a token? The provider's answer names the token's new id. For any other method, the answer may name
+ * a method that failed in the payer's browser.
  */
 const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>
   draft.methodRef !== undefined && draft.paymentMethodId === undefined && draft.methodRef !== methodRef;
@@ -108,9 +101,9 @@ const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>
 const hasAmountOf = ({ totalCents, currency }: Payment, draft: Draft): boolean =>
   totalCents === draft.totalCents && currency === draft.currency;
 
-/** A refused update: the provider's record may have moved on, with the draft's amount or without. */
+/** After a refused update: the provider's record may have changed, with the draft's amount or without. */
 export const decideByAmount = async (
-  { deps, store, provider }: DraftParts,
+  { deps, store, provider }: IntentParts,
   held: HeldDraft,
   refusal: DomainError,
 ): Promise<DraftResult> => {
@@ -120,7 +113,7 @@ export const decideByAmount = async (
     throw inProgress(found);
   }
   if (found.kind !== 'done') return { payment: (await store.dropDraft(held)) ?? held, refusal };
-  // An approved order is captured by whoever acts on the approval; only its amount is stored here.
+  // The event of the approval, or the due work, captures an approved order; only its amount is stored here.
   const report: ProviderPayment = found.value.awaitsCapture ? { ...found.value, status: held.status } : found.value;
   const { payment: current, outcome } = await storeReading(deps, store, {
     payment: held,
@@ -150,7 +143,7 @@ const holdDraft = async (store: PaymentStore, payment: VisiblePayment): Promise<
   return stands;
 };
 
-/** What providers say of an intent or order that is confirmed, paid or canceled. */
+/** The codes by which providers refuse a change of a confirmed, paid or canceled intent or order. */
 const NOT_OPEN: readonly string[] = ['payment_intent_unexpected_state', 'order_not_open'];
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' | 'declined' }>;
@@ -169,13 +162,13 @@ export const updateRefusal = (payment: Payment, outcome: Refused): DomainError =
     : refusalError(outcome);
 };
 
-const ASK_AGAIN_SECONDS = 2;
+const RETRY_AFTER_SECONDS = 2;
 
 const inProgress = (outcome?: NotDone | Unknown): DomainError => {
   const wanted = outcome?.kind === 'not_done' ? outcome.retryAfterSeconds : undefined;
-  return new DomainError('PAYMENT_IN_PROGRESS', { retryAfterSeconds: wanted ?? ASK_AGAIN_SECONDS });
+  return new DomainError('PAYMENT_IN_PROGRESS', { retryAfterSeconds: wanted ?? RETRY_AFTER_SECONDS });
 };
 
-/** The record before anything is charged: an unclear update is settled first, whatever comes of it. */
-export const withoutDraft = async (parts: DraftParts, payment: VisiblePayment): Promise<VisiblePayment> =>
+/** The payment before an attempt: an update with an unknown outcome is settled first. */
+export const withoutDraft = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> =>
   payment.draft && !isSettled(payment.status) ? (await finishUpdate(parts, payment)).payment : payment;

@@ -7,7 +7,7 @@ import { isOfSubscription, type VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
 import { paymentView } from '../record/view.ts';
 
-/** Cancels an unconfirmed payment; here only once the provider has. */
+/** Cancels a payment that is not confirmed or waits for its payer: at the provider first, then here. */
 export const cancelPayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, unknown, VisiblePayment>,
@@ -17,7 +17,7 @@ export const cancelPayment = async (
   if (payment.status === 'canceled') return { data: paymentView(payment) };
   if (isOfSubscription(payment)) {
     throw new DomainError('INVALID_STATE', {
-      message: 'It is collected by its subscription: cancel that',
+      message: 'Cancel the subscription instead',
       details: { subscription_id: payment.subscriptionId },
     });
   }
@@ -26,7 +26,7 @@ export const cancelPayment = async (
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
   }
   const provider = await deps.providers.forPayments(payment.providerId);
-  const canceled = await cancelIntent(deps, store, provider, payment, 'cancel');
+  const canceled = await cancelIntent({ deps, store, provider }, payment, 'cancel');
   if (canceled.status !== 'canceled') {
     throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
   }

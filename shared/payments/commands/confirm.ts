@@ -24,7 +24,7 @@ interface ConfirmInput {
   readonly return_url?: string | null | undefined;
 }
 
-/** Confirms a payment: the attempt is claimed by one conditional write, then the provider is asked, once. */
+/** Confirms a payment: one conditional write claims the attempt, then the provider is called once. */
 export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   requireOwn(request.record);
@@ -32,7 +32,7 @@ export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): 
   const payment = await withoutDraft({ deps, store, provider }, request.record);
   const claim = await claimForCaller(deps, { store, provider }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const answer = await makeAttempt(deps, store, provider, { ...claim, isAttended: true });
+  const answer = await makeAttempt({ deps, store, provider }, { ...claim, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {
@@ -45,16 +45,16 @@ export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): 
   return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
 };
 
-/** @throws DomainError INVALID_STATE for what a subscription collects, unless it has been paid already. */
+/** @throws DomainError INVALID_STATE for the payment of a subscription, unless it has succeeded already */
 const requireOwn = (payment: VisiblePayment): void => {
   if (!isOfSubscription(payment) || payment.status === 'succeeded') return;
   throw new DomainError('INVALID_STATE', {
-    message: 'It is collected by its subscription: change the payment method there',
+    message: 'The subscription collects this payment: change the payment method of the subscription',
     details: { subscription_id: payment.subscriptionId },
   });
 };
 
-/** The payment is made whatever comes of this; its appointment saves the method where it cannot be saved now. */
+/** The payment has succeeded in any case; due work saves a method that cannot be saved now. */
 const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<void> => {
   try {
     await saveMethod(deps, payment);
@@ -109,7 +109,7 @@ const requireClaimable = (payment: VisiblePayment): boolean => {
 
 const isCanceled = (): DomainError => new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
 
-/** The method and the return address that the request names, else the payment's own. */
+/** The method and the return URL of the request, else the payment's own. */
 const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): ChosenMethod => ({
   method: chooseMethod(provider, request, payment),
   returnUrl: request.body.return_url ?? payment.returnUrl,

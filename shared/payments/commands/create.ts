@@ -31,7 +31,7 @@ import { paymentWithSecret } from '../record/view.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import type { CreateIntentBody } from './requests.ts';
 
-/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
+/** The time-out of a create's function; a retry under the same key waits this long, and 5 s more. */
 export const PAYMENT_CREATE_TIMEOUT_SECONDS = 20;
 const RETRY_WAITS_MS = (PAYMENT_CREATE_TIMEOUT_SECONDS + 5) * SECOND;
 const KEY_LIFETIME_MS = DAY;
@@ -40,8 +40,8 @@ const MAX_KEY_GENERATIONS = 50;
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
 /**
- * Creates a payment intent: here as `creating` first, then at the provider under a key derived from our id, then visible.
- * With an Idempotency-Key the id follows from the key, so one conditional write claims and stores.
+ * Creates a payment intent: first here as `creating`, then at the provider under a key derived from our id, then visible.
+ * With an Idempotency-Key the id follows from the key, so one conditional write claims the key and stores the payment.
  */
 export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller } = request;
@@ -51,10 +51,10 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   await requireAcceptedAmount(provider, wanted, () => isRepeat(deps, request));
   const draft = await withCustomer(deps, request, wanted);
   const store = paymentStore(deps.table, deps.now);
-  const claim = await claimCreation(deps, store, request, draft);
-  if (claim.replayed) return created(deps, caller, claim.payment, true);
-  const payment = await createIntent(deps, store, provider, claim.payment, { isFirstTry: !claim.resumed });
-  return created(deps, caller, payment, claim.resumed);
+  const claim = await claimCreation({ ...deps, store }, request, draft);
+  if (claim.replayed) return reply(deps, caller, { payment: claim.payment, isReplay: true });
+  const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !claim.resumed });
+  return reply(deps, caller, { payment, isReplay: claim.resumed });
 };
 
 const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
@@ -110,7 +110,7 @@ const customerOf = (
   return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
 };
 
-/** Saving the method needs a customer at the provider; one is made where there is none. */
+/** Saving the method needs a customer at the provider; a customer is created where there is none. */
 const withCustomer = async (
   deps: MoneyDeps,
   request: CreateRequest,
@@ -118,7 +118,7 @@ const withCustomer = async (
 ): Promise<Omit<Payment, 'id'>> => {
   const { caller, owner, requestId, idempotency } = request;
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
-  // A repeat makes none: its payment has the customer of then, which may have been deleted since.
+  // A repeat creates none: its payment has the customer of the first request, which may have been deleted since.
   const earlier = await earlierOf(deps, request);
   if (earlier && isInForce(deps, earlier)) return draft;
   const forId = earlier?.id ?? idempotency?.scope ?? requestId;
@@ -126,11 +126,11 @@ const withCustomer = async (
   return { ...draft, ...customer };
 };
 
-/** The payment that this Idempotency-Key made first. */
+/** The first payment that this Idempotency-Key created. */
 const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
   idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
 
-/** Its key still answers with it. */
+/** The Idempotency-Key still returns this payment. */
 const isInForce = ({ now }: MoneyDeps, { createdAt }: Payment): boolean => instant(createdAt) + KEY_LIFETIME_MS > now();
 
 const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
@@ -169,46 +169,50 @@ type Claim =
   | { readonly replayed: true; readonly payment: VisiblePayment }
   | { readonly replayed: false; readonly resumed: boolean; readonly payment: Payment };
 
+type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId'> & { readonly store: PaymentStore };
+
 /** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
 const claimCreation = async (
-  deps: MoneyDeps,
-  store: PaymentStore,
+  deps: ClaimDeps,
   { idempotency }: CreateRequest,
   draft: Omit<Payment, 'id'>,
 ): Promise<Claim> => {
   let id = idempotency ? derivedId('payment', idempotency.scope) : deps.newId('payment');
   for (let generation = 0; generation < MAX_KEY_GENERATIONS; generation += 1) {
     const payment: Payment = { ...draft, id };
-    const found = await store.insertOrFind(payment);
+    const found = await deps.store.insertOrFind(payment);
     if (!found) return { replayed: false, resumed: false, payment };
     if (!idempotency) throw new Error('a random id is taken');
-    if (instant(found.createdAt) + KEY_LIFETIME_MS > deps.now()) return claimFound(deps, store, found, draft);
+    if (instant(found.createdAt) + KEY_LIFETIME_MS > deps.now()) return claimFound(deps, found, draft);
     id = derivedId('payment', idempotency.scope, found.id);
   }
   throw new Error('an idempotency key was used on too many days');
 };
 
 const claimFound = async (
-  deps: MoneyDeps,
-  store: PaymentStore,
+  { now, store }: Pick<ClaimDeps, 'now' | 'store'>,
   found: Payment,
   draft: Omit<Payment, 'id'>,
 ): Promise<Claim> => {
   if (found.requestHash !== draft.requestHash) throw keyReusedError();
   if (isVisiblePayment(found)) return { replayed: true, payment: found };
-  const waitMs = instant(found.busyUntil ?? found.createdAt) - deps.now();
+  const waitMs = instant(found.busyUntil ?? found.createdAt) - now();
   if (waitMs > 0) throw inProgressError(waitMs / SECOND);
-  const busyUntil = iso(deps.now() + RETRY_WAITS_MS);
+  const busyUntil = iso(now() + RETRY_WAITS_MS);
   if (!(await store.takeOver(found, busyUntil))) throw inProgressError(1);
   return { replayed: false, resumed: true, payment: { ...found, busyUntil } };
 };
 
-const created = async (deps: MoneyDeps, caller: Caller, payment: VisiblePayment, replayed: boolean): Promise<Reply> => {
+const reply = async (
+  deps: MoneyDeps,
+  caller: Caller,
+  { payment, isReplay }: { readonly payment: VisiblePayment; readonly isReplay: boolean },
+): Promise<Reply> => {
   return {
     data: {
       ...paymentWithSecret(payment, deps.now()),
       ...(await guestTokenFields(deps.guestTokens, caller, payment)),
     },
-    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+    ...(isReplay && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };

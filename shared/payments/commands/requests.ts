@@ -8,7 +8,7 @@ import { customerRecord } from '../../customers/customer.ts';
 import { guestDataSchema, idSchema, metadataSchema, names, required, tagsSchema } from '../../http/fields.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 
-/** What payment routes accept. Lengths are limits of the service; `null` is the same as absent, but clears on PUT. */
+/** The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field on PUT. */
 const text = (max: number) => z.string().max(max).nullish();
 const cents = z.int().min(0).max(MAX_CENTS).optional();
 
@@ -43,7 +43,7 @@ const fields = {
 
 const updatable = { ...fields, currency: fields.currency.optional(), guest_data: guestDataSchema.nullish() };
 
-/** With a product, price and currency are the product's. */
+/** With a product, price and currency are those of the product. */
 export const createIntentBody = z
   .object(updatable)
   .refine(
@@ -53,13 +53,13 @@ export const createIntentBody = z
   .refine((body) => names(body, 'currency', 'product_id'), required('currency'));
 export type CreateIntentBody = z.output<typeof createIntentBody>;
 
-/** provider_id, organization_id and guest_data may be sent as they are, not changed. */
+/** provider_id, organization_id and guest_data may be sent unchanged only. */
 export const updateIntentBody = z.object(updatable);
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
 
 export const confirmBody = z.object({ payment_method_id: fields.payment_method_id, return_url: webUrl });
 
-/** What a payment request may name beside itself; the chain reads and checks it before the use case runs. */
+/** The records that a payment request may name; the chain reads and checks them before the use case runs. */
 interface Naming {
   readonly project_id?: string | null | undefined;
   readonly product_id?: string | null | undefined;
@@ -75,6 +75,6 @@ export const recordsNamedBy = (body: Naming): readonly NamedRecord[] => [
   ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
 ];
 
-/** The payment method that a request charges: our id, a provider's id of a saved method, or a one-time token. */
+/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
 export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
   id ? [{ kind: paymentMethodRecord, id }] : [];

@@ -17,9 +17,9 @@ import { requireHeld, type UsableMethod, useSaved, useToken } from '../../paymen
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
+import type { IntentParts } from '../attempts/parts.ts';
 import {
   bringIntoForce,
-  type DraftParts,
   decideByAmount,
   finishUpdate,
   type HeldDraft,
@@ -29,13 +29,13 @@ import {
 } from '../attempts/update-intent.ts';
 import { heldBy, methodFields } from '../record/paying-customer.ts';
 import { type Draft, isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
-import { type PaymentStore, paymentStore } from '../record/store.ts';
+import { paymentStore } from '../record/store.ts';
 import { applyDraft } from '../record/versions.ts';
 import { paymentWithSecret } from '../record/view.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import type { UpdateIntentBody } from './requests.ts';
 
-/** Changes an intent before its confirmation: kept as a draft, taken by the provider, then in force. */
+/** Changes an intent before its confirmation: the change is stored as a draft, sent to the provider, then in force. */
 export const updatePayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
@@ -51,20 +51,20 @@ export const updatePayment = async (
 
 type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
 
-const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<VisiblePayment> => {
+const change = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
   const { record: payment, caller } = request;
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
   await requireAmount(provider, payment, asked);
   if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, heldBy(payment));
   const draft = await withCustomer(deps, request, asked);
-  if (!concernsProvider(payment, draft)) return storeChange(deps, store, payment, draft);
+  if (!concernsProvider(payment, draft)) return storeChange(parts, payment, draft);
   const held = await store.claimDraft(payment, draft);
   if (!held) throw new DomainError('VERSION_CONFLICT');
   return carryOut(parts, held);
 };
 
-/** Only what the update changes is asked about. */
+/** The provider is asked only about an amount that the update changes. */
 const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment, wanted: Draft): Promise<void> => {
   if (wanted.totalCents === payment.totalCents && wanted.currency === payment.currency) return;
   await requireAcceptedAmount(provider, wanted);
@@ -72,15 +72,15 @@ const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment,
 
 interface Earlier {
   readonly payment: VisiblePayment;
-  /** This request was the earlier one, and is in force by now. */
+  /** This request repeats the earlier update, which is in force now. */
   readonly resumed: boolean;
 }
 
 /**
- * An earlier update whose end is unclear is settled first. Where this is the same request once more, it is answered as
- * the first one should have been.
+ * Settles an earlier update with an unknown outcome first. A repeat of that update gets the answer that the first request
+ * should have had.
  */
-const settleEarlier = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest): Promise<Earlier> => {
+const settleEarlier = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
   const payment = request.record;
   requireUpdatable(payment, deps.now());
   if (!payment.draft) return { payment, resumed: false };
@@ -111,7 +111,7 @@ const isGuestOf = (
 ): boolean => email === guestEmail && name === guestName && (phone ?? guestPhone) === guestPhone;
 
 const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
-  // Another update is being carried to the provider at this moment.
+  // Another function is sending an update to the provider now.
   if (payment.draftBusyUntil !== undefined && instant(payment.draftBusyUntil) > now) {
     throw new DomainError('VERSION_CONFLICT');
   }
@@ -154,7 +154,7 @@ const draftOf = (
   };
 };
 
-/** Saving the method needs a customer at the provider: the owner's, or one that is made. */
+/** Saving the method needs a customer at the provider: the owner's, or a new one. */
 const withCustomer = async (
   deps: MoneyDeps,
   { record: payment, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
@@ -193,7 +193,7 @@ const chooseMethod = (
   return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
 };
 
-/** Another amount, or another payer at the provider, for the method that the payment holds: a use of it. */
+/** Another amount, or another customer at the provider, is a new use of the method that the payment holds. */
 const usesHeldMethod = (
   { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
   payment: VisiblePayment,
@@ -205,7 +205,7 @@ const usesHeldMethod = (
     draft.currency !== payment.currency ||
     draft.providerCustomerId !== payment.providerCustomerId);
 
-/** When any price is sent, those not sent are derived again; subtotal stays the base when only tax or discount change. */
+/** A request with any price derives the prices that it does not send; the subtotal stays where only tax or discount change. */
 const pricesOf = (
   body: UpdateIntentBody,
   payment: VisiblePayment,
@@ -242,11 +242,11 @@ const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.providerCustomerId !== payment.providerCustomerId;
 
 /**
- * Carries a draft that was just claimed to the provider, and into force.
- * @throws DomainError PROVIDER_TIMEOUT and its like (the draft stays: the same request goes on with it, and its appointment
- * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal.
+ * Sends a draft that was just claimed to the provider, and brings it into force.
+ * @throws DomainError PROVIDER_TIMEOUT or the like (the draft stays: a repeat of the request or due work finishes it),
+ * PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal
  */
-const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePayment> => {
+const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePayment> => {
   const { store } = parts;
   const details = { payment_id: held.id };
   const outcome = await sendDraft(parts.provider, held);
@@ -265,9 +265,9 @@ const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePaym
   }
 };
 
-/** Where the provider's record has moved on (paid there, say), its state is stored before the refusal is told. */
+/** Where the provider's record has changed (paid there, say), its status is stored before the refusal is returned. */
 const refused = async (
-  parts: DraftParts,
+  parts: IntentParts,
   held: HeldDraft,
   outcome: Parameters<typeof updateRefusal>[1],
 ): Promise<VisiblePayment> => {
@@ -281,18 +281,17 @@ const refused = async (
   return settled.payment;
 };
 
-/** A change that the provider has no part in. */
+/** Stores a change that does not concern the provider. */
 const storeChange = async (
-  deps: Pick<MoneyDeps, 'now'>,
-  store: PaymentStore,
+  { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   payment: VisiblePayment,
   draft: Draft,
 ): Promise<VisiblePayment> => {
-  const next = applyDraft(payment, draft, deps.now());
+  const next = applyDraft(payment, draft, { now: deps.now() });
   const committed = await store.commit(payment, next);
   if (committed.ok) return next;
   if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
   requireUpdatable(committed.found, deps.now());
-  // The change was made from what is no longer there.
+  // The change was made from an earlier version.
   throw new DomainError('VERSION_CONFLICT');
 };

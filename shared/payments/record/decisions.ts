@@ -9,40 +9,41 @@ const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status 
 export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
   | { readonly kind: 'ignore'; readonly reason: 'no change' | 'stale' | 'backward'; readonly reconcile: boolean }
-  /** The record is settled and the event says otherwise: the provider is read once. */
+  /** The record is settled, and the event contradicts it: the provider is read once. */
   | { readonly kind: 'read'; readonly reason: string };
 
-/** What an event of a provider does to a payment. @param said its status; `createdAt` in epoch seconds. */
-export const decideEvent = (
-  payment: VisiblePayment,
-  said: { readonly status: PaymentStatus; readonly createdAt: number; readonly attemptRef: string | undefined },
-): EventDecision => {
+interface EventReport {
+  readonly status: PaymentStatus;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly attemptRef: string | undefined;
+}
+
+/** What a provider's event does to a payment. */
+export const decideEvent = (payment: VisiblePayment, event: EventReport): EventDecision => {
   const { status } = payment;
   const settled = isSettled(status);
-  if (isStale(payment, said)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
-  if (said.status === status) return { kind: 'ignore', reason: 'no change', reconcile: false };
-  if (mayPaymentChange(status, said.status, 'event')) return { kind: 'apply', status: said.status };
-  if (settled && isFinal(said.status)) return { kind: 'read', reason: `${status} here, ${said.status} by the event` };
+  if (isStale(payment, event)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
+  if (event.status === status) return { kind: 'ignore', reason: 'no change', reconcile: false };
+  if (mayPaymentChange(status, event.status, 'event')) return { kind: 'apply', status: event.status };
+  if (settled && isFinal(event.status)) return { kind: 'read', reason: `${status} here, ${event.status} by the event` };
   return { kind: 'ignore', reason: 'backward', reconcile: !settled };
 };
 
-/** Created before the second of the current attempt's claim, or a failure of an attempt before it. */
-const isStale = (
-  payment: Payment,
-  said: { readonly status: PaymentStatus; readonly createdAt: number; readonly attemptRef: string | undefined },
-): boolean => {
+/** Created before the second of the current claim, or the failure of an earlier attempt. */
+const isStale = (payment: Payment, event: EventReport): boolean => {
   if (payment.claimedAt === undefined) return false;
-  if (said.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
-  return said.status === 'failed' && said.attemptRef !== undefined && said.attemptRef === payment.priorAttemptRef;
+  if (event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
+  return event.status === 'failed' && event.attemptRef !== undefined && event.attemptRef === payment.priorAttemptRef;
 };
 
 export type ReadDecision =
   | { readonly kind: 'store'; readonly status: PaymentStatus; readonly anomaly: string | undefined }
   | { readonly kind: 'same' }
-  /** A claim of ours that the provider has not seen. */
+  /** The provider has not received our claim. */
   | { readonly kind: 'not reached' };
 
-/** What an authoritative read says of a payment: stored as it is, also backward; a final state undone is an anomaly. */
+/** An authoritative read is stored as it is, also backward; a final status undone is an anomaly. */
 export const decideRead = (
   payment: VisiblePayment,
   report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
@@ -87,13 +88,13 @@ export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined 
 
 export type ApprovalDecision =
   | { readonly kind: 'claim' }
-  /** An update is under way: it comes again. */
+  /** An update is under way: the approval is decided on later. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
 
 /**
- * What a payer's approval does to a payment. Of an attempt that failed, only a later approval counts, never the one that
- * led to it. @param approvedAt epoch seconds.
+ * What a payer's approval does to a payment. After a failed attempt only a later approval counts, never the approval that
+ * led to that attempt. @param approvedAt epoch seconds
  */
 export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
   if (payment.draft) return { kind: 'busy' };

@@ -2,7 +2,7 @@ import { DAY, type Instant, instant, iso, MINUTE } from '../../core/time.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { CLIENT_SECRET_LIFETIME_MS, CONFIRMATION_PERIOD_MS, type Payment, wantsMethodSaved } from './payment.ts';
 
-/** When it next needs somebody's attention; undefined: never. */
+/** When work on the payment is next due; undefined where none is. */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
   const times: string[] = [];
   const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
@@ -16,15 +16,15 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
   return times.sort()[0];
 };
 
-/** The first look at a creation or claim that nobody finished. */
+/** The first look-up of a creation, claim or update that its function may not have finished. */
 export const FIRST_LOOK_MS = MINUTE;
 
-/** When an unclear payment is looked up, counted from its claim; later once a day until it is settled. */
+/** When a payment with an unknown outcome is looked up, counted from its claim; later daily until it is settled. */
 export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE);
 
 const RECONCILE_DAILY_MS = 1440 * MINUTE;
 
-/** An attempt that never reached the provider is sent again under its key this long, and fails after that. */
+/** How long an attempt that never reached the provider is sent again under its key; after that it fails. */
 export const RESEND_WITHIN_MS = 30 * MINUTE;
 
 export const reconcileTime = (since: Instant, step: number): Instant => {
@@ -34,17 +34,17 @@ export const reconcileTime = (since: Instant, step: number): Instant => {
 };
 
 /**
- * A payment is stuck when a charge has been asked for and nobody can say for long what came of it; or when its provider
- * says `processing` for longer than a bank takes. Either is told at every further look, until it is settled.
+ * A payment is stuck where the outcome of a charge stays unknown for long, or the provider reports `processing` for longer
+ * than a bank takes. Every later look-up logs it again, until the payment is settled.
  */
-export type LookupResult = 'nobody can say' | 'still under way';
+export type LookupResult = 'outcome_unknown' | 'still_under_way';
 
 const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
-  'nobody can say': 30 * MINUTE,
-  'still under way': 7 * DAY,
+  outcome_unknown: 30 * MINUTE,
+  still_under_way: 7 * DAY,
 };
 
-/** One that waits for its payer is not stuck: it expires. */
+/** A payment that waits for its payer is not stuck: it expires. */
 export const isStuck = (payment: Payment, looked: LookupResult, now: Instant): boolean =>
   (payment.status === 'creating' || payment.status === 'processing') &&
   now - instant(payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];

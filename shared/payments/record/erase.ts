@@ -4,13 +4,13 @@ import type { Item, Table, TransactionStep } from '../../table/table.ts';
 import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf } from './payment.ts';
 import { countersWithout } from './projection.ts';
 
-/** Money may be moving: the record is all that anybody would know of it. */
+/** Money may be moving, and the record would be its only trace. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
 
-/** A transaction takes 100 steps; the payment, its ids and counters are some of them. */
+/** A transaction takes 100 steps; the payment, its aliases and counters need some of them. */
 const MAX_HISTORY_STEPS = 90;
 
-/** Removes a payment with its history, its ids and its share in the counters, at once; one in flight stays. */
+/** Removes a payment with its history, its aliases and its share in the counters; a payment in flight stays. */
 export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const item = await table.get(paymentKey(id));
   const payment = item && paymentOf(item);

@@ -1,15 +1,15 @@
 import { type BusEvent, type CanonicalEvent, changeId } from '../../events/bus-event.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
-/** The events of a stored change: derived, never announced, so that however many race, each is one. */
+/** The events of a stored change. They follow from the change alone, so that concurrent writers never repeat one. */
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isShown(after) || before?.version === after.version) return [];
-  // A claim taken back leads to a state that has been announced before.
+  // A claim taken back leads to a status that has been published before.
   if (after.cause === 'release') return [];
   const names: CanonicalEvent[] = [];
   const existed = before !== undefined && isShown(before);
   if (!existed) names.push('payment.created');
-  // A provider that collects by itself may fail again and again without anything in between.
+  // A provider that collects an invoice by itself reports each failed attempt, with no other status between them.
   const failsAgain = existed && after.status === 'failed' && before.attempt < after.attempt;
   if (!existed || before.status !== after.status || failsAgain) {
     if (after.status === 'succeeded') names.push('payment.succeeded');

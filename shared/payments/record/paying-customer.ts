@@ -2,13 +2,13 @@ import type { HeldMethod, UsableMethod } from '../../payment-methods/use.ts';
 import type { Payment } from './payment.ts';
 
 /**
- * For which customer at the provider a payment is charged. A saved method is charged for its own customer. Where that is
- * a member's, who lends the method to an organization, it stands beside the payment's own customer, and goes with the
- * method: what the payment saves is kept for its own customer.
+ * The customer at the provider that a payment is charged for. A saved method is charged for its own customer. Where a
+ * member lends the method to an organization, the payment holds the member's customer beside its own, for as long as it
+ * holds the method: a method that the payment saves is kept for the payment's own customer.
  */
 type Held = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'lenderCustomerId'>;
 
-/** A method on a payment; undefined: none. */
+/** The fields that put a method on a payment; undefined clears the method. */
 export const methodFields = (
   method: UsableMethod | undefined,
   own: Pick<Held, 'providerCustomerId'>,
@@ -23,11 +23,11 @@ export const methodFields = (
   };
 };
 
-/** The customer of the lender, as long as the payment holds the lender's method. */
+/** The customer of the lender, while the payment holds the lender's method. */
 const lenderOf = ({ paymentMethodId, lenderCustomerId }: Held): string | undefined =>
   paymentMethodId === undefined ? undefined : lenderCustomerId;
 
-/** The method that a payment holds, with the customer that it is charged for. */
+/** The method that a payment holds, with the customer that the method is charged for. */
 export const heldBy = (payment: Held): HeldMethod => ({
   methodRef: payment.methodRef,
   paymentMethodId: payment.paymentMethodId,
@@ -37,13 +37,13 @@ export const heldBy = (payment: Held): HeldMethod => ({
 
 export const payingCustomerOf = (payment: Held): string | undefined => lenderOf(payment) ?? payment.providerCustomerId;
 
-/** Is the method to be saved that this attempt is made with? */
+/** Is this attempt's method to be saved? */
 export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>
   setupFutureUsage === 'off_session' && paymentMethodId === undefined;
 
 /**
- * May the provider's intent name another customer than the one that is charged? A lender's is never told before; an
- * earlier attempt may have told it.
+ * May the provider's intent name another customer than the one that is charged? The intent is created without a lender's
+ * customer, and an earlier attempt may have set one.
  */
 export const mayNameOtherCustomer = (payment: Payment): boolean =>
   lenderOf(payment) !== undefined || (savesMethod(payment) && (payment.attempt > 1 || payment.released !== undefined));

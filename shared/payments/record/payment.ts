@@ -7,9 +7,9 @@ import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
 
 /**
- * A payment: one intent to collect an amount, and what came of it. Always holds: the amount is a positive integer with
- * its currency; total = subtotal + tax − discount; one attempt at most is under way; a version counts visible changes
- * only; `creating` (the provider has not answered yet) is shown to nobody.
+ * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its
+ * currency; total = subtotal + tax − discount; at most one attempt is under way; a version counts visible changes only;
+ * no reader sees `creating` (the provider has not answered yet).
  */
 export const PAYMENT_STATUSES = [
   'requires_payment_method',
@@ -22,7 +22,7 @@ export const PAYMENT_STATUSES = [
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** What brings a version about; kept in its history. */
+/** The cause of a version, kept in the history. */
 export const CAUSES = [
   'create',
   'update',
@@ -39,7 +39,7 @@ export type HistoryCause = (typeof CAUSES)[number];
 
 const optional = z.string().optional();
 
-/** What PUT may change. */
+/** The fields that PUT may change. */
 const changeable = {
   subtotalCents: z.int(),
   taxCents: z.int(),
@@ -50,11 +50,11 @@ const changeable = {
   productId: optional,
   customerId: optional,
   billingAddressId: optional,
-  /** A saved method of ours. */
+  /** The id of a saved method here. */
   paymentMethodId: optional,
-  /** The provider's own id or one-time token of the method; never shown. */
+  /** The method's id or one-time token at the provider; never shown. */
   methodRef: optional,
-  /** A customer of the payment's owner, and of nobody else: what the payment saves is kept for it. */
+  /** A customer of the payment's owner, never of another: a method that the payment saves is kept for this customer. */
   providerCustomerId: optional,
   /** The customer of the member whose own saved method pays for an organization. */
   lenderCustomerId: optional,
@@ -80,7 +80,7 @@ export const paymentSchema = z.object({
   completedAt: optional,
 
   userId: optional,
-  /** E-mail of the session that made it. */
+  /** E-mail of the session that created the payment. */
   userEmail: optional,
   guestId: optional,
   guestEmail: optional,
@@ -89,8 +89,8 @@ export const paymentSchema = z.object({
   organizationId: optional,
   subscriptionId: optional,
   /**
-   * It pays for a subscription that does not exist for its readers yet: shown to nobody, and no event, until money has
-   * moved or the subscription is shown. Unpaid, it is kept 24 h, like the claim of the subscription.
+   * The payment is for a subscription that its readers do not see yet: hidden, and without events, until money has moved
+   * or the subscription is shown. Unpaid, it is kept 24 h, like the claim of the subscription.
    */
   withheld: z.literal(true).optional(),
   orderId: optional,
@@ -103,44 +103,44 @@ export const paymentSchema = z.object({
     .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
     .optional(),
 
-  /** An update under way: asked of the provider, not yet answered. */
+  /** An update that the provider has not answered yet. */
   draft: draftSchema.optional(),
-  /** Until then one function works on the draft, and no other. */
+  /** Until then only one function works on the draft. */
   draftBusyUntil: optional,
-  /** The version that the draft was made of: a part of its key at the provider. */
+  /** The version that the draft was made from: part of its key at the provider. */
   draftVersion: z.int().optional(),
 
   /** Counts claims to charge; 0 before the first. */
   attempt: z.int(),
   claimedAt: optional,
-  /** The provider's name for the last attempt known before the current claim. */
+  /** The provider's id of the last attempt before the current claim. */
   priorAttemptRef: optional,
-  /** Counts claims that were taken back: each later claim has a key of its own at the provider. */
+  /** Counts claims that were taken back: each later claim has its own key at the provider. */
   released: z.int().optional(),
   attemptRef: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
-  /** Its payer does not attend the current attempt. */
+  /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
-  /** The provider's invoice that it pays: the provider collects it by itself, and nobody here ever does. */
+  /** The provider's invoice that the payment pays: the provider collects it, and the service never does. */
   providerInvoiceId: optional,
   reconcileAt: optional,
   reconcileStep: z.int().optional(),
-  /** Its method was to be saved and its provider will not keep it. */
+  /** The provider will not keep the method that was to be saved. */
   methodNotKept: z.literal(true).optional(),
-  /** What brought this version about. */
+  /** The cause of this version. */
   cause: z.enum(CAUSES).optional(),
-  /** Why the provider's word and ours once contradicted each other. */
+  /** How the provider's report once contradicted the record. */
   anomaly: optional,
 
-  /** Hash of the request that made it, where it came with an Idempotency-Key. */
+  /** Hash of the request that created the payment, where it had an Idempotency-Key. */
   requestHash: optional,
-  /** Until then a retry of the create waits for the function that is at it. */
+  /** Until then a retry of the create waits for the function that runs it. */
   busyUntil: optional,
 });
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
-/** What an item says already, in its keys or by arithmetic, is not written twice: a payment stays within one write unit. */
+/** Fields that follow from the item's keys or by arithmetic are not stored: a payment stays within one write unit. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...rest } = payment;
   return {
@@ -176,12 +176,12 @@ export const paymentOf = (item: StoredFields): Payment => {
   });
 };
 
-/** A payment that the provider knows; its readers, too, unless it is withheld. */
+/** A payment that the provider has created; its readers see it unless it is withheld. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };
 
 export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draftVersion: undefined } as const;
 
-/** The record with a draft in the place of what it may change. */
+/** The payment with the draft's fields in place of its own. */
 export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
   ...payment,
   ...Object.fromEntries(Object.keys(changeable).map((field) => [field, undefined])),
@@ -191,23 +191,23 @@ export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
 
 export const isVisiblePayment = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';
 
-/** Does it exist for its readers? */
+/** Do its readers see the payment? */
 export const isShown = (payment: Payment): payment is VisiblePayment => isVisiblePayment(payment) && !payment.withheld;
 
 const WITHHELD_KEPT_MS = DAY;
 
-/** Epoch ms at which a withheld payment that came to nothing is forgotten. */
+/** When a withheld payment that failed or was canceled is removed, in epoch ms. */
 export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant | undefined =>
   withheld && (status === 'failed' || status === 'canceled') ? instant(createdAt) + WITHHELD_KEPT_MS : undefined;
 
 export const CLIENT_SECRET_LIFETIME_MS = DAY;
 export const CONFIRMATION_PERIOD_MS = DAY;
 
-/** The client secret, for as long as it lives: 24 h to the millisecond, whether or not it has been removed yet. */
+/** The client secret within its 24 h; afterwards undefined, also where the item still holds it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
   now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
 
-/** A succeeded payment whose method is still to be kept as one of the payer's. */
+/** A succeeded payment whose method is still to be saved. */
 export const wantsMethodSaved = (payment: Payment): boolean =>
   payment.status === 'succeeded' &&
   payment.setupFutureUsage === 'off_session' &&
@@ -215,12 +215,12 @@ export const wantsMethodSaved = (payment: Payment): boolean =>
   payment.methodNotKept === undefined &&
   payment.providerCustomerId !== undefined;
 
-/** A subscription's payments are charged, changed and let go by it alone. */
+/** Only the subscription charges, changes and cancels its payments. */
 export const isOfSubscription = ({ subscriptionId }: Payment): boolean => subscriptionId !== undefined;
 
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;
 
-/** How a payment is found and whose it is. */
+/** How a payment is found, and who owns it. */
 export const paymentRecord: RecordKind<VisiblePayment> = {
   resource: 'payment',
   key: paymentKey,
@@ -233,7 +233,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
   guestsRead: true,
 };
 
-/** The same, by an id at its provider. */
+/** The same, by an id at the provider. */
 export const paymentByProviderId: RecordKind<VisiblePayment> = {
   ...paymentRecord,
   resolve: async (table, externalId) => {

@@ -4,7 +4,7 @@ import { countKey, historyKey, ownerPartition, projectPartition } from '../../ta
 import type { TransactionStep } from '../../table/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
 
-/** History and counters of one change; the absence of its history entry is the condition of all. */
+/** History and counters of one change; all are written only where the history entry is absent. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
   if (!isVisiblePayment(after) || before?.version === after.version) return [];
   const history: TransactionStep = {
@@ -20,7 +20,7 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
     if: [{ absent: true }],
   };
   const day = utcDay(after.createdAt);
-  // What nobody is shown is in no list, and is not counted.
+  // A payment that its readers do not see is in no list, and is not counted.
   if (!isShown(after)) return [history];
   const was = before && isShown(before) ? before : undefined;
   return [
@@ -29,7 +29,7 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
   ];
 };
 
-/** The counters without a payment that is erased. */
+/** Takes an erased payment out of the counters. */
 export const countersWithout = (payment: Payment): readonly TransactionStep[] =>
   scopesOfPayment(payment).map((scope) => ({
     update: countKey(scope, utcDay(payment.createdAt)),

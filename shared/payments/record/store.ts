@@ -23,10 +23,10 @@ import {
 import { isAhead, type PaymentCause, requireTransition } from './states.ts';
 import { advance } from './versions.ts';
 
-/** A payment in the table: its item, its list keys, its appointment. Only commits of a version are visible changes. */
+/** A payment in the table: its item, its list keys, its due time. Only commits of a version are visible changes. */
 const DESCRIPTION_IN_INDEX = 200;
 
-/** What lists filter and order by, beside `sort`; short names, because it is written with every change. */
+/** The fields that lists filter by, beside `sort`; short names, because every change writes them. */
 const listFields = (payment: Payment) => ({
   s: payment.status,
   a: payment.totalCents,
@@ -42,7 +42,7 @@ const listFields = (payment: Payment) => ({
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {
   const endsAt = forgottenAt(payment);
-  // What is forgotten keeps no appointment.
+  // An item with a ttl keeps no client secret, and so no due time for its removal.
   const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? liveSecret(payment, now) : undefined };
   const owner = ownerOfRecord(payment);
   const dueAt = nextPaymentDue(kept);
@@ -66,7 +66,7 @@ export type PaymentStore = ReturnType<typeof paymentStore>;
 export const paymentStore = (table: Table, now: () => Instant) => {
   const parsed = (item: Item | undefined): Payment | undefined => item && paymentOf(item);
 
-  /** Any payment, one still being created too. */
+  /** Any payment, also one that is still `creating`. */
   const load = async (id: string): Promise<Payment | undefined> => parsed(await table.get(paymentKey(id)));
 
   const loadVisible = async (id: string): Promise<VisiblePayment | undefined> => {
@@ -74,7 +74,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return payment && isVisiblePayment(payment) ? payment : undefined;
   };
 
-  /** Stores a new payment, or answers the one that stands under its id. */
+  /** Stores a new payment, or returns the payment that has its id. */
   const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
     const written = await table.put(paymentItem(payment, now()), [{ absent: true }]);
     if (written.ok) return undefined;
@@ -82,7 +82,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return paymentOf(written.found);
   };
 
-  /** Ids that its provider gives a payment only late (a capture's, say) lead to it before anything else tells of them. */
+  /** Stores aliases of ids that the provider gives late (a capture's, say), before an event can name them. */
   const learnIds = async (payment: Payment, learnt: Pick<Payment, ProviderIds>): Promise<void> => {
     const known = [payment.providerIntentId, payment.providerPaymentId];
     for (const id of new Set([learnt.providerIntentId, learnt.providerPaymentId])) {
@@ -145,11 +145,11 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
 
-  /** Nothing that a reader sees: no version. */
+  /** Readers do not see this: no version. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
 
-  /** Takes over a creation whose function must have ended. */
+  /** Takes over a creation whose function has timed out. */
   const takeOver = async (payment: Payment, busyUntil: string): Promise<boolean> => {
     const taken = await table.update(paymentKey(payment.id), { set: { busyUntil } }, [
       { equals: ['status', 'creating'] },
@@ -167,14 +167,14 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     change,
     changeById,
     removeCreating,
-    ...appointments(table),
+    ...dueTimes(table),
     ...drafts(table, now),
     giveUpMethod,
     takeOver,
   };
 };
 
-/** What stood there when the record was read: no draft, or a draft in the hands of the same function. */
+/** The draft is as it was read: none, or held by the same function. */
 const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
   if (!draft) return [{ lacks: 'draft' }];
   return [{ has: 'draft' }, busyGuard(draftBusyUntil)];
@@ -183,10 +183,10 @@ const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
 const busyGuard = (until: string | undefined): Clause =>
   until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
 
-/** A function that carries a draft to the provider has ended by then. */
+/** A function that sends a draft to the provider has timed out by then. */
 const DRAFT_BUSY_MS = 25 * SECOND;
 
-/** Nothing of a draft is visible before it is in force: no version. */
+/** Readers do not see a draft before it is in force: no version. */
 const drafts = (table: Table, now: () => Instant) => {
   const change = async (payment: VisiblePayment, changes: Changes): Promise<VisiblePayment | undefined> => {
     const written = await table.update(paymentKey(payment.id), changes, draftGuard(payment));
@@ -194,7 +194,7 @@ const drafts = (table: Table, now: () => Instant) => {
     return changed && isVisiblePayment(changed) ? changed : undefined;
   };
 
-  /** Claims the one update that may be under way, and holds it; its appointment finishes it, should nobody else. */
+  /** Claims the one update that may be under way, and holds it. Due work finishes a draft that is left. */
   const claimDraft = async <P extends VisiblePayment>(
     payment: P,
     draft: Draft,
@@ -209,7 +209,7 @@ const drafts = (table: Table, now: () => Instant) => {
     return claimed.ok ? { ...payment, ...held, reconcileAt: at } : undefined;
   };
 
-  /** Takes up a draft that no function works on: the payment as it stands; undefined where that is no longer so. */
+  /** Holds a draft that no function works on. @returns the payment as it is now; undefined where another holds it */
   const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const { draftBusyUntil: until } = payment;
     if (until !== undefined && instant(until) > now()) return undefined;
@@ -220,16 +220,16 @@ const drafts = (table: Table, now: () => Instant) => {
   const releaseDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
     change(held, { remove: ['draftBusyUntil'] });
 
-  /** The provider has not taken the held draft; an event may have moved the rest on. */
+  /** Removes the held draft, which the provider has not taken; an event may have changed other fields. */
   const dropDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
     change(held, { remove: ['draft', 'draftBusyUntil', 'draftVersion'] });
 
   return { claimDraft, holdDraft, releaseDraft, dropDraft };
 };
 
-/** Appointments move without a version: nothing of them is visible. */
-const appointments = (table: Table) => {
-  /** Sets the next look at an unclear payment. */
+/** Due times move without a version: readers do not see them. */
+const dueTimes = (table: Table) => {
+  /** Sets the next look-up of a payment with an unknown outcome. */
   const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
     const [dueAt = at] = [at, nextPaymentDue({ ...payment, reconcileAt: at }) ?? at].sort();
     return table.update(
@@ -239,13 +239,13 @@ const appointments = (table: Table) => {
     );
   };
 
-  /** Moves the appointment itself; what it is about stays as it is. */
-  const postpone = (payment: Payment, dueAt: string): Promise<Written> =>
+  /** Moves the due time only; the work that is due stays. */
+  const deferDue = (payment: Payment, dueAt: string): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
       { equals: ['version', payment.version] },
     ]);
 
-  /** Removes the client secret from the item and sets the next appointment, if any is left. */
+  /** Removes the client secret from the item and sets the next due time, if there is one. */
   const removeSecret = (payment: Payment): Promise<Written> => {
     const next = nextPaymentDue({ ...payment, clientSecret: undefined });
     return table.update(
@@ -255,10 +255,10 @@ const appointments = (table: Table) => {
     );
   };
 
-  const dropAppointment = (payment: Payment): Promise<Written> =>
+  const dropDue = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
 
-  return { reschedule, postpone, removeSecret, dropAppointment };
+  return { reschedule, deferDue, removeSecret, dropDue };
 };
 
 type ProviderIds = 'providerIntentId' | 'providerPaymentId';
@@ -296,7 +296,7 @@ export const advanceStored = async (
   const { record } = await store.change(payment, (current) => {
     const isOvertaken = current !== payment;
     if (isOvertaken && (current.attempt !== payment.attempt || !isAhead(current.status, status))) return undefined;
-    return { next: advance(current, status, now, cause, facts), by };
+    return { next: advance(current, { to: status, now, cause }, facts), by };
   });
   return record;
 };

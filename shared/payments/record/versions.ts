@@ -15,15 +15,19 @@ import {
 } from './payment.ts';
 import { isSettled } from './states.ts';
 
-/** Pure next versions of a payment. Each returns a whole record; the store commits it under the version it came from. */
+/** Pure next versions of a payment. Each function returns a whole record; the store commits it under the earlier version. */
 export const isUnderWay = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
 
-/** The next version, in the same state or another; completed_at is set once, on the first entry to succeeded. */
+export interface Move {
+  readonly to: PaymentStatus;
+  readonly now: Instant;
+  readonly cause: HistoryCause;
+}
+
+/** The next version, in the same status or another; completedAt is set once, on the first success. */
 export const advance = (
   payment: Payment,
-  status: PaymentStatus,
-  now: Instant,
-  cause: HistoryCause,
+  { to: status, now, cause }: Move,
   changed: Partial<Payment> = {},
 ): VisiblePayment => {
   // A settled payment takes no update any more.
@@ -50,9 +54,9 @@ export const advance = (
 };
 
 /**
- * Where the provider names another method than the record's, the payer has tried it in the browser. If it has paid, it is
- * the payment's; else the record keeps its own, since a retry charges only a method that has passed the rule of use. The
- * id of a one-time token that was claimed here replaces the token.
+ * Where the provider names another method than the record's, the payer has tried that method in the browser. A method that
+ * has paid becomes the payment's. Otherwise the record keeps its own, since a retry charges only a method that has passed
+ * the rule of use. The provider's id of a claimed one-time token replaces the token.
  */
 const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
   const { methodRef, paymentMethodId } = changed;
@@ -62,12 +66,11 @@ const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Paym
   return payment.status === 'processing' && holdsToken ? {} : { methodRef: payment.methodRef };
 };
 
-/** The draft in force, once the provider has taken it. */
+/** The payment with its draft in force, after the provider has taken the update. */
 export const applyDraft = (
   payment: VisiblePayment,
   draft: Draft,
-  now: Instant,
-  nextAction = payment.nextAction,
+  { now, nextAction = payment.nextAction }: { readonly now: Instant; readonly nextAction?: Payment['nextAction'] },
 ): VisiblePayment => {
   const next = withDraft(payment, draft);
   const unconfirmed = payment.status === 'created' || payment.status === 'requires_payment_method';
@@ -83,7 +86,7 @@ export const applyDraft = (
   };
 };
 
-/** What its provider is told to find a payment by. */
+/** How the provider finds the payment. */
 export const providerReference = (payment: Payment): KnownPayment => ({
   intentId: payment.providerIntentId ?? '',
   attemptRef: payment.attemptRef,
@@ -91,7 +94,7 @@ export const providerReference = (payment: Payment): KnownPayment => ({
   status: isVisiblePayment(payment) ? payment.status : 'created',
 });
 
-/** What a provider's report says beside the status. */
+/** The fields of a provider's report, except the status. */
 export const reportedFields = (report: ProviderPayment): Partial<Payment> => ({
   providerPaymentId: report.paymentId,
   attemptRef: report.attemptRef,
@@ -100,7 +103,7 @@ export const reportedFields = (report: ProviderPayment): Partial<Payment> => ({
   ...(report.status === 'pending' && { nextAction: report.nextAction }),
 });
 
-/** A creation that the provider has answered: from here on it exists for its readers. */
+/** The first version that readers see: the provider has created the intent. */
 export const publishIntent = (payment: Payment, report: ProviderPayment, now: Instant): VisiblePayment => ({
   ...payment,
   providerIntentId: report.intentId,
@@ -116,10 +119,10 @@ export const publishIntent = (payment: Payment, report: ProviderPayment, now: In
   busyUntil: undefined,
 });
 
-/** What an attempt is made with: a method that has passed the rule of use. */
+/** How an attempt is made: its method has passed the rule of use. */
 export type ChosenMethod = Pick<Payment, 'offSession' | 'returnUrl'> & { readonly method: UsableMethod };
 
-/** The claim of one attempt to charge: committed before the provider is called. */
+/** The claim of one attempt to charge, committed before the provider is called. */
 export const claimAttempt = (
   payment: VisiblePayment,
   { method, offSession, returnUrl }: ChosenMethod,
@@ -141,8 +144,8 @@ export const claimAttempt = (
 });
 
 /**
- * The claim taken back, where the provider certainly did nothing: the payment is as it was before, and the next claim
- * has another key.
+ * Takes a claim back where the provider certainly did nothing: the payment is as it was before, and the next claim has
+ * another key.
  */
 export const releaseClaim = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
   const { methodRef, paymentMethodId, providerCustomerId, lenderCustomerId, offSession, returnUrl } = before;

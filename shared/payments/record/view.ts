@@ -27,6 +27,15 @@ export const paymentView = (payment: VisiblePayment) => ({
   guest_email: payment.guestEmail ?? null,
   billing_address_id: payment.billingAddressId ?? null,
   metadata: payment.metadata ?? {},
+  ...optionalFields(payment),
+  ...nextActionView(payment),
+  created_at: payment.createdAt,
+  updated_at: payment.updatedAt,
+  completed_at: payment.completedAt ?? null,
+});
+
+/** Left out where they are not set. */
+const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.organizationId && { organization_id: payment.organizationId }),
   ...(payment.projectId && { project_id: payment.projectId }),
   ...(payment.productId && { product_id: payment.productId }),
@@ -34,10 +43,6 @@ export const paymentView = (payment: VisiblePayment) => ({
   ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
   ...(payment.returnUrl && { return_url: payment.returnUrl }),
   ...(payment.failureCode && { failure_code: payment.failureCode }),
-  ...nextActionView(payment),
-  created_at: payment.createdAt,
-  updated_at: payment.updatedAt,
-  completed_at: payment.completedAt ?? null,
 });
 
 const nextActionView = (payment: Payment) =>
@@ -45,7 +50,7 @@ const nextActionView = (payment: Payment) =>
     next_action: { type: payment.nextAction.type, ...(payment.nextAction.url && { url: payment.nextAction.url }) },
   };
 
-/** With the client secret, for those who may confirm, while it lives. */
+/** With the client secret, for callers who may confirm, until the secret expires. */
 export const paymentWithSecret = (payment: VisiblePayment, now: Instant) => {
   const secret = liveSecret(payment, now);
   return { ...paymentView(payment), ...(secret !== undefined && { client_secret: secret }) };
@@ -59,7 +64,7 @@ export const confirmationView = (payment: VisiblePayment) => ({
   ...nextActionView(payment),
 });
 
-/** The small set of fields that needs no credential. */
+/** The fields that need no credential. */
 export const guestPaymentView = (payment: VisiblePayment) => ({
   id: payment.id,
   status: payment.status,
@@ -72,7 +77,7 @@ export const guestPaymentView = (payment: VisiblePayment) => ({
   completed_at: payment.completedAt ?? null,
 });
 
-/** The shapes that payment routes answer; the API document and the generated tests read them. */
+/** The responses of payment routes, for the API document and the generated tests. */
 const text = z.string().nullable();
 
 const cents = z.int().nonnegative();

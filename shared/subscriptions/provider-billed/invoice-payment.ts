@@ -31,8 +31,11 @@ export const recordInvoicePayment = async (
       throw unansweredError(labelled, { payment_id: paymentId });
     }
   };
-  const payment = periodPaymentRequest(subscription, paymentId);
-  const recorded = await recordInvoice(deps, payment, { ...invoice, intentId }, label);
+  const recorded = await recordInvoice(deps, {
+    wanted: periodPaymentRequest(subscription, paymentId),
+    invoice: { ...invoice, intentId },
+    label,
+  });
   if (recorded.kind === 'mismatch') {
     deps.log.error('subscription anomaly', {
       subscription_id: subscription.id,

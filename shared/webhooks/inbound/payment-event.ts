@@ -111,7 +111,7 @@ const applyOnce = async (
         ...(event.object.intentId !== undefined && { providerPaymentId: event.object.id }),
         ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
       };
-      const next = advance(current, decision.status, deps.now(), 'event', facts);
+      const next = advance(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
       const committed = await store.commit(payment, next);
       return committed.ok ? { kind: 'applied', payment: next, status } : { kind: 'conflict', found: committed.found };
     }
@@ -187,7 +187,11 @@ const readOnce = async (
     return { kind: 'ignored', payment, reason: `anomaly: ${reason}` };
   }
   anomaly();
-  const next = advance(payment, report.status, deps.now(), 'event', { ...reportedFields(report), anomaly: reason });
+  const next = advance(
+    payment,
+    { to: report.status, now: deps.now(), cause: 'event' },
+    { ...reportedFields(report), anomaly: reason },
+  );
   const committed = await store.commit(payment, next, { by: 'read' });
   return committed.ok
     ? { kind: 'applied', payment: next, status: next.status }
