@@ -15,7 +15,7 @@ interface Deps {
   readonly now: Now;
 }
 
-/** Takes an address off every method and subscription that names it, whoever they belong to. Payments keep what was named. */
+/** Removes an address from every method and subscription that uses it, of any owner. Payments keep their address. */
 export const unlinkAddress = async (deps: Deps, addressId: string): Promise<void> => {
   let after: Item | undefined;
   do {
@@ -33,7 +33,7 @@ const unlinkUse = async (deps: Deps, addressId: string, item: Item): Promise<voi
   await deps.table.remove({ pk, sk });
 };
 
-/** Methods and subscriptions lose the address first. Where it was the default, the newest remaining address takes over. */
+/** Deletes an address after unlinking it. The newest remaining address replaces a deleted default. */
 export const deleteAddress = async (
   deps: { readonly table: Table; readonly now: Now },
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
@@ -43,7 +43,7 @@ export const deleteAddress = async (
     isDefaultAddress(deps.table, record),
     recordStore(deps.table, deps.now, addressShape).remove(record),
   ]);
-  // What was linked while this went on.
+  // Again, for what was linked during the removal.
   await unlinkAddress(deps, record.id);
   if (wasDefault) await promoteNewest(deps.table, addressDefaultSlot(record), record.id);
   return { data: undefined };

@@ -14,7 +14,7 @@ import { requireSuccessorElsewhere } from '../subscriptions/commands/replace-met
 import { eraseSubscription } from '../subscriptions/record/store.ts';
 import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { aliasRemoval } from '../table/alias.ts';
-import { type Key, type Owner, ownerPartition } from '../table/keys.ts';
+import { type Key, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { removeMethod } from './payment-method.ts';
@@ -23,73 +23,68 @@ export interface RemoveCustomerDeps extends ProviderRecordDeps, BillingDeps {
   readonly deleteHistory: boolean;
 }
 
-/** Deletes a customer with its payment methods; its history stays, unless the operator decided otherwise. */
+/** Deletes a customer with its payment methods. Payments and subscriptions stay, unless `deleteHistory` is set. */
 export const deleteCustomer = async (
   deps: RemoveCustomerDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
-  // One that came to live while this went on: whoever made it looks whether its customer still stands.
-  await endUses(deps, record);
+  // Again, for a subscription created meanwhile. A later creation checks its own customer.
+  await detachSubscriptions(deps, record);
   return { data: undefined };
 };
 
 /**
- * Its owner's subscriptions are canceled first, and others leave it; then methods go, then the provider's customer, then ours: whatever stops it, the
- * next call goes on. @throws DomainError PAYMENT_METHOD_IN_USE where another's subscription uses one of its methods.
+ * Removes in this order, so that a call that stops midway can be repeated: subscriptions of the customer's owner are
+ * canceled, others are detached; methods are removed; the customer is removed at the provider, then here.
+ * @throws DomainError PAYMENT_METHOD_IN_USE where a subscription of another owner uses one of its methods.
  */
 export const removeCustomer = async (
   deps: RemoveCustomerDeps,
   customer: Customer,
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
-  const owner = ownerOfRecord(customer);
-  const methods = owner ? await methodKeysOf(deps, owner, customer) : [];
-  // Before anything is canceled or removed: a refusal changes nothing.
-  if (atProvider) await requireMethodsFree(deps, methods, customer);
-  const pointer = await withUsesEnded(deps, owner, customer);
-  for await (const method of loaded(deps, methods)) await removeMethod(deps, method, { atProvider });
+  const methods: Key[] = [];
+  for await (const key of keysOf(deps, customer, 'PM')) methods.push(key);
+  // The check comes first: a refusal changes nothing.
+  if (atProvider) await requireMethodsFree(deps, customer, methods);
+  const [successorSteps] = await Promise.all([successorStepsOf(deps, customer), detachSubscriptions(deps, customer)]);
+  for await (const method of loadMethods(deps, methods)) await removeMethod(deps, method, { atProvider });
   if (atProvider) {
     const provider = await deps.providers.having(customer.providerId, 'customers');
     requireDone(await provider.deleteCustomer(customer.providerCustomerId), 'id');
   }
-  if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);
-  await removeRecord(deps, owner, customer, pointer);
+  if (deps.deleteHistory) await removeHistory(deps, customer);
+  await removeRecord(deps, customer, successorSteps);
+};
+
+const successorStepsOf = async (
+  { table }: Pick<ProviderRecordDeps, 'table'>,
+  customer: Customer,
+): Promise<readonly TransactionStep[]> => {
+  const owner = ownerOfRecord(customer);
+  return owner ? customerSuccessorSteps(table, owner, customer) : [];
 };
 
 const REMOVE_TRIES = 5;
 
-/** The removal of another may pass the pointer on to this one meanwhile: then it is passed on again. */
+/** The removal of another customer may make this one its successor meanwhile: then the successor is chosen again. */
 const removeRecord = async (
   deps: ProviderRecordDeps,
-  owner: Owner | undefined,
   customer: Customer,
-  passedOn: readonly TransactionStep[],
+  successorSteps: readonly TransactionStep[],
 ): Promise<void> => {
   const store = recordStore(deps.table, deps.now, customerShape);
   const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
-  let pointer = passedOn;
+  let steps = successorSteps;
   for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
-    if (await store.remove(customer, [alias, ...pointer])) return;
-    pointer = owner ? await customerSuccessorSteps(deps.table, owner, customer) : [];
+    if (await store.remove(customer, [alias, ...steps])) return;
+    steps = await successorStepsOf(deps, customer);
   }
   throw new DomainError('VERSION_CONFLICT');
 };
 
-/** @returns who inherits, looked for in the meantime. */
-const withUsesEnded = async (
-  deps: RemoveCustomerDeps,
-  owner: Owner | undefined,
-  customer: Customer,
-): Promise<readonly TransactionStep[]> => {
-  const [, pointer] = await Promise.all([
-    endUses(deps, customer),
-    owner ? customerSuccessorSteps(deps.table, owner, customer) : [],
-  ]);
-  return pointer;
-};
-
-const endUses = async (deps: RemoveCustomerDeps, customer: Customer): Promise<void> => {
+const detachSubscriptions = async (deps: RemoveCustomerDeps, customer: Customer): Promise<void> => {
   for (const subscription of await subscriptionsUsing(deps.table, 'CUS', customer.id)) {
     await detachCustomer(deps, subscription, customer);
   }
@@ -97,19 +92,13 @@ const endUses = async (deps: RemoveCustomerDeps, customer: Customer): Promise<vo
 
 const requireMethodsFree = async (
   deps: RemoveCustomerDeps,
-  methods: readonly Key[],
   customer: Customer,
+  methods: readonly Key[],
 ): Promise<void> => {
-  for await (const method of loaded(deps, methods)) await requireSuccessorElsewhere(deps, method, customer.id);
+  for await (const method of loadMethods(deps, methods)) await requireSuccessorElsewhere(deps, method, customer.id);
 };
 
-const methodKeysOf = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<readonly Key[]> => {
-  const keys: Key[] = [];
-  for await (const key of ownedBy(deps, owner, 'PM', customer)) keys.push(key);
-  return keys;
-};
-
-async function* loaded(deps: ProviderRecordDeps, keys: readonly Key[]): AsyncGenerator<PaymentMethod> {
+async function* loadMethods(deps: ProviderRecordDeps, keys: readonly Key[]): AsyncGenerator<PaymentMethod> {
   for (const key of keys) {
     const item = await deps.table.get(key);
     const method = item && parseRecord(paymentMethodShape, item);
@@ -117,13 +106,10 @@ async function* loaded(deps: ProviderRecordDeps, keys: readonly Key[]): AsyncGen
   }
 }
 
-/** Keys of an owner's records that name this customer. */
-async function* ownedBy(
-  deps: ProviderRecordDeps,
-  owner: Owner,
-  kind: 'PM' | 'PAY' | 'SUB',
-  customer: Customer,
-): AsyncGenerator<Key> {
+/** Keys of the owner's records that name this customer. */
+async function* keysOf(deps: ProviderRecordDeps, customer: Customer, kind: 'PM' | 'PAY' | 'SUB'): AsyncGenerator<Key> {
+  const owner = ownerOfRecord(customer);
+  if (!owner) return;
   let after: Readonly<Record<string, unknown>> | undefined;
   do {
     const page = await deps.table.queryIndex({
@@ -137,11 +123,8 @@ async function* ownedBy(
   } while (after);
 }
 
-const removeHistory = async (deps: ProviderRecordDeps, owner: Owner, customer: Customer): Promise<void> => {
-  for await (const { pk } of ownedBy(deps, owner, 'PAY', customer)) {
-    await erasePayment(deps.table, pk.slice('PAY#'.length));
-  }
-  for await (const { pk } of ownedBy(deps, owner, 'SUB', customer)) {
+const removeHistory = async (deps: ProviderRecordDeps, customer: Customer): Promise<void> => {
+  for await (const { pk } of keysOf(deps, customer, 'PAY')) await erasePayment(deps.table, pk.slice('PAY#'.length));
+  for await (const { pk } of keysOf(deps, customer, 'SUB'))
     await eraseSubscription(deps.table, pk.slice('SUB#'.length));
-  }
 };

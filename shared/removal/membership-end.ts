@@ -9,35 +9,36 @@ import { endedMembershipKey, ownerPartition } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 
 /**
- * A member's own payment methods stop paying for an organization when the membership ends. Charges by the service ask at
- * the moment of the charge; this tells the providers that charge by themselves, and frees the methods for deletion.
+ * A member's own payment methods stop paying for an organization when the membership ends. The service checks the
+ * membership at each charge; this due work stops the providers that bill by themselves, and removes the methods from the
+ * organization's subscriptions, so that the member can delete them.
  */
 const RETRY_MS = 5 * MINUTE;
 
-/** A request that was let in before the end is over by then, and the index tells of every method. */
+/** By then, requests that were admitted before the end have finished, and the index lists every method. */
 const LAST_PASS_MS = 5 * MINUTE;
 
 const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
 
-/** Safe to stop anywhere and to repeat: the item goes last. */
+/** Safe to stop midway and to repeat: the due item is removed last. @returns the outcome, for the log */
 export const runEndedMembership = async (deps: BillingDeps, memberId: string): Promise<string> => {
   const key = endedMembershipKey(memberId);
   const item = await deps.table.get(key);
   if (!item) return 'gone';
   const { organizationId, userId, isLastPass } = endedSchema.parse(item);
   const isBack = await isMember(deps.table, userId, organizationId);
-  const failed = isBack ? 0 : await endAll(deps, userId, organizationId);
+  const failed = isBack ? 0 : await removeMethods(deps, userId, organizationId);
   if (failed > 0) {
     await deps.table.update(key, { set: { due_at: iso(deps.now() + RETRY_MS) } }, [{ exists: true }]);
-    return 'some could not be ended';
+    return 'some subscriptions failed';
   }
   if (!isBack && !isLastPass) {
     const set = { isLastPass: true, due_at: iso(deps.now() + LAST_PASS_MS) };
     await deps.table.update(key, { set }, [{ exists: true }]);
-    return 'ended, to be looked at once more';
+    return 'methods removed, one more pass to come';
   }
   await deps.table.remove(key);
-  return isBack ? 'a member again' : 'ended';
+  return isBack ? 'member again' : 'methods removed';
 };
 
 const isMember = async (table: Table, userId: string, organizationId: string): Promise<boolean> => {
@@ -45,8 +46,8 @@ const isMember = async (table: Table, userId: string, organizationId: string): P
   return standingOf(organizationId, organization, member).role !== undefined;
 };
 
-/** @returns how many subscriptions could not be changed now. */
-const endAll = async (deps: BillingDeps, userId: string, organizationId: string): Promise<number> => {
+/** @returns the number of subscriptions that could not be changed now */
+const removeMethods = async (deps: BillingDeps, userId: string, organizationId: string): Promise<number> => {
   let failed = 0;
   for await (const methodId of methodsOf(deps.table, userId)) {
     for (const subscription of await subscriptionsUsing(deps.table, 'PM', methodId)) {

@@ -21,17 +21,17 @@ import { unlinkAddress } from './address.ts';
 import { type RemoveCustomerDeps, removeCustomer } from './customer.ts';
 import { removeMethod } from './payment-method.ts';
 
-/** Whatever belongs to an organization and goes with it. Payments stay: they are financial records. */
+/** The records of an organization that are removed with it. Payments stay: they are financial records. */
 export type RemovalDeps = Omit<RemoveCustomerDeps, 'deleteHistory'>;
 
 interface Children {
-  /** Some of them, each as what removes it here and at its provider. */
+  /** One page of records, each as the call that removes it here and at its provider. */
   readonly page: (deps: RemovalDeps, after: Item | undefined, limit: number) => Promise<ChildPage>;
 }
 
 interface ChildPage {
   readonly removals: readonly (() => Promise<unknown>)[];
-  /** Where to go on; undefined at the end. */
+  /** Where the next page starts; undefined at the end. */
   readonly next: Item | undefined;
 }
 
@@ -45,16 +45,14 @@ const itemsUnder = (partition: string, prefix?: string): Children => ({
   },
 });
 
-const records = <T>(
-  owner: Owner,
-  kind: 'ADDR' | 'PM' | 'CUS' | 'SUB',
+const recordsIn = <T>(
+  partition: string,
   { parse }: Pick<RecordKind<T>, 'parse'>,
   remove: (deps: RemovalDeps, record: T, key: Key) => Promise<unknown>,
 ): Children => ({
   page: async (deps, after, limit) => {
-    const partition = ownerPartition(owner, kind);
     const rows = await deps.table.queryIndex({ index: 'owner', partition, after, limit });
-    // The index tells of what is gone a moment longer: the items decide.
+    // The index is eventually consistent: the items decide.
     const items = await deps.table.getMany(rows.items.map(keyOf), { consistent: true });
     const removals = items.flatMap((item) => {
       const record = item && parse(item);
@@ -66,48 +64,49 @@ const records = <T>(
 
 const AT_PROVIDER = { atProvider: true } as const;
 
-/** In this order: who has access, what is still billed, what points at records, records, customers after their methods. */
+/** Removed in this order: members, subscriptions, customer pointers, addresses, methods, customers. */
 const childrenOf = (organizationId: string): readonly Children[] => {
   const owner: Owner = { kind: 'organization', organizationId };
+  const owned = (kind: 'ADDR' | 'PM' | 'CUS' | 'SUB') => ownerPartition(owner, kind);
   return [
     itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),
-    records(owner, 'SUB', subscriptionRecord, async (deps, subscription) => {
+    recordsIn(owned('SUB'), subscriptionRecord, async (deps, subscription) => {
       await cancelNow(deps, subscription);
       await eraseSubscription(deps.table, subscription.id);
     }),
     itemsUnder(ownerCustomerKey(ownerKeyOf(owner), '').pk),
-    records(owner, 'ADDR', addressRecord, async (deps, { id }, key) => {
+    recordsIn(owned('ADDR'), addressRecord, async (deps, { id }, key) => {
       await unlinkAddress(deps, id);
       await deps.table.remove(key);
     }),
-    records(owner, 'PM', paymentMethodRecord, (deps, method) => removeMethod(deps, method, AT_PROVIDER)),
-    records(owner, 'CUS', customerRecord, (deps, customer) =>
+    recordsIn(owned('PM'), paymentMethodRecord, (deps, method) => removeMethod(deps, method, AT_PROVIDER)),
+    recordsIn(owned('CUS'), customerRecord, (deps, customer) =>
       removeCustomer({ ...deps, deleteHistory: false }, customer, AT_PROVIDER),
     ),
   ];
 };
 
-/** What one run does at most: well within its function's time, whatever the provider takes. */
-const MOST_A_RUN = 500;
+/** Limits of one run, well within its function's time-out even with a slow provider. */
+const MAX_PER_RUN = 500;
 const AT_ONCE = 25;
-const LONGEST_MS = 12 * SECOND;
+const MAX_RUN_MS = 12 * SECOND;
 
-export interface Slice {
+export interface RemovalRun {
   readonly removed: number;
-  /** Could not be removed now. */
+  /** Records that could not be removed now. */
   readonly failed: number;
-  /** There may be more than this run looked at. */
+  /** The run stopped at a limit: more records may exist. */
   readonly more: boolean;
 }
 
-/** Removes up to a run's worth of an organization's children. What fails stands in nobody else's way. */
-export const removeNextChildren = async (deps: RemovalDeps, organizationId: string): Promise<Slice> => {
-  const until = deps.now() + LONGEST_MS;
+/** Removes the next records of an organization. A record that fails does not stop the others. */
+export const removeNextChildren = async (deps: RemovalDeps, organizationId: string): Promise<RemovalRun> => {
+  const until = deps.now() + MAX_RUN_MS;
   let [removed, failed] = [0, 0];
   for (const children of childrenOf(organizationId)) {
     let after: Item | undefined;
     do {
-      if (removed + failed >= MOST_A_RUN || deps.now() > until) return { removed, failed, more: true };
+      if (removed + failed >= MAX_PER_RUN || deps.now() > until) return { removed, failed, more: true };
       const page = await children.page(deps, after, AT_ONCE);
       const done = await Promise.all(page.removals.map(succeeds));
       removed += done.filter(Boolean).length;
@@ -118,7 +117,7 @@ export const removeNextChildren = async (deps: RemovalDeps, organizationId: stri
   return { removed, failed, more: false };
 };
 
-/** False after a provider's refusal or silence; anything else is a bug, and ends the run. */
+/** False where the provider refused or did not answer; any other error is a bug, and ends the run. */
 const succeeds = async (remove: () => Promise<unknown>): Promise<boolean> => {
   try {
     await remove();

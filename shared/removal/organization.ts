@@ -18,8 +18,8 @@ import type { Item, Table } from '../table/table.ts';
 import { type RemovalDeps, removeNextChildren } from './organization-children.ts';
 
 /**
- * Deletes an organization: its live subscriptions are canceled first, then access to it ends at once; what belongs to it
- * goes by appointments (finish-deletion.ts). @throws DomainError PROVIDER_ERROR rather than leave a payer behind.
+ * Deletes an organization: cancels its live subscriptions, then ends access to it. Due work removes its records.
+ * @throws DomainError PROVIDER_ERROR where a subscription cannot be canceled: it would charge on.
  */
 export const deleteOrganization = async (
   deps: StoreDeps & BillingDeps,
@@ -33,17 +33,17 @@ export const deleteOrganization = async (
 const AT_ONCE = 10;
 
 const cancelSubscriptions = async (deps: BillingDeps, organizationId: string): Promise<void> => {
-  const live = await unfinishedSubscriptions(deps.table, organizationId);
-  for (let at = 0; at < live.length; at += AT_ONCE) {
-    const canceled = await Promise.allSettled(live.slice(at, at + AT_ONCE).map((one) => cancelNow(deps, one)));
+  const unfinished = await unfinishedSubscriptions(deps.table, organizationId);
+  for (let at = 0; at < unfinished.length; at += AT_ONCE) {
+    const canceled = await Promise.allSettled(unfinished.slice(at, at + AT_ONCE).map((one) => cancelNow(deps, one)));
     for (const outcome of canceled) {
-      if (outcome.status === 'rejected') throw notCanceled(outcome.reason);
-      if (mayExistAtProvider(outcome.value)) throw notCanceled(new DomainError('PAYMENT_IN_PROGRESS'));
+      if (outcome.status === 'rejected') throw cancellationError(outcome.reason);
+      if (mayExistAtProvider(outcome.value)) throw cancellationError(new DomainError('PAYMENT_IN_PROGRESS'));
     }
   }
 };
 
-const notCanceled = (error: unknown): unknown =>
+const cancellationError = (error: unknown): unknown =>
   error instanceof DomainError
     ? new DomainError('PROVIDER_ERROR', { message: 'A subscription could not be canceled', cause: error })
     : error;
@@ -61,7 +61,7 @@ const unfinishedSubscriptions = async (
   do {
     const page = await table.queryIndex({ index: 'owner', partition, after });
     const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
-    // The index tells of a change a moment late: the items decide.
+    // The index is eventually consistent: the items decide.
     const items = await table.getMany(keys, { consistent: true });
     found.push(...items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished));
     after = page.next;
@@ -69,7 +69,7 @@ const unfinishedSubscriptions = async (
   return found;
 };
 
-/** Longer than a function runs: whoever was let in before the deletion is done by then. */
+/** Longer than a function runs: requests that were admitted before the deletion have finished by then. */
 const LAST_WRITES_MS = MINUTE;
 
 const RETRY_MS = 5 * MINUTE;
@@ -81,28 +81,28 @@ const deletedSchema = z.object({
 });
 
 /**
- * Removes what belonged to a deleted organization, a bounded slice at a time, until a pass that began a minute or more
- * after the deletion finds nothing. It may be stopped anywhere and is safe to repeat: the appointment goes last.
+ * Removes the records of a deleted organization, a bounded number per run, until a run that starts a minute or more after
+ * the deletion finds none. Safe to stop midway and to repeat: the due item is removed last. @returns the outcome, for the log
  */
 export const runDueOrganization = async (deps: RemovalDeps, organizationId: string): Promise<string> => {
   const key = organizationKey(organizationId);
   const item = await deps.table.get(key);
   if (!item) return 'gone';
   const { deletedAt, createdAt, requestHash } = deletedSchema.parse(item);
-  if (deletedAt === undefined) throw new Error('an organization with an appointment that is not deleted');
+  if (deletedAt === undefined) throw new Error('an organization is due that is not deleted');
   const startedAt = deps.now();
   const { removed, failed, more } = await removeNextChildren(deps, organizationId);
   if (!more && removed === 0 && failed === 0 && instant(deletedAt) + LAST_WRITES_MS <= startedAt) {
-    await leaveBehind(deps, organizationId, { deletedAt, createdAt, requestHash });
+    await removeOrganization(deps, organizationId, { deletedAt, createdAt, requestHash });
     return 'removed';
   }
   const wait = more ? 0 : failed > 0 ? RETRY_MS : LAST_WRITES_MS;
   await deps.table.update(key, { set: { due_at: iso(deps.now() + wait) } }, [{ exists: true }, { has: 'deletedAt' }]);
-  return failed > 0 ? 'some could not be removed' : 'goes on';
+  return failed > 0 ? 'some records failed' : 'to be continued';
 };
 
-/** An id that follows from an Idempotency-Key must never come back: who knows the key would see the old payments. */
-const leaveBehind = async (
+/** An id derived from an Idempotency-Key must stay taken: a client that repeats the key would see the old payments. */
+const removeOrganization = async (
   { table }: RemovalDeps,
   id: string,
   { requestHash, ...deleted }: z.infer<typeof deletedSchema>,

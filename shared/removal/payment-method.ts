@@ -13,26 +13,27 @@ import { recordStore } from '../table/record-store.ts';
 
 export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
 
+/** Deletes a saved payment method. */
 export const deleteMethod = async (
   deps: RemoveMethodDeps,
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
-  // A subscription that came to live while this went on: whoever made it looks whether its method still stands.
+  // Again, for a subscription created meanwhile. A later creation checks its own method.
   await replaceMethodEverywhere(deps, record, { isGone: true });
   return { data: undefined };
 };
 
 /**
- * Subscriptions go on with another, then it is detached at the provider, then removed here; the newest remaining method
- * takes over as default. @throws DomainError PAYMENT_METHOD_IN_USE
+ * Subscriptions change to the method's successor; then the method is detached at the provider, then removed here. The
+ * newest remaining method becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
  */
 export const removeMethod = async (
   deps: RemoveMethodDeps,
   method: PaymentMethod,
   { atProvider }: { readonly atProvider: boolean },
 ): Promise<void> => {
-  const [moved] = await Promise.all([
+  const [defaultSteps] = await Promise.all([
     successorSteps(deps.table, methodDefaultSlotOf(method), method.id),
     replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
   ]);
@@ -41,7 +42,7 @@ export const removeMethod = async (
     requireDone(await provider.detachMethod(method.providerMethodId), 'id');
   }
   const store = recordStore(deps.table, deps.now, paymentMethodShape);
-  const away = [aliasRemoval(method.providerId, method.providerMethodId), ...addressUseSteps(method, undefined)];
-  // Where another default was set meanwhile, there is none to pass on.
-  if (!(await store.remove(method, [...away, ...moved]))) await store.remove(method, away);
+  const steps = [aliasRemoval(method.providerId, method.providerMethodId), ...addressUseSteps(method, undefined)];
+  // Where another default was set meanwhile, it stays.
+  if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
 };

@@ -4,15 +4,15 @@ import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 import { DAY, HOUR, type Instant, instant, MINUTE } from '../../shared/core/time.ts';
 import {
   type ChargedPayment,
-  claimAttempt,
+  claimChargeAttempt,
   dropCharge,
   endDunning,
   settleCharge,
 } from '../../shared/subscriptions/billing/charge.ts';
 import type { DunningPolicy } from '../../shared/subscriptions/billing/dunning.ts';
 import {
-  cancel,
-  pause,
+  markCanceled,
+  markPaused,
   reactivateInPaidPeriod,
   resumeInPaidPeriod,
 } from '../../shared/subscriptions/billing/lifecycle.ts';
@@ -26,7 +26,7 @@ import {
   type StoredStatus,
   type Subscription,
 } from '../../shared/subscriptions/record/subscription.ts';
-import { advance, edit } from '../../shared/subscriptions/record/versions.ts';
+import { advanceSubscription, edit } from '../../shared/subscriptions/record/versions.ts';
 import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
@@ -85,7 +85,7 @@ const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   switch (dueStep(one, now)) {
     case 'expire first charge':
     case 'cancel':
-      return changed(world, cancel(one, now));
+      return changed(world, markCanceled(one, now));
     case 'trial notice':
       return changed(world, edit(one, { reason: 'trial_will_end', now }, { trialNoticed: true }));
     case 'bill': {
@@ -93,7 +93,7 @@ const keep = (world: World, choice: number, policy: DunningPolicy): World => {
       return hasOpenAttempt(billed.subscription.charge) ? attempt(billed, choice, policy) : billed;
     }
     case 'retry':
-      return attempt(changed(world, claimAttempt(one, now)), choice, policy);
+      return attempt(changed(world, claimChargeAttempt(one, now)), choice, policy);
     case 'end dunning':
       return changed(world, endDunning(one, { now, policy }));
     case 'check charge':
@@ -133,7 +133,7 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
   const free = one.paidUntil !== undefined && instant(one.paidUntil) > now;
   switch (choice % 7) {
     case 0:
-      return one.status === 'canceled' ? world : changed(world, cancel(one, now));
+      return one.status === 'canceled' ? world : changed(world, markCanceled(one, now));
     case 1: {
       if (one.status === 'canceled' || one.cancelAtPeriodEnd) return world;
       return changed(world, edit(one, { reason: 'cancel_scheduled', now }, { cancelAtPeriodEnd: true }));
@@ -141,7 +141,7 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
     case 2:
       return reactivate(world, choice, policy);
     case 3:
-      return one.status === 'active' || one.status === 'past_due' ? changed(world, pause(one, now)) : world;
+      return one.status === 'active' || one.status === 'past_due' ? changed(world, markPaused(one, now)) : world;
     case 4: {
       if (one.status !== 'paused' || hasOpenAttempt(one.charge)) return world;
       if (free) return changed(world, resumeInPaidPeriod(one, now));
@@ -155,7 +155,9 @@ const command = (world: World, choice: number, policy: DunningPolicy): World => 
     default: {
       const next = edit(one, { reason: 'method_changed', now }, { paymentMethodId: 'pmt_2', methodRef: 'pm_2' });
       const isOwed = one.status === 'past_due' && one.charge !== undefined && !hasOpenAttempt(one.charge);
-      return isOwed ? attempt(changed(world, claimAttempt(next, now)), choice >> 3, policy) : changed(world, next);
+      return isOwed
+        ? attempt(changed(world, claimChargeAttempt(next, now)), choice >> 3, policy)
+        : changed(world, next);
     }
   }
 };
@@ -194,7 +196,7 @@ const BEGINNINGS: readonly Subscription[] = [
   startFirstPeriod(subscription(), 'create', NOON),
   startFirstPeriod(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON),
   ...[trial(2), trial(30), trial(1, { totalCents: 0, subtotalCents: 0 })].map((draft) =>
-    advance(draft, { to: 'trialing', cause: 'open', reason: 'created', now: NOON }),
+    advanceSubscription(draft, { to: 'trialing', cause: 'open', reason: 'created', now: NOON }),
   ),
 ];
 

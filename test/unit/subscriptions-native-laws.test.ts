@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest';
 import { allows } from '../../shared/core/states.ts';
 import { DAY, epochSeconds, HOUR, type Instant, MINUTE } from '../../shared/core/time.ts';
 import { recordPending } from '../../shared/subscriptions/billing/charge.ts';
-import { cancel } from '../../shared/subscriptions/billing/lifecycle.ts';
+import { markCanceled } from '../../shared/subscriptions/billing/lifecycle.ts';
 import { claimCreation } from '../../shared/subscriptions/provider-billed/create.ts';
 import { applyReport, type SubscriptionReport } from '../../shared/subscriptions/provider-billed/report.ts';
 import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
@@ -46,7 +46,7 @@ const saidBy = (world: World, choice: number): SubscriptionReport => {
 const command = ({ now, subscription: one }: World, choice: number): Subscription => {
   switch (choice % 4) {
     case 0:
-      return !isVisibleSubscription(one) || one.status === 'canceled' ? one : cancel(one, now);
+      return !isVisibleSubscription(one) || one.status === 'canceled' ? one : markCanceled(one, now);
     case 1:
       return isVisibleSubscription(one) ? edit(one, { reason: 'updated', now }, { metadata: { choice } }) : one;
     case 2:
@@ -58,7 +58,7 @@ const command = ({ now, subscription: one }: World, choice: number): Subscriptio
 
 const keep = ({ now, subscription: one }: World): Subscription => {
   const step = dueStep(one, now);
-  if (step === 'expire first charge') return cancel(one, now);
+  if (step === 'expire first charge') return markCanceled(one, now);
   if (step === 'trial notice') return edit(one, { reason: 'trial_will_end', now }, { trialNoticed: true });
   if (step === undefined || step === 'check charge' || step === 'sync') return one;
   throw new Error(`the service itself would ${step}`);

@@ -28,7 +28,7 @@ export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunnin
 });
 
 /** The outcome of an attempt, and the subscription after it. */
-export interface ChargeResult {
+export interface BillingResult {
   readonly subscription: Subscription;
   readonly declined?: DeclineCode | undefined;
   /** Why nothing was charged. */
@@ -50,7 +50,7 @@ export interface Biller {
   /** Opens the first period, with a charge if money is due. To be committed before `collect`. */
   readonly openFirstPeriod: (subscription: Subscription, cause: StartCause, now: Instant) => Subscription;
   /** Makes the attempt of the open charge, and records its outcome. */
-  readonly collect: (deps: BillingDeps, subscription: Subscription, request: ChargeRequest) => Promise<ChargeResult>;
+  readonly collect: (deps: BillingDeps, subscription: Subscription, request: ChargeRequest) => Promise<BillingResult>;
   /**
    * Stops an abandoned charge where that is still possible. @returns its payment, if there is one
    * @throws DomainError where the provider cannot be called now

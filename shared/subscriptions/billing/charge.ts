@@ -7,7 +7,7 @@ import { recordKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { isFirst } from '../record/states.ts';
 import { type Charge, type Reason, type Subscription, subscriptionOf } from '../record/subscription.ts';
-import { advance, type Transition } from '../record/versions.ts';
+import { advanceSubscription, type VersionChange } from '../record/versions.ts';
 import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunning.ts';
 
 /** After this time an unfinished charge is checked. Later checks are rare: the event of its payment settles the charge. */
@@ -52,7 +52,7 @@ export const openCharge = (
 };
 
 /** Claims the next attempt at the open charge. */
-export const claimAttempt = (subscription: Subscription, now: Instant): Subscription => ({
+export const claimChargeAttempt = (subscription: Subscription, now: Instant): Subscription => ({
   ...subscription,
   charge: subscription.charge && { ...subscription.charge, lookAt: iso(now + FIRST_CHECK_MS) },
   latestPaymentId: subscription.charge?.paymentId,
@@ -62,9 +62,13 @@ export const claimAttempt = (subscription: Subscription, now: Instant): Subscrip
 export const enterPeriod = (
   subscription: Subscription,
   { anchor, period, start, end }: BilledPeriod,
-  move: Omit<Transition, 'to'>,
+  move: Omit<VersionChange, 'to'>,
 ): Subscription =>
-  advance(subscription, { ...move, to: 'active' }, periodFields({ anchor, period, start, end }, subscription));
+  advanceSubscription(
+    subscription,
+    { ...move, to: 'active' },
+    periodFields({ anchor, period, start, end }, subscription),
+  );
 
 const periodFields = ({ anchor, period, start, end }: BilledPeriod, { activeSince }: Subscription) => ({
   anchor,
@@ -84,7 +88,7 @@ export const recordPaid = (subscription: Subscription, now: Instant): Subscripti
   if (charge.abandoned) {
     // The payment succeeded after the charge was canceled: the period counts as paid, the status stays.
     const move = { to: subscription.status, cause: 'charge', reason: 'renewed', now } as const;
-    return advance(subscription, move, periodFields(billed, subscription));
+    return advanceSubscription(subscription, move, periodFields(billed, subscription));
   }
   const reason = paidReason(subscription, charge);
   const next = enterPeriod(subscription, billed, { cause: 'charge', reason, now });
@@ -138,11 +142,11 @@ export const recordFailed = (
   if (isFirst(charge) && subscription.status !== 'past_due') return refuseFirstCharge(subscription, failure.code);
   const failed = failedCharge(charge, failure, { subscriptionId: subscription.id, now });
   const move = { to: 'past_due', cause: 'charge', reason: 'payment_failed', now } as const;
-  if (isFirst(charge)) return advance(subscription, move, { charge: failed });
+  if (isFirst(charge)) return advanceSubscription(subscription, move, { charge: failed });
   const failedAt = instant(failed.failedAt ?? iso(now));
   const retryAt = nextRetry(policy, failedAt, now);
   if (retryAt === undefined) return endDunning(subscription, { now, policy });
-  return advance(subscription, move, {
+  return advanceSubscription(subscription, move, {
     charge: {
       ...failed,
       retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),
@@ -191,8 +195,8 @@ export const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscripti
 export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = withoutCharge(subscription);
-  if (policy.finalAction === 'pause') return advance(subscription, { ...move, to: 'paused' }, dropped);
-  return advance(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
+  if (policy.finalAction === 'pause') return advanceSubscription(subscription, { ...move, to: 'paused' }, dropped);
+  return advanceSubscription(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
 };
 
 /** The outcome of the open charge is unknown. A first charge makes the subscription past due until it settles. */
@@ -206,7 +210,7 @@ export const recordPending = (subscription: Subscription, now: Instant, checkInM
   const { anchor, period, start: currentPeriodStart, end: currentPeriodEnd } = charge;
   const firstPeriod = charge.cause === 'create' ? { anchor, period, currentPeriodStart, currentPeriodEnd } : {};
   // `canceledAt` stays until the charge of a reactivation is paid.
-  return advance(subscription, move, { charge, ...firstPeriod, ...clearScheduledCancel(subscription) });
+  return advanceSubscription(subscription, move, { charge, ...firstPeriod, ...clearScheduledCancel(subscription) });
 };
 
 /** The fields of a payment that settle its charge. */

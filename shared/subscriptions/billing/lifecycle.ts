@@ -1,7 +1,7 @@
 import { type Instant, iso } from '../../core/time.ts';
 import { hasOpenAttempt } from '../record/states.ts';
 import type { Subscription } from '../record/subscription.ts';
-import { advance } from '../record/versions.ts';
+import { advanceSubscription } from '../record/versions.ts';
 import { withoutCharge } from './charge.ts';
 
 /** An open attempt stays until its outcome is known, without retries; a charge without one is dropped. */
@@ -11,25 +11,29 @@ const abandonCharge = (subscription: Subscription): Pick<Subscription, 'charge' 
   return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined }, lapsed };
 };
 
-export const cancel = (subscription: Subscription, now: Instant): Subscription =>
-  advance(
+export const markCanceled = (subscription: Subscription, now: Instant): Subscription =>
+  advanceSubscription(
     subscription,
     { to: 'canceled', cause: 'cancel', reason: 'canceled', now },
     { canceledAt: iso(now), ...abandonCharge(subscription), syncAt: undefined },
   );
 
-export const pause = (subscription: Subscription, now: Instant): Subscription =>
-  advance(subscription, { to: 'paused', cause: 'pause', reason: 'paused', now }, abandonCharge(subscription));
+export const markPaused = (subscription: Subscription, now: Instant): Subscription =>
+  advanceSubscription(
+    subscription,
+    { to: 'paused', cause: 'pause', reason: 'paused', now },
+    abandonCharge(subscription),
+  );
 
 /** The trial has ended, and there is no method to charge. */
 export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
-  advance(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
+  advanceSubscription(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
 
 export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Subscription =>
-  advance(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
+  advanceSubscription(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
 
 export const reactivateInPaidPeriod = (subscription: Subscription, now: Instant): Subscription => {
   const to = subscription.period < 0 ? 'trialing' : 'active';
   const changed = { cancelAtPeriodEnd: false, canceledAt: undefined };
-  return advance(subscription, { to, cause: 'reactivate', reason: 'reactivated', now }, changed);
+  return advanceSubscription(subscription, { to, cause: 'reactivate', reason: 'reactivated', now }, changed);
 };

@@ -1,7 +1,7 @@
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { cancel } from '../billing/lifecycle.ts';
+import { markCanceled } from '../billing/lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
@@ -34,7 +34,7 @@ export const cancelNow = async (deps: BillingDeps, subscription: Subscription): 
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
   const canceled = await subscriptionStore(deps.table).change(subscription, (current) =>
-    current.status === 'canceled' ? current : cancel(current, deps.now()),
+    current.status === 'canceled' ? current : markCanceled(current, deps.now()),
   );
   return stopAbandonedCharge(deps, canceled);
 };

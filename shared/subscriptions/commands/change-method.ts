@@ -3,7 +3,7 @@ import { instant, iso } from '../../core/time.ts';
 import type { PaymentMethod } from '../../payment-methods/payment-method.ts';
 import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-methods/use.ts';
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
-import { claimAttempt, type Settlement } from '../billing/charge.ts';
+import { claimChargeAttempt, type Settlement } from '../billing/charge.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import {
@@ -36,7 +36,7 @@ export const changeMethod = async (
   const changed = await subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.paymentMethodId === method.paymentMethodId) return current;
     const next = withMethod(current, method, deps.now());
-    return isOwed(next) ? claimAttempt(next, deps.now()) : next;
+    return isOwed(next) ? claimChargeAttempt(next, deps.now()) : next;
   });
   const isClaimed = hasOpenAttempt(changed.charge) && !hasOpenAttempt(subscription.charge);
   if (!isClaimed || changed.status !== 'past_due') return changed;

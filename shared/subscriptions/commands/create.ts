@@ -18,13 +18,13 @@ import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { requireProvider } from '../../providers/registry/unwrap.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
 import { billingOwnerOf } from '../provider-billed/port.ts';
+import { readLinkedRecords } from '../record/linked-records.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
 import { isLive, isVisibleSubscription, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { subscriptionView } from '../record/view.ts';
 import { billerOf } from './billers.ts';
 import { replaceMethodOf } from './change-method.ts';
 import { detachCustomer } from './detach-customer.ts';
-import { readLinkedRecords } from './linked-records.ts';
 import { planOf, trialDaysOf } from './plan.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 

@@ -3,7 +3,7 @@ import { allows } from '../../core/states.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { pause, resumeInPaidPeriod } from '../billing/lifecycle.ts';
+import { markPaused, resumeInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { carryOutAtProvider, pauseCommand, resumeCommand, resumeInNewPeriod } from '../provider-billed/commands.ts';
 import { invalidStateError } from '../provider-billed/port.ts';
@@ -27,7 +27,7 @@ export const pauseSubscription = async (
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
     if (current.status === 'paused') return current;
     requireState(current, mayPause(current));
-    return pause(current, deps.now());
+    return markPaused(current, deps.now());
   });
   return { data: commandView(await stopAbandonedCharge(deps, paused)) };
 };

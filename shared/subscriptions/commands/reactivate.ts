@@ -8,11 +8,11 @@ import { reactivateInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { carryOutAtProvider, withdrawCancelCommand } from '../provider-billed/commands.ts';
 import { syncIfKnown } from '../provider-billed/sync.ts';
+import { readLinkedRecords } from '../record/linked-records.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
-import { readLinkedRecords } from './linked-records.ts';
 import { requireStartable, startPeriod } from './start-period.ts';
 
 /**

@@ -3,8 +3,8 @@ import { DAY, iso, MINUTE } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/use.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/attempts/collect.ts';
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
-import { claimAttempt, dropCharge, endDunning, recordFailed, settleCharge } from '../billing/charge.ts';
-import { cancel } from '../billing/lifecycle.ts';
+import { claimChargeAttempt, dropCharge, endDunning, recordFailed, settleCharge } from '../billing/charge.ts';
+import { markCanceled } from '../billing/lifecycle.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts';
 import {
   cancelEarlierCreations,
@@ -72,7 +72,7 @@ const commitStep = async (
 
 const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   if (isProviderBilled(subscription)) await cancelProviderSubscription(deps, subscription);
-  const canceled = await store.commit(subscription, cancel(subscription, deps.now()));
+  const canceled = await store.commit(subscription, markCanceled(subscription, deps.now()));
   if (!canceled.ok) return OVERTAKEN;
   await stopAbandonedCharge(deps, canceled.record);
   return 'canceled';
@@ -102,7 +102,7 @@ const claimAndAttempt = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const method = await findUnattended(deps.table, subscription, subscription);
   if (!method) return failWithoutMethod(work);
-  const claimed = await store.commit(subscription, claimAttempt(subscription, deps.now()));
+  const claimed = await store.commit(subscription, claimChargeAttempt(subscription, deps.now()));
   return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
 };
 
@@ -200,7 +200,7 @@ const dropCreation = async (work: DueWork): Promise<string> => {
     return DROPPED;
   }
   const dropped = dropCharge(subscription);
-  return commitStep(work, subscription.status === 'past_due' ? cancel(dropped, deps.now()) : dropped, DROPPED);
+  return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
 };
 
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {

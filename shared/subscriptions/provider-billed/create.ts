@@ -4,9 +4,9 @@ import { epochSeconds, type Instant, instant } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
 import type { CreateNativeSubscription } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
-import { type Biller, type BillingDeps, type ChargeResult, type StartCause, settlementOf } from '../billing/biller.ts';
+import { type Biller, type BillingDeps, type BillingResult, type StartCause, settlementOf } from '../billing/biller.ts';
 import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_CHECK_MS } from '../billing/charge.ts';
-import { cancel } from '../billing/lifecycle.ts';
+import { markCanceled } from '../billing/lifecycle.ts';
 import { firstPeriod } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
@@ -29,7 +29,7 @@ export const claimCreation = (subscription: Subscription, cause: StartCause, now
 };
 
 /** Creates the claimed subscription at the provider. Idempotent: repeated calls send the same key. */
-export const createAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<ChargeResult> => {
+export const createAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<BillingResult> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const outcome = await port.create(claimedRequest(subscription));
   const change = (decide: (current: Subscription) => Subscription) =>
@@ -66,7 +66,7 @@ const recordRefusal = (
   outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' }>,
 ): Subscription => {
   if (!current.charge || current.providerSubscriptionId !== undefined) return current;
-  if (current.status === 'past_due') return cancel(dropCharge(current), deps.now());
+  if (current.status === 'past_due') return markCanceled(dropCharge(current), deps.now());
   if (outcome.kind === 'declined') {
     return recordFailed(current, { code: outcome.code, attempts: 1, spent: true }, settlementOf(deps));
   }

@@ -1,7 +1,7 @@
 import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { isFirst, type SubscriptionCause } from '../record/states.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from '../record/subscription.ts';
-import { advance } from '../record/versions.ts';
+import { advanceSubscription } from '../record/versions.ts';
 
 /**
  * A provider's report about a subscription that it bills, and the subscription after the report: pure. A canceled
@@ -40,7 +40,7 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
   const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
   const reason = reasonOf(subscription, synced, status);
   if (reason === undefined) return synced;
-  return advance(synced, { to: status, cause: causeOf(subscription, status), reason, now });
+  return advanceSubscription(synced, { to: status, cause: causeOf(subscription, status), reason, now });
 };
 
 interface EffectiveStatus {
@@ -110,7 +110,7 @@ const recordLatePayment = (subscription: Subscription, report: SubscriptionRepor
   const paidUntil = paidUntilOf(subscription, report, status);
   if (paidUntil === subscription.paidUntil) return subscription;
   const paid = { ...periodOf(subscription, report, status), paidUntil };
-  return advance(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
+  return advanceSubscription(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
 };
 
 /** If no event arrives within this time, the provider is read. */

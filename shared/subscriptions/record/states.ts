@@ -55,7 +55,7 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCau
 };
 
 /** @throws Error where no cause leads from one status to the other: a bug, and nothing may be written. */
-export const requireTransition = (from: StoredStatus, to: StoredStatus): void => {
+export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStatus): void => {
   if (from === to || Object.values(SUBSCRIPTION_TRANSITIONS[from]).some((states) => states.includes(to))) return;
   throw new Error(`no transition of a subscription from ${from} to ${to}`);
 };

@@ -7,7 +7,7 @@ import { type Found, recordItem } from '../../table/record-store.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
 import { nextSubscriptionDue } from './due.ts';
 import { isSameMembership, membershipOf } from './membership-of.ts';
-import { requireTransition } from './states.ts';
+import { requireSubscriptionTransition } from './states.ts';
 import {
   isLive,
   isVisibleSubscription,
@@ -48,7 +48,7 @@ export const subscriptionStore = (table: Table) => {
    * @throws Error for a change of status without an arrow in the table of states
    */
   const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
-    requireTransition(was.status, next.status);
+    requireSubscriptionTransition(was.status, next.status);
     const locked = { ...next, lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const beside = stepsBetween(was, locked);

@@ -4,7 +4,7 @@ import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './states.ts';
 import type { Reason, StoredStatus, Subscription } from './subscription.ts';
 
 /** The next version of a subscription, pure. The store commits it if the record has not changed meanwhile. */
-export interface Transition {
+export interface VersionChange {
   readonly to: StoredStatus;
   readonly cause: SubscriptionCause;
   readonly reason: Reason;
@@ -12,9 +12,9 @@ export interface Transition {
 }
 
 /** The next version: readers see the change. */
-export const advance = (
+export const advanceSubscription = (
   subscription: Subscription,
-  { to, cause, reason, now }: Transition,
+  { to, cause, reason, now }: VersionChange,
   changed: Partial<Subscription> = {},
 ): Subscription => {
   const from = subscription.status;
@@ -35,6 +35,7 @@ export const advance = (
 /** The next version with the same status. */
 export const edit = (
   subscription: Subscription,
-  { reason, now }: Pick<Transition, 'reason' | 'now'>,
+  { reason, now }: Pick<VersionChange, 'reason' | 'now'>,
   changed: Partial<Subscription>,
-): Subscription => advance(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);
+): Subscription =>
+  advanceSubscription(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);

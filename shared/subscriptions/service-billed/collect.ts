@@ -2,8 +2,8 @@ import { type CollectResult, collect, publishPayment, releasePayment } from '../
 import {
   type Biller,
   type BillingDeps,
+  type BillingResult,
   type ChargeRequest,
-  type ChargeResult,
   settlementOf,
 } from '../billing/biller.ts';
 import { chargeOpenCondition, dropCharge, recordFailed, settleCharge } from '../billing/charge.ts';
@@ -11,14 +11,14 @@ import { periodPaymentRequest, startFirstPeriod } from '../billing/periods.ts';
 import { isFirst } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { type Charge, isVisibleSubscription, type Subscription } from '../record/subscription.ts';
-import { advance } from '../record/versions.ts';
+import { advanceSubscription } from '../record/versions.ts';
 
 /** Makes one attempt at the open charge, which the caller has claimed, and records its outcome. */
 export const attemptCharge = async (
   deps: BillingDeps,
   subscription: Subscription,
   { method, attended }: ChargeRequest,
-): Promise<ChargeResult> => {
+): Promise<BillingResult> => {
   const { charge } = subscription;
   if (!charge || subscription.billingOwner !== 'service') throw new Error('no open charge that the service bills');
   const collected = await collect(deps, {
@@ -56,7 +56,7 @@ const recordResult = (
 export const serviceBiller: Biller = {
   openFirstPeriod: (subscription, cause, now) =>
     cause === 'create' && subscription.trialEnd !== undefined
-      ? advance(subscription, { to: 'trialing', cause: 'open', reason: 'created', now })
+      ? advanceSubscription(subscription, { to: 'trialing', cause: 'open', reason: 'created', now })
       : startFirstPeriod(subscription, cause, now),
   collect: attemptCharge,
   releaseCharge: async (deps, { charge }) => charge && releasePayment(deps, charge.paymentId),

@@ -1,7 +1,7 @@
 import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { recordKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
-import type { Subscription } from '../record/subscription.ts';
+import type { Subscription } from './subscription.ts';
 
 /** The customer and the payment method that a subscription names, where they have not been deleted. */
 export interface LinkedRecords {
