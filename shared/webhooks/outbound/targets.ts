@@ -31,28 +31,26 @@ const MOST_SCANNED = 100;
 const ALL = ['all'];
 
 export const globalFields = {
-  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether any event is sent'),
-  WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe(
-    'nodes that are looked at: WEBHOOK_1_… to this number',
-  ),
-  EXTERNAL_WEBHOOK_URLS: listSetting.describe('the older form: raw nodes without a secret'),
-  EXTERNAL_WEBHOOK_EVENTS: listSetting.describe('their filters'),
+  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether events are sent'),
+  WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe('the highest number of a node WEBHOOK_n_…'),
+  EXTERNAL_WEBHOOK_URLS: listSetting.describe('the older form: URLs of raw nodes without a secret'),
+  EXTERNAL_WEBHOOK_EVENTS: listSetting.describe('the filters of EXTERNAL_WEBHOOK_URLS'),
 };
 export const nodeFields = {
-  ENABLED: booleanSetting(true).describe('false rests the node'),
-  URL: textSetting.describe('where it receives: https, a public address, no credentials'),
+  ENABLED: booleanSetting(true).describe('false: the node receives nothing'),
+  URL: textSetting.describe('the URL of the node: https, a public address, no credentials'),
   EVENTS: listSetting.describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
   EVENT_MODE: z
     .enum(['', 'raw', 'canonical', 'both'])
     .default('')
     .describe("canonical, raw (the providers' own events) or both; empty: canonical"),
   SECRET: listSetting.describe(
-    'whsec_ and base64 of 24 to 64 bytes; all of several sign, so that it can be changed; empty: unsigned',
+    'whsec_ and base64 of 24 to 64 bytes; several all sign, so that a secret can be replaced; empty: unsigned',
   ),
   FORMAT: z
     .enum(['', 'event', 'chat'])
     .default('')
-    .describe("chat sends a message to be read; empty: chat at Slack's hosts, else event"),
+    .describe("chat: a message for people; empty: chat at Slack's hosts, else event"),
 };
 const globalSchema = z.object(globalFields);
 const nodeSchema = z.object(nodeFields);
@@ -169,7 +167,7 @@ const olderTargets = (
 
 /** The problem of a target's URL, found without resolving its name. */
 export const urlProblem = (text: string, allowPrivate: boolean): string | undefined => {
-  if (!URL.canParse(text)) return 'a URL is wanted';
+  if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return 'must hold no credentials';
   if (allowPrivate) return /^https?:$/.test(url.protocol) ? undefined : 'must begin with https:// or http://';
@@ -180,7 +178,7 @@ export const urlProblem = (text: string, allowPrivate: boolean): string | undefi
 
 const FILTER = /^[\w.:*/-]{1,200}$/;
 const filtersProblem = (filters: readonly string[]): string | undefined =>
-  filters.every((filter) => FILTER.test(filter)) ? undefined : 'names or patterns of events are wanted, or all';
+  filters.every((filter) => FILTER.test(filter)) ? undefined : 'must be names or patterns of events, or all';
 
 const isSecret = (secret: string): boolean => {
   const [, key] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
@@ -193,7 +191,7 @@ const SECRET_BYTES = 24;
 const isWeak = (secret: string): boolean => Buffer.from(secret.slice('whsec_'.length), 'base64').length < SECRET_BYTES;
 
 const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): string | undefined => {
-  if (!secrets.every(isSecret)) return 'whsec_ and base64 is wanted, several separated by commas';
+  if (!secrets.every(isSecret)) return 'must be whsec_ and base64; separate several by commas';
   return stage === 'prod' && secrets.some(isWeak) ? `must hold at least ${SECRET_BYTES} bytes in prod` : undefined;
 };
 
