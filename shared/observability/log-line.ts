@@ -42,8 +42,8 @@ export type LogMessage =
   | 'subscription anomaly'
   | 'periods let go'
   | 'payment followed'
-  | 'appointment kept'
-  | 'appointments swept'
+  | 'due work done'
+  | 'due work queued'
   | 'changes published'
   | 'changes projected'
   | 'consumer failed';
