@@ -33,7 +33,9 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
-/** ISO 4217 currencies with other than 2 digits. Intl gives the digits of written prices (HUF 0), not of the minor unit. */
+/**
+ * ISO 4217 currencies with other than 2 digits. Intl gives the digits of written prices (HUF 0), not of the minor unit.
+ */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),

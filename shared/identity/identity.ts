@@ -5,7 +5,10 @@ import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { instant, type Now, SECOND } from '../core/time.ts';
 
-/** The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes anonymous by it. */
+/**
+ * The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes
+ * anonymous by it.
+ */
 const IDENTITY_TIMEOUT_MS = 2 * SECOND;
 
 const optionalText = z

@@ -32,7 +32,10 @@ export interface BusPattern {
   readonly detail?: BusFields;
 }
 
-/** Takes messages from a queue, which bus rules may feed. A failed message is retried, then goes to the dead-letter queue. */
+/**
+ * Takes messages from a queue, which bus rules may feed. A failed message is retried, then goes to the dead-letter
+ * queue.
+ */
 export interface QueueTrigger extends TriggerBase {
   readonly kind: 'queue';
   readonly queue: QueueName;

@@ -13,7 +13,10 @@ export interface LogOptions {
   readonly stage: string;
 }
 
-/** JSON lines on standard output, which CloudWatch collects. The local host has no CloudWatch: its lines carry no metrics. */
+/**
+ * JSON lines on standard output, which CloudWatch collects. The local host has no CloudWatch: its lines carry no
+ * metrics.
+ */
 export const jsonLog = ({ level, stage }: LogOptions): Log => {
   const logger = new Logger({ serviceName: 'payments', logLevel: level });
   const line = (message: LogMessage, fields: LogFields) => ({

@@ -6,7 +6,10 @@ const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
 /** A run of characters that may hold e-mail addresses: an address ends at each excluded character. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
-/** The form of a card number: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a time or an amount. */
+/**
+ * The form of a card number: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a time or an
+ * amount.
+ */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** The text before a secret: Stripe's `_secret_`, or a parameter of a link, whose name decides. */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
@@ -82,7 +85,10 @@ const isDomain = (text: string): boolean => {
   return dot > 0 && dot < text.length - 1;
 };
 
-/** Does a part of the digits pass Luhn's check? Digits before or after the part are ignored; each part costs one subtraction. */
+/**
+ * Does a part of the digits pass Luhn's check? Digits before or after the part are ignored; each part costs one
+ * subtraction.
+ */
 const isCardNumber = (text: string): boolean => {
   const digits = text.replaceAll(/\D/g, '');
   const [evenDoubled, oddDoubled] = [luhnSums(digits, 0), luhnSums(digits, 1)];

@@ -38,7 +38,10 @@ const section = (text: string): Section => ({
   text: { type: 'mrkdwn', text: text.slice(0, LONGEST_SECTION) },
 });
 
-/** `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded (provider_a). */
+/**
+ * `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded
+ * (provider_a).
+ */
 const titleOf = (event: string): string => {
   const [, provider, type = event] = /^([^:]+):(.*)$/.exec(event) ?? [];
   const words = type.toLowerCase().replaceAll(/[._]+/g, ' ').trim();

@@ -14,7 +14,10 @@ export interface DeliverDeps extends AttemptDeps {
   readonly log: Log;
 }
 
-/** One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves it to the dead-letter queue. */
+/**
+ * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
+ * it to the dead-letter queue.
+ */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);

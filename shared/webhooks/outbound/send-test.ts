@@ -26,7 +26,10 @@ interface Tried {
   readonly http_status?: number;
 }
 
-/** Sends one test event, marked as a test, to every target that wants its kind: one attempt each, with the results in the reply. */
+/**
+ * Sends one test event, marked as a test, to every target that wants its kind: one attempt each, with the results in
+ * the reply.
+ */
 export const sendTest = async (
   deps: SendTestDeps,
   { caller, body }: ApiRequest<unknown, unknown, TestBody>,

@@ -13,7 +13,10 @@ import {
 } from '../../core/settings.ts';
 import type { OutboundEvent } from '../record/outbound-event.ts';
 
-/** A target that events are sent to: a node `WEBHOOK_1_…`, or an entry of the older list, as a raw node without a secret. */
+/**
+ * A target that events are sent to: a node `WEBHOOK_1_…`, or an entry of the older list, as a raw node without a
+ * secret.
+ */
 export interface Target {
   /** `WEBHOOK_1`, or `EXTERNAL_WEBHOOK_1` of the older list. */
   readonly name: string;
@@ -199,7 +202,9 @@ const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): s
 const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
 const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);
 
-/** Does a target want an event? Its mode must accept the event's kind, and a filter must match one of the event's names. */
+/**
+ * Does a target want an event? Its mode must accept the event's kind, and a filter must match one of the event's names.
+ */
 export const wants = (
   { mode, filters }: Pick<Target, 'mode' | 'filters'>,
   { kind, aliases }: Pick<OutboundEvent, 'kind' | 'aliases'>,

@@ -4,7 +4,10 @@ import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import type { CanonicalEvent } from '../../events/bus-event.ts';
 import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/provider.ts';
 
-/** An event of the bus for targets: canonical, with its payload, or a provider's own event, with a reference to its bytes. */
+/**
+ * An event of the bus for targets: canonical, with its payload, or a provider's own event, with a reference to its
+ * bytes.
+ */
 export interface OutboundEvent {
   /** The same for every target, retry and replay; sent as webhook-id. */
   readonly id: string;
@@ -78,7 +81,10 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
   };
 };
 
-/** The names of a provider's event: its full name, its type as the provider and as the interface call it, and the corresponding canonical event. */
+/**
+ * The names of a provider's event: its full name, its type as the provider and as the interface call it, and the
+ * corresponding canonical event.
+ */
 export const rawAliases = (
   provider: string,
   rawType: string,
