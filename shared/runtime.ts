@@ -29,8 +29,8 @@ import { openPost } from './webhooks/outbound/post.ts';
 import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
 /**
- * Dependencies from the environment, once a cold start; the only reader of process.env. Each is built when it is first
- * asked for, so that a function carries no more than it uses.
+ * Builds the dependencies of functions from the environment, once per cold start: the only reader of process.env. Each
+ * dependency is built at its first use, so that a function loads only what it uses.
  */
 interface HostEnvironment {
   readonly env: Environment;
@@ -40,7 +40,7 @@ interface HostEnvironment {
 let host: HostEnvironment = { env: process.env, now: Date.now };
 let generation = 0;
 
-/** The host says which environment and which clock count. On Lambda nobody calls it: it is the process's own. */
+/** Sets the environment and the clock of the host. Not called on Lambda, which uses those of the process. */
 export const setHost = (environment: HostEnvironment): void => {
   host = environment;
   generation += 1;
@@ -58,8 +58,8 @@ const perHost = <T>(build: () => T): (() => T) => {
 const now: Now = () => host.now();
 const settings = perHost(() => parseSettings(host.env));
 
-/** The SDK's own variables, from the host's environment instead of the process's. */
-const client = (endpointVariable: string) => {
+/** The SDK's settings from the host's environment, where it names an endpoint. */
+const clientConfig = (endpointVariable: string) => {
   const { AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = host.env;
   const endpoint = host.env[endpointVariable];
   if (endpoint === undefined) return {};
@@ -73,11 +73,11 @@ const client = (endpointVariable: string) => {
 const log = perHost(() =>
   jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
 );
-const table = perHost(() => openTable(client('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now));
+const table = perHost(() => openTable(clientConfig('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now));
 const bus = perHost(() =>
-  openBus(new EventBridgeClient(client('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
+  openBus(new EventBridgeClient(clientConfig('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
 );
-const queues = perHost(() => openQueues(new SQSClient(client('AWS_ENDPOINT_URL_SQS')), settings().queueUrls));
+const queues = perHost(() => openQueues(new SQSClient(clientConfig('AWS_ENDPOINT_URL_SQS')), settings().queueUrls));
 
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
@@ -95,15 +95,15 @@ const secrets = perHost(() => {
   };
 });
 
-/** In prod a weak secret neither signs nor verifies, wherever it stands: without another, guest tokens are closed. */
+/** In prod, weak secrets neither sign nor verify; without a strong one, guest tokens are off. */
 const guestSecrets = perHost(() => {
-  let told = '';
+  let logged = '';
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
     const given = arn === '' ? GUEST_TOKEN_SECRET : listSetting.parse(await secrets()(arn));
     if (STAGE !== 'prod' || !given.some(isWeakGuestSecret)) return given;
-    if (told !== given.join()) log().error('guest token secret refused', { reason: WEAK_GUEST_SECRET });
-    told = given.join();
+    if (logged !== given.join()) log().error('guest token secret refused', { reason: WEAK_GUEST_SECRET });
+    logged = given.join();
     return given.filter((secret) => !isWeakGuestSecret(secret));
   };
 });
@@ -172,7 +172,7 @@ const identity = perHost(() =>
 
 const epoch = perHost(() => cacheEpoch({ table: table(), now }));
 
-/** What the request chain and reading use cases take. */
+/** The dependencies of the request chain and of use cases that only read. */
 export const webDeps = perHost(() => ({
   table: table(),
   standings: standings({ table: table(), now, epoch: epoch() }),
@@ -198,13 +198,13 @@ export const webDeps = perHost(() => ({
 
 const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
 
-/** What use cases that call a provider take beside. */
+/** The dependencies of use cases that call a provider. */
 export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
 
 /** The base URL that the API document names. */
 export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 
-/** The prefix of every route, as API Gateway leaves it in the path. */
+/** The prefix of every route, which API Gateway leaves in the path. */
 export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH }));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
@@ -235,7 +235,7 @@ export const deliverDeps = perHost(() => ({
   now,
 }));
 
-/** A test is told at once: its targets have as long as the gateway waits, less what is the service's own. */
+/** The reply to a test event has the results of its targets, so they must answer before the gateway's time-out. */
 const TEST_TIMEOUT_MS = 20_000;
 export const sendTestDeps = perHost(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();

@@ -13,7 +13,7 @@ export const workerTriggers = [
     uses: ['events:put'],
     timeoutSeconds: 60,
     memoryMb: 512,
-    impact: 'Payments change, but nobody downstream hears of it: webhooks and provider events stand still.',
+    impact: 'Changes of payments are not published: no webhook is sent, and no provider event is applied.',
   },
   {
     id: 'workers.project-changes',
@@ -24,7 +24,7 @@ export const workerTriggers = [
     uses: ['table:write'],
     timeoutSeconds: 60,
     memoryMb: 512,
-    impact: 'Totals of lists and the history of payments fall behind.',
+    impact: 'Totals of lists and the history of payments are out of date.',
   },
   {
     id: 'workers.apply-provider-event',
@@ -44,7 +44,7 @@ export const workerTriggers = [
   {
     id: 'workers.follow-payment',
     kind: 'queue',
-    summary: 'Takes a subscription along with its payment',
+    summary: 'Updates a subscription after a change of its payment',
     queue: 'follow-payment',
     rules: [
       {
@@ -63,22 +63,23 @@ export const workerTriggers = [
     uses: ['table:read', 'table:write', 'secrets:providers'],
     timeoutSeconds: 30,
     memoryMb: 256,
-    impact: 'Subscriptions hear late, by their own appointments, that they were paid or not.',
+    impact: 'Subscriptions learn the outcome of their payments late, when their own due work runs.',
   },
   {
     id: 'workers.sweep-due',
     kind: 'schedule',
-    summary: 'Queues every record whose appointment has come',
+    summary: 'Queues every record with due work',
     everyMinutes: 1,
     uses: ['table:read', 'table:write', 'queue:send:run-due'],
     timeoutSeconds: 55,
     memoryMb: 256,
-    impact: 'Subscriptions are not billed, unclear payments are not looked up, secrets outlive their day.',
+    impact:
+      'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
   {
     id: 'workers.run-due',
     kind: 'queue',
-    summary: 'Keeps one appointment of a record',
+    summary: 'Runs the due work of a record',
     queue: 'run-due',
     rules: [],
     batchSize: 1,
@@ -88,12 +89,13 @@ export const workerTriggers = [
     uses: ['table:read', 'table:write', 'secrets:providers'],
     timeoutSeconds: 30,
     memoryMb: 256,
-    impact: 'Subscriptions are not billed, unclear payments are not looked up, secrets outlive their day.',
+    impact:
+      'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
   {
     id: 'workers.dispatch-webhooks',
     kind: 'queue',
-    summary: 'Makes one delivery of an event for every target that wants it',
+    summary: 'Queues one delivery of an event per target that wants it',
     queue: 'webhook-dispatch',
     rules: [{ name: 'events-out', pattern: { source: ['payments', 'payments.providers'] } }],
     batchSize: 10,
@@ -119,6 +121,6 @@ export const workerTriggers = [
     uses: ['table:read', 'table:write', 'secrets:webhooks'],
     timeoutSeconds: 20,
     memoryMb: 256,
-    impact: 'Targets of outbound webhooks have missed events; redrive the queue once they answer again.',
+    impact: 'Targets of outbound webhooks have missed events; redrive the queue when they respond again.',
   },
 ] as const satisfies readonly Trigger[];

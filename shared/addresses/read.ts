@@ -1,7 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import type { Now } from '../core/time.ts';
-import { runList } from '../http/list.ts';
-import { listOwned, offsetReply } from '../http/paging.ts';
+import { listOwned, offsetReply, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';

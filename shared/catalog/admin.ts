@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { DomainError, notFound } from '../core/errors.ts';
 import { iso, type Now } from '../core/time.ts';
-import { runList } from '../http/list.ts';
-import { type OffsetPage, offsetReply } from '../http/paging.ts';
+import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import { checkAll } from '../http/parse.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';

@@ -1,4 +1,4 @@
-import { runList } from '../http/list.ts';
+import { runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import { referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';

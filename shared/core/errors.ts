@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors: every code that a caller may meet, with its HTTP status and public text in one row.
- * A `DomainError` is mapped to a response once, at the edge; anything else is a bug and becomes a plain 500.
+ * The catalogue of errors: every public error code with its HTTP status and text.
+ * A `DomainError` is mapped to a response once, at the edge; any other error is a bug and becomes a plain 500.
  */
 export const ERRORS = {
   VALIDATION_ERROR: [400, 'The request is not valid'],
@@ -60,7 +60,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export type ErrorDetails = Readonly<Record<string, unknown>> | readonly Problem[];
 
-/** One problem of a request: where (dotted path), which rule, in words. */
+/** One problem of a request: a dotted path, the broken rule, and a message. */
 export interface Problem {
   readonly path: string;
   readonly rule: string;
@@ -95,7 +95,7 @@ export const notFound = (resource: string): DomainError =>
 export const invalid = (problems: readonly Problem[]): DomainError =>
   new DomainError('VALIDATION_ERROR', { details: problems });
 
-/** A broken assumption: a bug, never a caller's mistake. */
+/** For branches that the types exclude: reaching one is a bug. */
 export const assertNever = (value: never): never => {
   throw new Error(`unexpected value: ${String(value)}`);
 };

@@ -1,8 +1,9 @@
 import { DomainError } from './errors.ts';
 
-/** Prices: whole minor units, total = subtotal + tax − discount. */
+/** The largest amount of a price, in minor units. */
 export const MAX_CENTS = 99_999_999;
 
+/** In minor units; total = subtotal + tax − discount. */
 export interface Prices {
   readonly subtotalCents: number;
   readonly taxCents: number;
@@ -32,7 +33,9 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
-/** ISO 4217, where it is not 2. Intl would not do: it says how prices are written (HUF 0), not what a minor unit is. */
+/**
+ * ISO 4217 currencies with other than 2 digits. Intl gives the digits of written prices (HUF 0), not of the minor unit.
+ */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
@@ -40,7 +43,7 @@ const DIGITS: ReadonlyMap<string, number> = new Map([
 ]);
 const USUAL_DIGITS = 2;
 
-/** Digits after the point of the currency's major unit (2 for USD, 0 for JPY). */
+/** Decimal digits of the currency's minor unit (2 for USD, 0 for JPY). */
 export const currencyDigits = (code: string): number => DIGITS.get(code) ?? USUAL_DIGITS;
 
 const mismatch = (path: string, expected: number, given: number): DomainError =>
@@ -50,8 +53,8 @@ const mismatch = (path: string, expected: number, given: number): DomainError =>
   });
 
 /**
- * Completes prices from those given. A missing subtotal or total is derived from the others; `amount_cents` is the total.
- * @throws DomainError PRICING_MISMATCH naming the expected total; AMOUNT_TOO_SMALL for a total under the least.
+ * Completes the given prices: derives a missing subtotal or total from the others. `amount_cents` is the total.
+ * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL for a total below `leastTotal`
  */
 export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   const taxCents = given.tax_cents ?? 0;

@@ -1,7 +1,7 @@
 /**
- * What calling a provider comes to. `unknown` (time-out, reset, 5xx) means that money may have moved: it is looked up,
- * never resent under a new key. `not_done` (connection refused, 429) means that the provider certainly did nothing and a
- * later try is free. `refused` means that the provider said no and certainly did nothing.
+ * The outcome of a provider call. `unknown` (time-out, reset, 5xx): money may have moved; the outcome is looked up, and
+ * the call is never resent under a new key. `not_done` (connection refused, 429): the provider did nothing, and a retry
+ * is safe. `refused`: the provider rejected the call and did nothing.
  */
 export type Outcome<T> = Arrived<T> | NotDone;
 
@@ -16,7 +16,7 @@ export type Arrived<T> =
 export interface NotDone {
   readonly kind: 'not_done';
   readonly reason: 'unreachable' | 'rate_limited';
-  /** When the provider wants to be asked again, where it says so. */
+  /** The provider's Retry-After, where it sends one. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Unknown {
   readonly reason: UnknownReason;
 }
 
-/** `in_progress`: the same call, under the same key, is still being carried out. */
+/** `in_progress`: the provider still processes the same call, under the same key. */
 export type UnknownReason = 'timeout' | 'unreachable' | 'error' | 'in_progress';
 
 export type Refusal = Extract<Outcome<never>, { readonly kind: 'refused' }>;

@@ -1,7 +1,7 @@
-/** The queues of the service, by the name that rights, triggers and hosts share. */
+/** The queues of the service. Rights, triggers and hosts use the same names. */
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
-/** What a function may touch; each host grants exactly this. */
+/** What a function may access. Each host grants exactly the declared rights. */
 export type Right =
   | 'table:read'
   | 'table:write'

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 
 /**
- * Every setting of the service, parsed once by this schema: by a function at its cold start, by the CDK app at
- * deployment and by the local host at its start. An empty secret closes what needs it.
+ * Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment, the local
+ * host at its start. An empty variable counts as absent; an empty secret turns off the feature that needs it.
  */
-/** Kinds of settings; an empty variable counts as one that is not there. */
 export const textSetting = z.string().trim().default('');
 export const booleanSetting = (fallback: boolean) =>
   z
@@ -32,11 +31,11 @@ const days = (fallback: readonly number[]) =>
         .array(z.int().min(1).max(MAX_DAYS))
         .refine((each) => each.every((day, index) => index === 0 || day > (each[index - 1] ?? 0)), 'must ascend'),
     );
-/** Prefix of every route, without a slash at its end. */
+/** Prefix of every route, without a trailing slash. */
 export const prefix = z
   .string()
   .default('')
-  .refine((value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'a path like /payments-api is wanted')
+  .refine((value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'must be a path like /payments-api')
   .transform((value) => value.replace(/\/$/, ''));
 const link = z.union([z.literal(''), z.url()]).default('');
 
@@ -52,24 +51,24 @@ export const slotFields = {
   ADAPTER: z
     .enum(['', ...ADAPTERS])
     .default('')
-    .describe('the adapter of the slot; empty: the slot is closed'),
-  BASE_URL: link.describe('where the adapter calls; empty: the live provider'),
+    .describe('the adapter of the slot; empty: the slot is off'),
+  BASE_URL: link.describe('base URL of the provider; empty: the live provider'),
   SUBSCRIPTIONS: z
     .enum(['', 'native', 'service'])
     .default('')
     .describe(
-      'who bills new subscriptions: native, the provider, or service; empty: the adapter decides; existing subscriptions keep their biller',
+      'who bills new subscriptions: native (the provider) or service; empty: the adapter decides; existing subscriptions keep their biller',
     ),
   SECRET_ARN: textSetting,
   API_KEY: textSetting.describe('Stripe: the secret key'),
   WEBHOOK_SECRET: textSetting.describe('Stripe: the signing secret of the webhook endpoint'),
   CLIENT_ID: textSetting.describe('PayPal: the app'),
   CLIENT_SECRET: textSetting.describe('PayPal: its secret'),
-  WEBHOOK_ID: textSetting.describe('PayPal: the id of the webhook that was registered'),
+  WEBHOOK_ID: textSetting.describe('PayPal: the id of the registered webhook'),
   ACCESS_TOKEN: textSetting.describe('Square: the access token'),
-  LOCATION_ID: textSetting.describe('Square: the location that sells'),
+  LOCATION_ID: textSetting.describe('Square: the id of the location'),
   SIGNATURE_KEY: textSetting.describe('Square: the signature key of the webhook subscription'),
-  NOTIFICATION_URL: listSetting.describe('Square: the URLs that are registered there, letter by letter'),
+  NOTIFICATION_URL: listSetting.describe('Square: the registered notification URLs, exactly as registered'),
   MERCHANT_ID: textSetting.describe('Braintree: the merchant'),
   PUBLIC_KEY: textSetting.describe('Braintree: the public key'),
   PRIVATE_KEY: textSetting.describe('Braintree: the private key'),
@@ -77,7 +76,7 @@ export const slotFields = {
 const slotSchema = z.object(slotFields);
 export type SlotSettings = z.infer<typeof slotSchema>;
 
-/** Functions that call a provider have at least 20 s: 5 s are left to record the outcome and to answer. */
+/** Functions that call a provider have at least 20 s; 5 s of them are for recording the outcome and replying. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
 const AROUND_A_PROVIDER_CALL_MS = 5_000;
 const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
@@ -86,57 +85,55 @@ export const serviceSettings = z.object({
   STAGE: z
     .enum(['local', 'dev', 'staging', 'prod'])
     .default('local')
-    .describe('which installation it is (deployed: dev by default); prod refuses what only tests may do'),
+    .describe('the installation (deployed: dev by default); prod refuses settings that are for tests'),
   PUBLIC_BASE_URL: link.describe(
-    "the service's root as callers see it, with its prefix; empty when deployed: follows from the custom domain or the API",
+    "the service's public root URL, with its prefix; empty when deployed: the URL of the custom domain or of the API",
   ),
-  BASE_PATH: prefix.describe(
-    'prefix of every route, such as /pay: of the local host, and deployed under the custom domain alone',
-  ),
-  ALLOWED_ORIGINS: listSetting.describe('origins that browsers may call from'),
+  BASE_PATH: prefix.describe('prefix of every route, such as /pay; deployed, it applies under the custom domain only'),
+  ALLOWED_ORIGINS: listSetting.describe('origins from which browsers may call'),
   IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
-  IDENTITY_JWKS_URI: link.describe('keys of bearer tokens that are JWTs; empty: none is taken'),
-  IDENTITY_ISSUER: textSetting.describe('their issuer'),
-  IDENTITY_AUDIENCE: textSetting.describe('the audience that each of them must name; empty: any is taken'),
-  ADMIN_USER_IDS: listSetting.describe('users who are platform admins besides those whose session says so'),
+  IDENTITY_JWKS_URI: link.describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
+  IDENTITY_ISSUER: textSetting.describe('the required issuer of bearer tokens'),
+  IDENTITY_AUDIENCE: textSetting.describe('the required audience of bearer tokens; empty: any'),
+  ADMIN_USER_IDS: listSetting.describe('platform admins, besides users whose session says so'),
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
-    'deadline of a call to a provider; at least 5 s less than the time-out of every function that makes one',
+    'time-out of a call to a provider; at least 5 s below the time-out of every function that calls one',
   ),
   GUEST_TOKEN_SECRET: listSetting.describe(
-    'signs guest tokens; the first signs, all are accepted, so that it can be changed; empty: no guest tokens',
+    'signs guest tokens; the first one signs, all are accepted, so that the secret can be replaced; empty: no guest tokens',
   ),
   GUEST_TOKEN_SECRET_ARN: textSetting,
   GUEST_TOKEN_TTL_SECONDS: integerSetting(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
   GUEST_EMAIL_LIST: z
     .enum(['minimal', 'full', 'token'])
     .default('minimal')
-    .describe('what the lists by guest e-mail show: few fields, all, or nothing without a token'),
-  ALLOW_RAW_CARDS: booleanSetting(false).describe('raw card fields on payment methods; never in prod'),
-  ALLOW_QUERY_SESSION: booleanSetting(true).describe('the credential session_id in the query'),
+    .describe('what lists by guest e-mail show: few fields, all fields, or nothing without a token'),
+  ALLOW_RAW_CARDS: booleanSetting(false).describe('accepts raw card fields for payment methods; never in prod'),
+  ALLOW_QUERY_SESSION: booleanSetting(true).describe('accepts the credential session_id in the query'),
   RATE_LIMITS: z
     .enum(['on', 'off', ''])
     .default('')
     .transform((value) => value !== 'off')
     .describe('off for load and matrix tests; never in prod'),
   DUNNING_DAYS: days([1, 3, 7, 14]).describe(
-    'days after the first failure of a renewal on which it is tried again, ascending',
+    'days after the first failure of a renewal on which the charge is retried, ascending',
   ),
   DUNNING_FINAL_ACTION: z
     .enum(['cancel', 'pause', ''])
     .default('')
     .transform((value) => value || 'cancel')
-    .describe('what becomes of a subscription when they are used up'),
+    .describe('what happens to a subscription after the last retry'),
   CUSTOMER_DELETE_HISTORY: booleanSetting(false).describe(
     'deleting a customer deletes its payments and subscriptions too',
   ),
-  EXTERNAL_WEBHOOK_MAX_RETRIES: integerSetting(3, 0, 999).describe('tries after the first'),
+  EXTERNAL_WEBHOOK_MAX_RETRIES: integerSetting(3, 0, 999).describe('retries after the first attempt'),
   EXTERNAL_WEBHOOK_RETRY_DELAY: integerSetting(5_000, 0, 43_000_000).describe(
-    'milliseconds before the first retry, twice as long each time, in whole seconds; 12 h at most',
+    'milliseconds before the first retry, doubled for each further one, rounded up to whole seconds; at most 12 h',
   ),
   EXTERNAL_WEBHOOK_TIMEOUT: integerSetting(10_000, 100, 60_000).describe(
-    "milliseconds for one POST, from the name's resolution to the answer's body",
+    'milliseconds for one POST, including name resolution and the response',
   ),
-  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: booleanSetting(false).describe('lifts https and public addresses'),
+  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: booleanSetting(false).describe('allows targets at http and at private addresses'),
   WEBHOOKS_SECRET_ARN: textSetting,
   TABLE_NAME: z.string().default('payments'),
   EVENT_BUS_NAME: z.string().default('payments'),
@@ -150,7 +147,7 @@ export type Settings = z.infer<typeof serviceSettings> & {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Thrown with one line a mistake. */
+/** The message has one line per mistake. */
 export class SettingsError extends Error {
   readonly mistakes: readonly string[];
   constructor(mistakes: readonly string[]) {
@@ -169,7 +166,7 @@ const slotEnvironment = (env: Environment, letter: Letter): Record<string, strin
   ),
 });
 
-/** @throws SettingsError naming every mistake, one line each. */
+/** @throws SettingsError with every mistake, one line each. */
 export const parseSettings = (env: Environment): Settings => {
   const mistakes: string[] = [];
   const base = serviceSettings.safeParse(env);
@@ -206,7 +203,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
-/** What only tests may do. Reads the environment itself, so that another mistake hides none of these. */
+/** Settings that are for tests only. Checked on the environment itself, so that no other mistake hides these. */
 const productionMistakes = (env: Environment): readonly string[] => {
   if (env['STAGE'] !== 'prod') return [];
   const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';
@@ -223,7 +220,7 @@ const productionMistakes = (env: Environment): readonly string[] => {
   ];
 };
 
-/** SQS hides a message for 12 hours at most; a little of that is the attempt's own. */
+/** SQS delays a message by 12 hours at most; a small part of that is for the attempt itself. */
 const LONGEST_DELAY_MS = 43_000_000;
 
 const retryMistakes = (settings: z.infer<typeof serviceSettings>): readonly string[] => {

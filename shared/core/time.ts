@@ -10,7 +10,7 @@ export const DAY = 24 * HOUR;
 /** ISO 8601 UTC with milliseconds: sorts as text. */
 export const iso = (instant: Instant): string => new Date(instant).toISOString();
 export const instant = (isoText: string): Instant => Date.parse(isoText);
-/** Whole seconds, as providers and TTL attributes count. */
+/** Whole seconds, for providers and TTL attributes. */
 export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND);
 /** The UTC day of an ISO time, YYYY-MM-DD. */
 export const utcDay = (isoText: string): string => isoText.slice(0, 10);

@@ -1,5 +1,4 @@
-import { runList } from '../http/list.ts';
-import { listOwned, offsetReply } from '../http/paging.ts';
+import { listOwned, offsetReply, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';

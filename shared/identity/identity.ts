@@ -5,7 +5,10 @@ import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { instant, type Now, SECOND } from '../core/time.ts';
 
-/** The identity service: who a session or token belongs to, and who has an e-mail. Its outage is 503, never "anonymous". */
+/**
+ * The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes
+ * anonymous by it.
+ */
 const IDENTITY_TIMEOUT_MS = 2 * SECOND;
 
 const optionalText = z
@@ -21,7 +24,7 @@ const sessionSchema = z.object({
     .boolean()
     .nullish()
     .transform((value) => value === true),
-  // Whatever else it is, the session is none.
+  // A session without a valid expiry counts as absent.
   expires_at: z.unknown().optional(),
 });
 const expirySchema = z.iso.datetime({ offset: true });
@@ -57,7 +60,7 @@ export interface IdentityOptions {
   readonly url: string;
   readonly jwksUri: string;
   readonly issuer: string;
-  /** Empty: any is taken. */
+  /** Empty: any audience is accepted. */
   readonly audience: string;
   readonly now: Now;
 }
@@ -67,7 +70,7 @@ export type Identity = ReturnType<typeof identityClient>;
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
 
 export const identityClient = (options: IdentityOptions) => {
-  /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or an answer that is none of the protocol's. */
+  /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response. */
   const ask = async <T>(path: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T | undefined> => {
     try {
       const response = await fetch(`${options.url}${path}`, {
@@ -99,7 +102,7 @@ export const identityClient = (options: IdentityOptions) => {
 
   const verifier = tokenVerifier(options);
 
-  /** The session that a JWT stands for; undefined where its signature or claims do not hold. */
+  /** The session of a JWT; undefined where its signature or claims are invalid. */
   const sessionOfToken = async (token: string): Promise<IdentitySession | undefined> => {
     if (!verifier) return undefined;
     try {
@@ -118,7 +121,7 @@ export const identityClient = (options: IdentityOptions) => {
   const userByEmail = (email: string): Promise<IdentityUser | undefined> =>
     ask(`/users?email=${encodeURIComponent(email.toLowerCase())}`, userSchema);
 
-  /** Names and pictures, one call for all ids. */
+  /** The users of all ids, with names and pictures, in one call. */
   const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> =>
     ids.length === 0
       ? []
@@ -144,7 +147,7 @@ const tokenVerifier = ({ jwksUri, issuer, audience }: IdentityOptions) => {
       }
     },
   };
-  // The service's own clock decides on `exp`; the library's check, by the machine's, lets no more through than that.
+  // The caller checks `exp` by the host's clock; the library checks it by the machine's clock as well.
   return JwtVerifier.create(
     { issuer: issuer || null, audience: audience || null, jwksUri },
     { jwksCache: new SimpleJwksCache({ fetcher }) },

@@ -10,13 +10,10 @@ import type { QueueName } from '../core/rights.ts';
 import { errorFields, type Log } from '../observability/logger.ts';
 import type { Queues } from './queues.ts';
 
-/**
- * Consumers take one message or record at a time. A throw means: again later. An answer means done, unless it names when
- * the message shall come back.
- */
-export type Handled = 'done' | { readonly comeBackInSeconds: number };
+/** The result of handling a message: done, or a time after which the queue delivers it again. A throw means a retry. */
+export type Handled = 'done' | { readonly retryAfterSeconds: number };
 
-/** Which message it is, and how often it has been received. */
+/** The message's id, and the number of times it has been received. */
 export interface Receive {
   readonly messageId: string;
   /** Counted from 1. */
@@ -37,18 +34,22 @@ export const queueConsumer =
     const deps = depsOf();
     const failed: string[] = [];
     for (const record of event.Records) {
-      if (!(await consume(deps, queue, record, handle))) failed.push(record.messageId);
+      if (!(await consume(deps, { queue, record, handle }))) failed.push(record.messageId);
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
-/** The same for what is done with many messages at once: all that could be read are done together, or come back together. */
+interface BatchHandler<D, T> {
+  readonly read: (body: unknown) => T;
+  readonly handle: (deps: D, messages: readonly T[]) => Promise<void>;
+}
+
+/** Handles the messages of a batch together: all readable messages succeed together or are retried together. */
 export const batchConsumer =
   <D extends ConsumerDeps, T>(
     queue: QueueName,
     depsOf: () => D,
-    read: (body: unknown) => T,
-    handle: (deps: D, messages: readonly T[]) => Promise<void>,
+    { read, handle }: BatchHandler<D, T>,
   ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
   async (event) => {
     const deps = depsOf();
@@ -74,17 +75,22 @@ export const batchConsumer =
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
+interface Consumed<D> {
+  readonly queue: QueueName;
+  readonly record: SQSRecord;
+  readonly handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>;
+}
+
+/** @returns whether the message is done. */
 const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   deps: D,
-  queue: QueueName,
-  record: SQSRecord,
-  handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
+  { queue, record, handle }: Consumed<D>,
 ): Promise<boolean> => {
   try {
     const receive = { messageId: record.messageId, count: Number(record.attributes.ApproximateReceiveCount) };
     const handled = await handle(deps, JSON.parse(record.body), receive);
     if (handled === 'done') return true;
-    await deps.queues.comeBack(queue, record.receiptHandle, handled.comeBackInSeconds);
+    await deps.queues.retryAfter(queue, record.receiptHandle, handled.retryAfterSeconds);
     return false;
   } catch (error) {
     deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
@@ -92,7 +98,7 @@ const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   }
 };
 
-/** Reads a stream in order: stops at the first record that fails, and says which. */
+/** Handles a stream in order. Stops at the first record that fails, and returns its sequence number. */
 export const streamConsumer =
   <D extends ConsumerDeps>(
     name: string,

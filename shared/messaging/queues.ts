@@ -8,7 +8,7 @@ import type { QueueName } from '../core/rights.ts';
 
 const BATCH = 10;
 
-/** A message of a fair queue: a group that is slow holds up no other. */
+/** A message of a fair queue: a slow group does not delay the others. */
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;
@@ -23,7 +23,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     return url;
   };
 
-  /** Sends all; @throws where one could not be sent. */
+  /** @throws where a message could not be sent. */
   const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
     for (let start = 0; start < messages.length; start += BATCH) {
       const { Failed = [] } = await client.send(
@@ -36,8 +36,8 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     }
   };
 
-  /** When a message that is being handled comes back, should it fail. */
-  const comeBack = async (queue: QueueName, receiptHandle: string, seconds: number): Promise<void> => {
+  /** Sets the time after which the queue delivers a message again. */
+  const retryAfter = async (queue: QueueName, receiptHandle: string, seconds: number): Promise<void> => {
     await client.send(
       new ChangeMessageVisibilityCommand({
         QueueUrl: urlOf(queue),
@@ -47,7 +47,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     );
   };
 
-  return { send, comeBack };
+  return { send, retryAfter };
 };
 
 const entryOf = (message: string | GroupedMessage, index: number): SendMessageBatchRequestEntry => ({

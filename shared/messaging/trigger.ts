@@ -9,7 +9,7 @@ interface TriggerBase {
   readonly uses: readonly Right[];
   readonly timeoutSeconds: number;
   readonly memoryMb: 256 | 512;
-  /** What is lost for the business while this does not work: the text of its alarm. */
+  /** The loss for the business while the trigger does not work: the text of its alarm. */
   readonly impact: string;
 }
 
@@ -32,7 +32,10 @@ export interface BusPattern {
   readonly detail?: BusFields;
 }
 
-/** Takes messages from a queue, which bus rules may feed; a failed message comes back, then goes to the DLQ. */
+/**
+ * Takes messages from a queue, which bus rules may feed. A failed message is retried, then goes to the dead-letter
+ * queue.
+ */
 export interface QueueTrigger extends TriggerBase {
   readonly kind: 'queue';
   readonly queue: QueueName;
@@ -53,10 +56,10 @@ export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
 
 export type OperatedSettings = Pick<Settings, 'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT'>;
 
-/** What an attempt needs beside the target's own time. */
+/** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/** The triggers as the operator's settings have them: how often a webhook is tried, and how long a try may take. */
+/** The triggers with the operator's settings: the number of webhook attempts, and the time-out of each. */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers.map((trigger) =>
     trigger.kind === 'queue' && trigger.queue === 'webhook-delivery'

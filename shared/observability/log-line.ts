@@ -1,6 +1,6 @@
 /**
- * Log lines carry catalogued messages and allow-listed fields only: no body, card data, secret, token or e-mail ever
- * reaches one, because nothing outside these fields can be said.
+ * Log lines carry catalogued messages and allow-listed fields only, so that no body, card data, secret, token or e-mail
+ * can reach a log.
  */
 export interface LogFields {
   readonly request_id?: string;
@@ -42,8 +42,8 @@ export type LogMessage =
   | 'subscription anomaly'
   | 'periods let go'
   | 'payment followed'
-  | 'appointment kept'
-  | 'appointments swept'
+  | 'due work done'
+  | 'due work queued'
   | 'changes published'
   | 'changes projected'
   | 'consumer failed';

@@ -13,12 +13,15 @@ export interface LogOptions {
   readonly stage: string;
 }
 
-/** JSON lines on standard output, as CloudWatch keeps them. Where no CloudWatch reads them they carry no metrics. */
+/**
+ * JSON lines on standard output, which CloudWatch collects. The local host has no CloudWatch: its lines carry no
+ * metrics.
+ */
 export const jsonLog = ({ level, stage }: LogOptions): Log => {
   const logger = new Logger({ serviceName: 'payments', logLevel: level });
   const line = (message: LogMessage, fields: LogFields) => ({
     ...fields,
-    ...(stage !== 'local' && metricsOf(stage, message, fields, Date.now())),
+    ...(stage !== 'local' && metricsOf({ stage, message, fields, at: Date.now() })),
   });
   return {
     info: (message, fields) => logger.info(message, line(message, fields)),
@@ -27,7 +30,7 @@ export const jsonLog = ({ level, stage }: LogOptions): Log => {
   };
 };
 
-/** Name and stack of a bug, for the log alone; its message may hold data and is left out. */
+/** Name and stack of a bug, for the log only. Its message is left out, because it may hold data. */
 export const errorFields = (error: unknown): LogFields =>
   error instanceof Error
     ? { error_name: error.name, error_stack: (error.stack ?? '').split('\n').slice(1, 8).join('\n') }

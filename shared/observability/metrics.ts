@@ -1,9 +1,8 @@
 import type { LogFields, LogMessage } from './log-line.ts';
 
 /**
- * What log lines count for. CloudWatch reads the metrics out of the lines themselves (its embedded metric format), so
- * that they cost no request. Their dimensions are the provider's slot and the consumer's name: nothing with many values,
- * and nothing about anybody.
+ * The metrics of log lines. CloudWatch extracts them from the lines (embedded metric format), so they cost no request.
+ * The dimensions are the provider's slot and the consumer's name: few values, and no personal data.
  */
 export type MetricName =
   | 'Anomalies'
@@ -21,7 +20,7 @@ type Dimension = 'provider' | 'trigger';
 interface Metric {
   readonly name: MetricName;
   readonly unit: 'Count' | 'Milliseconds';
-  /** 0 counts too: the average of a metric of 0 and 1 is a rate, its number of samples the whole. */
+  /** 0 counts as a sample: the average of samples of 0 and 1 is a rate. undefined: no sample. */
   readonly of: (fields: LogFields) => number | undefined;
 }
 
@@ -30,13 +29,13 @@ interface Counted {
   readonly metrics: readonly Metric[];
 }
 
-const one = (name: MetricName): Metric => ({ name, unit: 'Count', of: () => 1 });
-const anomalies: Counted = { by: 'provider', metrics: [one('Anomalies')] };
+const countOne = (name: MetricName): Metric => ({ name, unit: 'Count', of: () => 1 });
+const anomalies: Counted = { by: 'provider', metrics: [countOne('Anomalies')] };
 
 const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
   'payment anomaly': anomalies,
   'subscription anomaly': anomalies,
-  'payment stuck': { by: 'provider', metrics: [one('StuckPayments')] },
+  'payment stuck': { by: 'provider', metrics: [countOne('StuckPayments')] },
   'payment settled': {
     by: 'provider',
     metrics: [{ name: 'Declines', unit: 'Count', of: ({ outcome }) => Number(outcome === 'declined') }],
@@ -56,12 +55,12 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
     by: 'provider',
     metrics: [{ name: 'QuarantinedEvents', unit: 'Count', of: ({ outcome }) => Number(outcome === 'quarantined') }],
   },
-  'provider event refused': { by: 'provider', metrics: [one('RefusedSignatures')] },
+  'provider event refused': { by: 'provider', metrics: [countOne('RefusedSignatures')] },
   'changes published': { metrics: [{ name: 'PublishFailures', unit: 'Count', of: ({ failed }) => failed }] },
-  'consumer failed': { by: 'trigger', metrics: [one('ConsumerFailures')] },
+  'consumer failed': { by: 'trigger', metrics: [countOne('ConsumerFailures')] },
 };
 
-/** Stages of one account keep their numbers apart. */
+/** Each stage of an account has its own metrics. */
 export const metricsNamespace = (stage: string): string => `Payments/${stage}`;
 
 export interface EmbeddedMetrics extends Readonly<Partial<Record<MetricName, number>>> {
@@ -69,20 +68,23 @@ export interface EmbeddedMetrics extends Readonly<Partial<Record<MetricName, num
     readonly Timestamp: number;
     readonly CloudWatchMetrics: readonly {
       readonly Namespace: string;
-      /** Each metric as a whole, and by its dimension where it has one. */
+      /** Without dimensions, and by the metric's dimension where it has one. */
       readonly Dimensions: readonly (readonly Dimension[])[];
       readonly Metrics: readonly { readonly Name: MetricName; readonly Unit: Metric['unit'] }[];
     }[];
   };
 }
 
-/** What a line carries beside its fields, if it counts for anything. @param at epoch milliseconds */
-export const metricsOf = (
-  stage: string,
-  message: LogMessage,
-  fields: LogFields,
-  at: number,
-): EmbeddedMetrics | undefined => {
+interface CountedLine {
+  readonly stage: string;
+  readonly message: LogMessage;
+  readonly fields: LogFields;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The metrics of a log line, where it has some. */
+export const metricsOf = ({ stage, message, fields, at }: CountedLine): EmbeddedMetrics | undefined => {
   const counted = COUNTED[message];
   const values = (counted?.metrics ?? []).flatMap(({ name, unit, of }) => {
     const value = of(fields);

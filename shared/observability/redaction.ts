@@ -1,25 +1,28 @@
 /**
- * What may be kept of a payload. Names that hold secrets or card data lose their values, whatever these are and wherever
- * they stand; e-mail addresses keep their first letter and domain. What a table item cannot hold is put in words.
+ * Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any depth; e-mail
+ * addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
  */
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
-/** The longest runs that may hold e-mail addresses: an address ends at each of the characters left out. */
+/** A run of characters that may hold e-mail addresses: an address ends at each excluded character. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
-/** 13 to 19 digits, perhaps grouped: what a card number looks like; its check digit tells it from a time or an amount. */
+/**
+ * The form of a card number: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a time or an
+ * amount.
+ */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
-/** What comes before a secret within a text: Stripe's form of one, or a parameter of a link, whose name decides. */
+/** The text before a secret: Stripe's `_secret_`, or a parameter of a link, whose name decides. */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
 const SECRET_PARAMETER = /secret|token|key|password/i;
 const END_OF_VALUE = /[&\s"]|$/g;
 export const REDACTED = '[redacted]';
 const MAX_TEXT = 2_048;
-/** Redacted first, cut then: a cut in the midst of an address would hide it from the pattern. */
+/** Texts are redacted before they are cut: a cut within an address would hide it from the pattern. */
 const MAX_READ = 256 * 1_024;
-/** The SDK takes an object of this name in an item for a class of its own. */
+/** The SDK mistakes an item's object with this field for a class instance. */
 const UNSTORABLE_NAME = 'constructor';
 
-/** An item holds 32 levels, some of them above the payload. */
+/** DynamoDB allows 32 levels in an item, and the payload is not at the top. */
 const MAX_DEPTH = 24;
 
 export const redact = (value: unknown, depth = 0): unknown => {
@@ -38,14 +41,14 @@ export const redact = (value: unknown, depth = 0): unknown => {
   );
 };
 
-/** Time is linear in the length: a provider, or whoever sends a test event, decides what the text is. */
+/** Runs in linear time: providers and senders of test events choose the text. */
 const redactedText = (text: string): string =>
   withoutSecrets(text.slice(0, MAX_READ).toWellFormed())
     .replace(WORD, (word) => (word.includes('@') ? withoutAddresses(word) : word))
     .replace(CARD_NUMBER, (digits) => (isCardNumber(digits) ? REDACTED : digits))
     .slice(0, MAX_TEXT);
 
-/** Each character is read once: a start that lies within a secret already redacted is skipped. */
+/** Reads each character once: skips a start within a secret that is already redacted. */
 const withoutSecrets = (text: string): string => {
   const kept: string[] = [];
   let from = 0;
@@ -82,12 +85,15 @@ const isDomain = (text: string): boolean => {
   return dot > 0 && dot < text.length - 1;
 };
 
-/** By Luhn's check, somewhere in it: digits before or after may not be of it. Each part costs one subtraction. */
+/**
+ * Does a part of the digits pass Luhn's check? Digits before or after the part are ignored; each part costs one
+ * subtraction.
+ */
 const isCardNumber = (text: string): boolean => {
   const digits = text.replaceAll(/\D/g, '');
   const [evenDoubled, oddDoubled] = [luhnSums(digits, 0), luhnSums(digits, 1)];
   for (let to = MIN_CARD; to <= digits.length; to += 1) {
-    // The last digit of a card number counts once, the one before it twice.
+    // Luhn's check doubles every second digit, beginning with the last but one.
     const sums = to % 2 === 0 ? evenDoubled : oddDoubled;
     for (let from = 0; from + MIN_CARD <= to; from += 1) {
       if (((sums[to] ?? 0) - (sums[from] ?? 0)) % 10 === 0) return true;
@@ -97,7 +103,7 @@ const isCardNumber = (text: string): boolean => {
 };
 const MIN_CARD = 13;
 
-/** For each length, Luhn's sum of that many first digits, where the digits at even or at odd places count twice. */
+/** For each length, Luhn's sum of that many leading digits, with the digits at even or at odd places doubled. */
 const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   const sums = [0];
   let sum = 0;
@@ -109,7 +115,7 @@ const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   return sums;
 };
 
-/** Neither a card number nor beyond what a table keeps; digits that a number cannot hold could have been one. */
+/** Keeps a number that is no card number and that a table can hold. An unsafe integer may have been a card number. */
 const redactedNumber = (value: number): number | string => {
   const size = Math.abs(value);
   if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;

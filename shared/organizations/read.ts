@@ -1,6 +1,5 @@
 import { ROLES, type Role } from '../access/permissions.ts';
-import { runList } from '../http/list.ts';
-import { MAX_OFFSET } from '../http/paging.ts';
+import { MAX_OFFSET, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';

@@ -1,6 +1,5 @@
 import { DomainError } from '../core/errors.ts';
-import { runList } from '../http/list.ts';
-import { listOwned } from '../http/paging.ts';
+import { listOwned, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';

@@ -1,4 +1,4 @@
-import { type Include as Beside, showBeside } from '../access/beside.ts';
+import { type Include, showBeside } from '../access/beside.ts';
 import type { Caller } from '../access/caller.ts';
 import { productBeside, projectBeside } from '../catalog/view.ts';
 import { assertNever, notFound } from '../core/errors.ts';
@@ -11,9 +11,9 @@ import type { PaymentStatus, VisiblePayment } from '../payments/record/payment.t
 import { paymentView, paymentWithSecret } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
 import { subscriptionBeside } from '../subscriptions/record/view.ts';
-import { type GetPaymentQuery, type Include, includesOf } from './parameters.ts';
+import { type GetPaymentQuery, includesOf, type PaymentInclude } from './parameters.ts';
 
-/** One payment, for its user, its guest by token, or a member of its organization; scope guards must match. */
+/** One payment. The scope guards of the query (organization, project, product) must match it. */
 export const getPayment = async (
   deps: ReadDeps,
   { record: payment, canWrite, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
@@ -29,8 +29,8 @@ const passesGuards = (payment: VisiblePayment, query: GetPaymentQuery): boolean 
   (query.project_id === undefined || query.project_id === payment.projectId) &&
   (query.product_id === undefined || query.product_id === payment.productId);
 
-/** The order is a view of the payment itself; all others are records of their own. */
-const BESIDE: Readonly<Record<Exclude<Include, 'order'>, Beside<VisiblePayment>>> = {
+/** Every include but the order is a record of its own; the order is a view of the payment. */
+const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisiblePayment>>> = {
   payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
   project: { showing: projectBeside, idOf: ({ projectId }) => projectId },
   organization: { showing: organizationBeside, idOf: ({ organizationId }) => organizationId },
@@ -38,12 +38,15 @@ const BESIDE: Readonly<Record<Exclude<Include, 'order'>, Beside<VisiblePayment>>
   product: { showing: productBeside, idOf: ({ productId }) => productId },
 };
 
-/** What was asked for beside each payment, as far as this caller may see it; null where there is none. */
+/** The includes of each payment, as far as this caller may see them; null where there is none. */
 export const includedRecords = async (
   { table }: Pick<ReadDeps, 'table'>,
   caller: Caller,
-  { payments, includes }: { readonly payments: readonly VisiblePayment[]; readonly includes: readonly Include[] },
-): Promise<readonly Readonly<Partial<Record<Include, unknown>>>[]> => {
+  {
+    payments,
+    includes,
+  }: { readonly payments: readonly VisiblePayment[]; readonly includes: readonly PaymentInclude[] },
+): Promise<readonly Readonly<Partial<Record<PaymentInclude, unknown>>>[]> => {
   const beside = Object.fromEntries(includes.flatMap((name) => (name === 'order' ? [] : [[name, BESIDE[name]]])));
   const shown = await showBeside({ table, caller }, payments, beside);
   const withOrder = includes.includes('order');
@@ -53,8 +56,8 @@ export const includedRecords = async (
   }));
 };
 
-/** The order of a payment that names a product: one each, read-only, and wholly what its payment says. */
-export type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
+/** A payment that names a product has one order: read-only, and derived from the payment. */
+type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
 
 const orderStatusOf = (status: PaymentStatus): OrderStatus => {
   switch (status) {

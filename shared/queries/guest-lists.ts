@@ -1,7 +1,6 @@
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { runList } from '../http/list.ts';
-import { encodeCursor, offsetReply } from '../http/paging.ts';
+import { encodeCursor, offsetReply, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';

@@ -1,8 +1,7 @@
 import { type Include, showBeside } from '../access/beside.ts';
 import { projectBeside } from '../catalog/view.ts';
 import { DomainError } from '../core/errors.ts';
-import { runList } from '../http/list.ts';
-import { offsetReply } from '../http/paging.ts';
+import { offsetReply, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';

@@ -35,12 +35,12 @@ const pageQuery = {
 };
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
-export type Include = (typeof INCLUDES)[number];
-/** What a list can show beside its payments. */
-const LIST_INCLUDES = ['payment_method'] as const satisfies readonly Include[];
+export type PaymentInclude = (typeof INCLUDES)[number];
+/** The includes of a list. */
+const LIST_INCLUDES = ['payment_method'] as const satisfies readonly PaymentInclude[];
 
 /** A comma list of includes; `pm` is another name of `payment_method`. */
-const includeList = (allowed: readonly Include[]) => {
+const includeList = (allowed: readonly PaymentInclude[]) => {
   const names: readonly string[] = [...allowed, 'pm'];
   return z
     .string()
@@ -98,7 +98,7 @@ export const getPaymentQuery = z.object({
 export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
 
 /** The includes asked for, by `include=` or a boolean shorthand. */
-export const includesOf = (query: Asked): readonly Include[] => {
+export const includesOf = (query: Asked): readonly PaymentInclude[] => {
   const listed = query.include ?? [];
   const pm = listed.includes('pm') || query.include_pm === true;
   return INCLUDES.filter(
@@ -107,5 +107,5 @@ export const includesOf = (query: Asked): readonly Include[] => {
 };
 
 type Asked = { readonly include?: readonly string[] | undefined } & {
-  readonly [name in `include_${Include | 'pm'}`]?: boolean | undefined;
+  readonly [name in `include_${PaymentInclude | 'pm'}`]?: boolean | undefined;
 };

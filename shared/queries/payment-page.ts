@@ -26,7 +26,10 @@ export interface PageFound {
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/** A page in created_at order. @param counted the statuses that the day counters count for this list; undefined: the counters do not fit its filter. */
+/**
+ * A page in created_at order.
+ * @param counted the statuses that the day counters count for this list; undefined: the counters do not fit its filter.
+ */
 export const pageByCreation = async (
   table: Table,
   query: ListQuery,

@@ -10,8 +10,8 @@ import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';
 
 /**
- * What happened to a payment, oldest first: its versions and what brought each about, the provider's events with what
- * became of them, and every attempt to tell a target of it. Versions stay for ever; the rest is kept 90 days, as the log.
+ * The history of a payment, oldest first: its versions with their causes, the provider's events with their results, and
+ * the attempts to deliver its events to targets. Versions are kept for ever, the rest for 90 days, as in the webhook log.
  */
 const change = z.object({
   kind: z.literal('change'),
@@ -19,7 +19,7 @@ const change = z.object({
   version: z.int(),
   status: z.enum(PAYMENT_STATUSES),
   cause: z.enum(CAUSES).nullable(),
-  /** Which claim to charge it belongs to; 0 before the first. */
+  /** The number of the attempt to charge; 0 before the first. */
   attempt: z.int(),
   failure_code: z.enum(DECLINE_CODES).optional(),
   anomaly: z.string().optional(),
@@ -44,7 +44,7 @@ const entrySchema = z.discriminatedUnion('kind', [change, providerEvent, deliver
 export type TimelineEntry = z.infer<typeof entrySchema>;
 export const timelineSchema = z.array(entrySchema);
 
-/** More than a payment has in all its life, unless a target fails for weeks. */
+/** More entries than a payment has, unless a target fails for weeks. */
 const MAX_ENTRIES = 500;
 
 export const paymentTimeline = async (
@@ -61,7 +61,7 @@ export const paymentTimeline = async (
   };
 };
 
-/** Entries of the webhook log are shown only to those who may read the log, as of now. */
+/** Entries of the webhook log are for callers who may read the log now. */
 const maySeeLog = async (standings: Standings, caller: Caller, payment: VisiblePayment): Promise<boolean> => {
   if (caller.kind !== 'session') return false;
   return mayReadLogOf(caller, payment, (organizationId) => standings.consistent(caller, organizationId));
@@ -69,7 +69,7 @@ const maySeeLog = async (standings: Standings, caller: Caller, payment: VisibleP
 
 export interface Timeline {
   readonly entries: readonly TimelineEntry[];
-  /** Otherwise some attempts to tell targets are missing; no version is. */
+  /** Otherwise some deliveries are missing; versions are always complete. */
   readonly isComplete: boolean;
 }
 
@@ -128,9 +128,9 @@ const logItem = z.object({
 });
 
 const entryOfLog = (item: Item): TimelineEntry => {
-  const { at, logId, direction, eventType, eventId, status, attempt, target, ...told } = logItem.parse(item);
-  const common = { at, event_type: eventType, event_id: eventId, log_id: logId, reason: told.reason ?? null };
+  const { at, logId, direction, eventType, eventId, status, attempt, target, ...rest } = logItem.parse(item);
+  const common = { at, event_type: eventType, event_id: eventId, log_id: logId, reason: rest.reason ?? null };
   return direction === 'inbound'
-    ? { kind: 'provider_event', outcome: told.outcome, ...common }
-    : { kind: 'delivery', target, status, attempt, http_status: told.httpStatus ?? null, ...common };
+    ? { kind: 'provider_event', outcome: rest.outcome, ...common }
+    : { kind: 'delivery', target, status, attempt, http_status: rest.httpStatus ?? null, ...common };
 };

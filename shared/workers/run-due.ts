@@ -33,7 +33,7 @@ export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> 
   ]);
   if (!taken.ok) return 'done';
   const outcome = await DUE_HANDLERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
-  deps.log.info('appointment kept', {
+  deps.log.info('due work done', {
     ...(sk === 'PAY' && { payment_id: pk.slice(4) }),
     ...(sk === 'SUB' && { subscription_id: pk.slice(4) }),
     outcome: outcome ?? 'unknown kind',

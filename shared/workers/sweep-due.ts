@@ -24,7 +24,7 @@ export interface SweepDeps {
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
   const counts = await Promise.all(dueShards.map((shard) => sweepShard(deps, shard)));
   const count = counts.reduce((sum, swept) => sum + swept, 0);
-  if (count > 0) deps.log.info('appointments swept', { count });
+  if (count > 0) deps.log.info('due work queued', { count });
 };
 
 const sweepShard = async (deps: SweepDeps, shard: string): Promise<number> => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { INCLUDES, type Include } from '../../shared/queries/parameters.ts';
+import { INCLUDES, type PaymentInclude } from '../../shared/queries/parameters.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
 import { changeTable, itemsOf, PATIENT } from './flow.ts';
@@ -45,7 +45,7 @@ interface Ids {
 }
 
 const RESOURCES = INCLUDES.filter((name) => name !== 'order');
-type Resource = Exclude<Include, 'order'>;
+type Resource = Exclude<PaymentInclude, 'order'>;
 
 let world: World;
 let adminOptions: RequestOptions;
@@ -250,8 +250,11 @@ const makeSubscriptions = async (): Promise<void> => {
 
 /** How often each include was shown whole, as buyers see it, and not at all. */
 const tally = new Map<string, number>();
-const WHOLE_FIELD: Readonly<Partial<Record<Include, string>>> = { project: 'billing_email', product: 'metadata' };
-const count = (name: Include, shown: ParsedJson): void => {
+const WHOLE_FIELD: Readonly<Partial<Record<PaymentInclude, string>>> = {
+  project: 'billing_email',
+  product: 'metadata',
+};
+const count = (name: PaymentInclude, shown: ParsedJson): void => {
   const how = shown === null ? 'null' : (WHOLE_FIELD[name] ?? 'id') in shown ? 'whole' : 'buyer';
   tally.set(`${name} ${how}`, (tally.get(`${name} ${how}`) ?? 0) + 1);
 };

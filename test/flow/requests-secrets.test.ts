@@ -159,7 +159,7 @@ describe('no secret, token, e-mail or body', () => {
       'provider called',
       'provider event applied',
       'provider event refused',
-      'appointment kept',
+      'due work done',
       'changes published',
       'webhook dispatched',
       'webhook delivered',

@@ -89,7 +89,7 @@ describe('the metrics that alarms watch', () => {
   const own = alarms.flatMap(watchedBy).flatMap((watched) => /^Payments\/prod (\w+)/.exec(watched)?.[1] ?? []);
 
   it('are those that log lines carry in that stage', () => {
-    const line = metricsOf('prod', 'payment stuck', {}, 0);
+    const line = metricsOf({ stage: 'prod', message: 'payment stuck', fields: {}, at: 0 });
     expect(line?._aws.CloudWatchMetrics[0]?.Namespace).toBe('Payments/prod');
     expect([...new Set(own)].sort()).toEqual([
       'Anomalies',

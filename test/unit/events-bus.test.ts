@@ -251,15 +251,13 @@ describe('a consumer', () => {
     const { log, lines } = logLines();
     const seen: unknown[] = [];
     let fails = false;
-    const handler = batchConsumer(
-      'webhook-dispatch',
-      () => ({ log }),
-      (body) => z.number().parse(body),
-      async (_, messages) => {
+    const handler = batchConsumer('webhook-dispatch', () => ({ log }), {
+      read: (body) => z.number().parse(body),
+      handle: async (_, messages) => {
         seen.push(messages);
         if (fails) throw new Error('CANARY');
       },
-    );
+    });
     const Records = [message('a', '1'), message('b', '"CANARY"'), message('c', '{'), message('d', '4')];
     const idsOf = async () =>
       (await handler({ Records })).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
@@ -279,7 +277,7 @@ describe('a consumer', () => {
     const handler = queueConsumer(
       'run-due',
       () => ({ log, queues }),
-      async () => ({ comeBackInSeconds: 300 }),
+      async () => ({ retryAfterSeconds: 300 }),
     );
     expect(await handler({ Records: [message('a', '1')] })).toEqual({ batchItemFailures: [{ itemIdentifier: 'a' }] });
     expect(sqs.commandCalls(ChangeMessageVisibilityCommand)[0]?.args[0].input).toEqual({

@@ -22,7 +22,7 @@ import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
 import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';
-import { matches, urlProblem } from '../../shared/webhooks/outbound/targets.ts';
+import { matchesFilter, urlProblem } from '../../shared/webhooks/outbound/targets.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { growthOf, LONGEST, TEXTS, type Text } from '../builders/growth.ts';
 import { NOON } from '../builders/payment.ts';
@@ -132,8 +132,8 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['an API version', apiVersion],
   ['a cursor', decodeCursor],
   ['metadata', (text) => metadataSchema.safeParse({ [text]: text, a: wordsOf(text) })],
-  ['a filter of events', (text) => matches('*a*.*a*@*b', text)],
-  ['a filter that is it', (text) => matches(text, 'payment.succeeded')],
+  ['a filter of events', (text) => matchesFilter('*a*.*a*@*b', text)],
+  ['a filter that is it', (text) => matchesFilter(text, 'payment.succeeded')],
   ['the URL of a target', (text) => urlProblem(`https://${text}`, false)],
   ['the path that no route matches', (text) => unmatched(apiEvent({ path: `/${text}` }))],
   ['the path of a route', (text) => route('GET', `/${text}`)],

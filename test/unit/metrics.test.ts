@@ -5,7 +5,7 @@ import { metricsOf } from '../../shared/observability/metrics.ts';
 
 const AT = 1_795_215_858_000;
 const values = (message: LogMessage, fields: LogFields) => {
-  const { _aws, ...rest } = metricsOf('prod', message, fields, AT) ?? {};
+  const { _aws, ...rest } = metricsOf({ stage: 'prod', message, fields, at: AT }) ?? {};
   return rest;
 };
 
@@ -31,7 +31,14 @@ describe('a log line counts as', () => {
   });
 
   test("its total and its provider's, in the stage's own namespace", () => {
-    expect(metricsOf('prod', 'payment anomaly', { provider: 'provider_a', payment_id: 'pay_1' }, AT)?._aws).toEqual({
+    expect(
+      metricsOf({
+        stage: 'prod',
+        message: 'payment anomaly',
+        fields: { provider: 'provider_a', payment_id: 'pay_1' },
+        at: AT,
+      })?._aws,
+    ).toEqual({
       Timestamp: AT,
       CloudWatchMetrics: [
         {
@@ -44,7 +51,9 @@ describe('a log line counts as', () => {
   });
 
   test('its total alone where it names no provider', () => {
-    const [directive] = metricsOf('dev', 'changes published', { failed: 0 }, AT)?._aws.CloudWatchMetrics ?? [];
+    const [directive] =
+      metricsOf({ stage: 'dev', message: 'changes published', fields: { failed: 0 }, at: AT })?._aws
+        .CloudWatchMetrics ?? [];
     expect(directive).toMatchObject({ Namespace: 'Payments/dev', Dimensions: [[]] });
   });
 });

@@ -45,7 +45,7 @@ describe('a delivery', () => {
     expect(await deliver()).toBe('done');
     expect(posted).toEqual([]);
     expect(items()).toMatchObject([
-      { pk: expect.stringMatching(/^LOG#/), status: 'failed', response: { error: 'no such target any more' } },
+      { pk: expect.stringMatching(/^LOG#/), status: 'failed', response: { error: 'target no longer configured' } },
     ]);
     expect(lines).toMatchObject([{ level: 'warn', message: 'webhook dropped', fields: { target: 'WEBHOOK_1' } }]);
   });
@@ -54,14 +54,16 @@ describe('a delivery', () => {
     const { deliver, posted, lines } = rig();
     expect(await deliver({ content: { providerId: 'provider_a', eventId: 'evt_1' } })).toBe('done');
     expect(posted).toEqual([]);
-    expect(lines).toMatchObject([{ fields: { reason: 'its event is kept no longer' } }]);
+    expect(lines).toMatchObject([{ fields: { reason: 'event no longer kept' } }]);
   });
 
   test('of a provider’s event sends its stored bytes', async () => {
     const { deliver, posted, table } = rig();
     const raw = Buffer.from('{ "id" : "evt_1" }');
     const event = { id: 'evt_1', rawType: 'x', type: undefined, createdAt: 0, object: { id: '' } } as never;
-    await table.put(storedEventItem('provider_a', event, raw, new Date(NOON).toISOString()));
+    await table.put(
+      storedEventItem({ providerId: 'provider_a', event, raw, receivedAt: new Date(NOON).toISOString() }),
+    );
     await deliver({ event: 'provider_a:x', content: { providerId: 'provider_a', eventId: 'evt_1' } });
     expect(posted.map(({ body }) => body.toString())).toEqual([raw.toString()]);
   });
@@ -70,7 +72,7 @@ describe('a delivery', () => {
     const { deliver } = rig({ ...OK, status: 500 });
     const answers = [];
     for (const count of [1, 2, 3, 4]) answers.push(await deliver({}, count));
-    expect(answers).toEqual([5, 10, 20, 0].map((comeBackInSeconds) => ({ comeBackInSeconds })));
+    expect(answers).toEqual([5, 10, 20, 0].map((retryAfterSeconds) => ({ retryAfterSeconds })));
   });
 
   test('names an event in a header whatever a provider calls it', async () => {

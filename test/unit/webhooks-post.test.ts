@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { signatureHeaders } from '../../shared/webhooks/outbound/attempt.ts';
+import { signedHeaders } from '../../shared/webhooks/outbound/attempt.ts';
 import { openPost } from '../../shared/webhooks/outbound/post.ts';
 
 const servers: (Server | TcpServer)[] = [];
@@ -121,7 +121,7 @@ describe('the signature', () => {
   const body = Buffer.from('{"event":"payment.succeeded","data":{"name":"Ä 💳"}}');
 
   test('is of every secret, so that a target may verify with any of them', () => {
-    const headers = signatureHeaders('msg_1', Date.now(), body, [NEW, OLD]);
+    const headers = signedHeaders({ id: 'msg_1', at: Date.now(), body, secrets: [NEW, OLD] });
     for (const secret of [NEW, OLD]) {
       expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body.toString()));
     }
@@ -131,7 +131,7 @@ describe('the signature', () => {
 
   test('is none without a secret', () => {
     const at = Date.parse('2026-03-01T12:00:00.999Z');
-    expect(signatureHeaders('msg_1', at, body, [])).toEqual({
+    expect(signedHeaders({ id: 'msg_1', at, body, secrets: [] })).toEqual({
       'webhook-id': 'msg_1',
       'webhook-timestamp': '1772366400',
     });
@@ -139,12 +139,12 @@ describe('the signature', () => {
 
   test('is that of the published example', () => {
     // Source: https://github.com/standard-webhooks/standard-webhooks, the tests of its libraries
-    const headers = signatureHeaders(
-      'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      1_614_265_330_000,
-      Buffer.from('{"test": 2432232314}'),
-      ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-    );
+    const headers = signedHeaders({
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      at: 1_614_265_330_000,
+      body: Buffer.from('{"test": 2432232314}'),
+      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    });
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 });

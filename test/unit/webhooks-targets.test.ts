@@ -114,7 +114,7 @@ describe('the targets', () => {
   });
 
   test('want a URL as soon as anything else of a node is set', () => {
-    expect(mistakes({ WEBHOOK_4_EVENTS: 'all' })).toEqual(['WEBHOOK_4_URL: a URL is wanted']);
+    expect(mistakes({ WEBHOOK_4_EVENTS: 'all' })).toEqual(['WEBHOOK_4_URL: must be a URL']);
     expect(mistakes({ WEBHOOK_4_ENABLED: 'false' })).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('the targets', () => {
     const weak = 'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod';
     expect(at(secretOf(23), 'prod')).toEqual([weak]);
     expect(at(`${secretOf(32)},${secretOf(8)}`, 'prod')).toEqual([weak]);
-    expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: a URL is wanted', weak]);
+    expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: must be a URL', weak]);
   });
 
   test('are said by variables that are known from all others', () => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { deliveryKey, logKey } from '../../../shared/table/keys.ts';
-import { matches } from '../../../shared/webhooks/outbound/targets.ts';
+import { matchesFilter } from '../../../shared/webhooks/outbound/targets.ts';
 import { type Delivery, deliveryOf } from '../../../shared/webhooks/record/delivery.ts';
 import { logPartitions, logRecordOf } from '../../../shared/webhooks/record/log-entry.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -108,7 +108,7 @@ async function* readLogIds(
     let after: Readonly<Record<string, unknown>> | undefined;
     do {
       const page = await deps.table.queryIndex({ index, partition, from, to: `${to}${LAST}`, limit: PAGE, after });
-      const rows = page.items.map((item) => rowSchema.parse(item)).filter(({ f }) => matches(event, f.e));
+      const rows = page.items.map((item) => rowSchema.parse(item)).filter(({ f }) => matchesFilter(event, f.e));
       yield rows.map(({ pk }) => pk.slice(pk.indexOf('#') + 1));
       after = page.next;
     } while (after);

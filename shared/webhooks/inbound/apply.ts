@@ -41,7 +41,7 @@ export const applyProviderEvent = async (
   const result = await applyToRecord(deps, slot, event);
   if (result.kind === 'early') {
     const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
-    if (seconds !== undefined) return { comeBackInSeconds: seconds };
+    if (seconds !== undefined) return { retryAfterSeconds: seconds };
   }
   await writeLog(deps.table, entryOf(stored, { body, result, at: iso(deps.now()) }));
   deps.log.info('provider event applied', {

@@ -76,7 +76,9 @@ const aliasedPayment = async (
   return undefined;
 };
 
-/** Our id in the event's metadata proves nothing: anyone can set it at the provider. The provider's own ids must match. */
+/**
+ * Our id in the event's metadata proves nothing: anyone can set it at the provider. The provider's own ids must match.
+ */
 const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
   if (payment.providerId !== slot) return 'provider differs';
   const known = [payment.providerIntentId, payment.providerPaymentId];

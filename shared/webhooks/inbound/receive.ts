@@ -28,7 +28,7 @@ const REFUSED_SIGNATURES: RateLimit = {
   by: (request) => request.sourceNetwork,
 };
 
-/** Takes a provider's webhook: verified over the raw bytes, stored in one conditional put, then answered. */
+/** Receives a provider's webhook: verifies the raw bytes, stores the event in one conditional put, then replies. */
 export const receiveProviderEvent = async (
   deps: ReceiveDeps,
   slot: ProviderSlot,
@@ -47,9 +47,9 @@ export const receiveProviderEvent = async (
 };
 
 /**
- * Where the provider itself has to be asked, the request first takes a place in its sender's window of refused
- * signatures: forged requests cause no more calls than the window has places, however many come at once. A valid
- * signature gives the place back. A place is kept where the provider gave no answer.
+ * Where only the provider can verify the signature, the request first takes a place in its sender's window of refused
+ * signatures: forged requests, also concurrent ones, cause no more calls than the window has places. A valid signature
+ * gives the place back; without an answer of the provider the place stays taken.
  */
 const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest) => {
   const places: Reservation[] = [];
@@ -65,15 +65,18 @@ const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: Api
 };
 
 const accept = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest): Promise<Reply> => {
-  const event = read(provider, request.rawBody);
+  const event = readEvent(provider, request.rawBody);
   const stored = await store(() =>
-    deps.table.put(storedEventItem(provider.slot, event, request.rawBody, iso(deps.now())), [{ absent: true }]),
+    deps.table.put(
+      storedEventItem({ providerId: provider.slot, event, raw: request.rawBody, receivedAt: iso(deps.now()) }),
+      [{ absent: true }],
+    ),
   );
   if (!stored.ok) return { data: { received: true, duplicate: true } };
   return { data: { received: true, event_id: event.id, ...(event.type === undefined && { ignored: true }) } };
 };
 
-const read = (provider: PaymentProvider, raw: Buffer) => {
+const readEvent = (provider: PaymentProvider, raw: Buffer) => {
   let body: unknown;
   try {
     body = JSON.parse(raw.toString('utf8'));
@@ -85,7 +88,7 @@ const read = (provider: PaymentProvider, raw: Buffer) => {
   return event;
 };
 
-/** Stored nowhere: 503, so that the provider sends it again. */
+/** An event that cannot be stored gets a 503, so that the provider sends it again. */
 const store = async <T>(write: () => Promise<T>): Promise<T> => {
   try {
     return await write();
@@ -94,7 +97,7 @@ const store = async <T>(write: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A refused signature is logged without its payload; one address can fill the log only so fast. */
+/** Logs a refused signature without its payload. The rate limit bounds the entries per address. */
 const refuse = async (deps: ReceiveDeps, slot: ProviderSlot, request: ApiRequest): Promise<never> => {
   deps.log.warn('provider event refused', { provider: slot, reason: 'signature', request_id: request.requestId });
   await deps.table.put(

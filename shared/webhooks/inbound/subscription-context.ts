@@ -20,7 +20,10 @@ export const resultOf = (
   reason: string,
 ): EventResult => ({ kind, reason, owner: subscription });
 
-/** Reads the subscription at the provider, where the event alone does not decide. @throws where the provider gives no answer: the event is retried. */
+/**
+ * Reads the subscription at the provider, where the event alone does not decide.
+ * @throws where the provider gives no answer: the event is retried.
+ */
 export const syncSubscription = async (
   context: SubscriptionEventContext,
   namedId: string | undefined,

@@ -64,7 +64,10 @@ const findSubscription = async (
   return ours === undefined ? undefined : store.load(ours);
 };
 
-/** The subscription is canceled here and may still run at the provider: cancels it there, so that nothing more is charged. */
+/**
+ * The subscription is canceled here and may still run at the provider: cancels it there, so that nothing more is
+ * charged.
+ */
 const cancelAtProvider = async (
   context: SubscriptionEventContext,
   namedId: string | undefined,
@@ -109,7 +112,9 @@ const applyNews = async (
   }
 };
 
-/** Applies news that are newer than the record, ignores older ones, and reads the provider where their order is unsure. */
+/**
+ * Applies news that are newer than the record, ignores older ones, and reads the provider where their order is unsure.
+ */
 const applyState = async (context: SubscriptionEventContext, namedId: string | undefined): Promise<EventResult> => {
   const { deps, store, subscription, event } = context;
   const news = event.object.subscription;

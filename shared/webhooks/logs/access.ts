@@ -5,8 +5,8 @@ import { DomainError, notFound } from '../../core/errors.ts';
 import type { LogRecord, LogScope } from '../record/log-entry.ts';
 
 /**
- * Who sees which log entries: platform admins all; everybody else those of the session's organization or, without one,
- * their own. To send something, it takes a platform admin, or an owner or admin of the organization.
+ * Platform admins see all log entries; other callers see those of the session's organization, or their own without one.
+ * Only platform admins, and owners and admins of the organization, may send events.
  */
 export interface LogAccessDeps {
   readonly standings: Standings;
@@ -21,8 +21,8 @@ export const logScopeOf = async ({ standings }: LogAccessDeps, caller: Caller): 
   return { kind: 'organization', organizationId };
 };
 
-/** @throws DomainError RESOURCE_NOT_FOUND for an entry that this caller's list would not show. */
-export const requireSight = async (
+/** @throws DomainError RESOURCE_NOT_FOUND for an entry that the caller's list does not show. */
+export const requireVisible = async (
   { standings }: LogAccessDeps,
   caller: Caller,
   record: LogRecord | undefined,
@@ -37,8 +37,8 @@ const isTheirs = async (standings: Standings, session: SessionCaller, record: Lo
   mayReadLogOf(session, record, (organizationId) => standings.cached(session, organizationId));
 
 /**
- * May this caller read log entries of that owner? An organization's: its members; a user's own: that user; platform
- * admins all; guests none.
+ * May this caller read the log entries of an owner? An organization's members read its entries, a user reads their own,
+ * platform admins read all, guests read none.
  */
 export const mayReadLogOf = async (
   caller: Caller,

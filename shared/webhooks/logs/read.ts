@@ -1,14 +1,13 @@
 import * as z from 'zod';
 import type { WebDeps } from '../../http/exchange.ts';
-import { runList } from '../../http/list.ts';
-import { type OffsetPage, offsetReply } from '../../http/paging.ts';
+import { type OffsetPage, offsetReply, runList } from '../../http/paging.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import type { Clause } from '../../table/expression.ts';
 import { logKey } from '../../table/keys.ts';
 import { listTogether } from '../../table/listing.ts';
 import { LOG_STATUSES, type LogRecord, type LogStatus, logPartitions, logRecordOf } from '../record/log-entry.ts';
-import { logScopeOf, requireSight } from './access.ts';
+import { logScopeOf, requireVisible } from './access.ts';
 
 export interface LogsQuery extends OffsetPage {
   readonly provider?: string | undefined;
@@ -53,7 +52,7 @@ export const logFor = async (
   { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
 ): Promise<LogRecord> => {
   const item = await deps.table.get(logKey(params.id));
-  return requireSight(deps, caller, item && logRecordOf(item));
+  return requireVisible(deps, caller, item && logRecordOf(item));
 };
 
 /** A log entry as callers see it. */

@@ -11,7 +11,7 @@ import { logFor } from './read.ts';
 
 type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queues };
 
-/** Sends an outbound event to its target once more, under its id, with all the tries of a new one. */
+/** Sends an outbound event to its target again: under the same id, with the retries of a new event. */
 export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
   const record = await logFor(deps, request);
   await requireSender(deps, request.caller, record.organizationId);
@@ -23,7 +23,7 @@ export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id:
   };
 };
 
-/** @throws DomainError INVALID_STATE for what came in, and for what is no longer kept. */
+/** @throws DomainError INVALID_STATE for an inbound event, and for an event that is no longer kept. */
 const storedDelivery = async ({ table }: ReplayDeps, { eventId, target }: LogRecord): Promise<Delivery> => {
   if (target === undefined) {
     throw new DomainError('INVALID_STATE', { message: 'Only an event that was sent can be sent again' });

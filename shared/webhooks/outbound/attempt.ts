@@ -21,13 +21,13 @@ export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
   readonly messageId: string;
-  /** A made-up event: a header says so beside the body, so that no target takes it for a real one. */
+  /** A test event: a header marks it too, so that no target takes it for a real one. */
   readonly isTest?: boolean;
   /** The payment that the event is about. */
   readonly paymentId?: string | undefined;
 }
 
-/** `gone`: the target wants no event any more. */
+/** `gone`: the target asks for no further deliveries of the event (410). */
 export type AttemptOutcome = 'delivered' | 'failed' | 'gone';
 
 const GONE = 410;
@@ -46,7 +46,7 @@ export const attemptDelivery = async (
       'user-agent': 'payments-webhooks',
       'webhook-event': headerText(delivery.event),
       ...(attempt.isTest && { 'webhook-test': 'true' }),
-      ...signatureHeaders(delivery.id, deps.now(), sent, target.secrets),
+      ...signedHeaders({ id: delivery.id, at: deps.now(), body: sent, secrets: target.secrets }),
     },
     body: sent,
   });
@@ -65,7 +65,7 @@ const outcomeOf = (answer: PostResponse): AttemptOutcome => {
 const chatBody = (event: string, body: Buffer): Buffer =>
   Buffer.from(JSON.stringify(chatMessage(event, parsedOrText(body.toString('utf8')))));
 
-/** A provider may name an event as it likes; a header may not hold everything. */
+/** A provider's event name may hold characters that a header may not. */
 const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
 
 const entryOf = (
@@ -93,7 +93,7 @@ const responseOf = (answer: PostResponse): Readonly<Record<string, unknown>> =>
     ? { http_status: answer.status, body: parsedOrText(answer.body), duration_ms: answer.durationMs }
     : { error: answer.reason, detail: answer.detail, duration_ms: answer.durationMs };
 
-/** Parsed, so that what is secret can be told by its name. */
+/** Parsed, so that redaction finds secrets by their names. */
 const parsedOrText = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -102,13 +102,17 @@ const parsedOrText = (text: string): unknown => {
   }
 };
 
-/** Headers of the Standard Webhooks scheme: the id stays the same over retries and replays, the timestamp is of this attempt. */
-export const signatureHeaders = (
-  id: string,
-  at: Instant,
-  body: Buffer,
-  secrets: readonly string[],
-): Readonly<Record<string, string>> => ({
+interface Signed {
+  /** The same for every retry and replay. */
+  readonly id: string;
+  /** The time of this attempt. */
+  readonly at: Instant;
+  readonly body: Buffer;
+  readonly secrets: readonly string[];
+}
+
+/** The headers of the Standard Webhooks scheme. */
+export const signedHeaders = ({ id, at, body, secrets }: Signed): Readonly<Record<string, string>> => ({
   'webhook-id': id,
   'webhook-timestamp': String(epochSeconds(at)),
   ...(secrets.length > 0 && {

@@ -3,8 +3,8 @@ import { currencyDigits } from '../../core/money.ts';
 import { REDACTED, redact } from '../../observability/redaction.ts';
 
 /**
- * An event as a message for a chat service: one line of text, and the same with its facts as markdown sections. People
- * read it who need no secret and no whole e-mail address: it is redacted as the log is.
+ * An event as a message for a chat service: one line of text, and the same line with the event's facts as markdown
+ * sections. The message is redacted like the webhook log: its readers need no secrets and no full e-mail addresses.
  */
 export interface ChatMessage {
   readonly text: string;
@@ -20,7 +20,7 @@ type Facts = readonly (readonly [name: string, value: string])[];
 
 const MOST_FACTS = 20;
 const LONGEST_VALUE = 200;
-/** Chat services refuse longer sections. */
+/** The limit of chat services. */
 const LONGEST_SECTION = 3_000;
 
 export const chatMessage = (event: string, body: unknown): ChatMessage => {
@@ -38,7 +38,10 @@ const section = (text: string): Section => ({
   text: { type: 'mrkdwn', text: text.slice(0, LONGEST_SECTION) },
 });
 
-/** `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded (provider_a). */
+/**
+ * `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded
+ * (provider_a).
+ */
 const titleOf = (event: string): string => {
   const [, provider, type = event] = /^([^:]+):(.*)$/.exec(event) ?? [];
   const words = type.toLowerCase().replaceAll(/[._]+/g, ' ').trim();
@@ -50,14 +53,14 @@ const objectSchema = z.record(z.string(), z.unknown());
 type Fields = z.infer<typeof objectSchema>;
 const fieldsOf = (value: unknown): Fields | undefined => objectSchema.safeParse(value).data;
 
-/** What the event is about: `data` of ours, `data.object` or `resource` of a provider's. */
+/** The event's object: `data` of a canonical event, `data.object` or `resource` of a provider's event. */
 const objectOf = (body: unknown): Fields => {
   const event = fieldsOf(body) ?? {};
   const data = fieldsOf(event['data']);
   return fieldsOf(data?.['object']) ?? data ?? fieldsOf(event['resource']) ?? event;
 };
 
-/** In the currency's major unit: 2500 USD are 25.00 USD. */
+/** The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. */
 const amountOf = ({ amount, currency }: Fields): string => {
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
   const code = currency.toUpperCase();
@@ -74,12 +77,12 @@ const factsOf = (object: Fields): Facts =>
 
 const valueText = (value: unknown): string => {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  // An object that says who or what: a user by its e-mail or id, a project by its id.
+  // An object is shown by its e-mail, name or id.
   const { email, name, id } = fieldsOf(value) ?? {};
-  const said = [email, name, id].find((one) => typeof one === 'string');
-  return typeof said === 'string' ? said : '';
+  const shown = [email, name, id].find((one) => typeof one === 'string');
+  return typeof shown === 'string' ? shown : '';
 };
 
-/** The characters by which chat services tell markup. */
+/** Escapes the characters that chat services read as markup. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').toWellFormed();

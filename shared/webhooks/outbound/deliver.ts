@@ -14,13 +14,16 @@ export interface DeliverDeps extends AttemptDeps {
   readonly log: Log;
 }
 
-/** One try of one delivery. What fails comes back by its queue: after 5, 10 and 20 s, and then as a dead letter. */
+/**
+ * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
+ * it to the dead-letter queue.
+ */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
-  if (!target) return drop(deps, delivery, receive, 'no such target any more');
+  if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
   const body = await bodyOf(deps, delivery);
-  if (!body) return drop(deps, delivery, receive, 'its event is kept no longer');
+  if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
   await deps.table.put(deliveryItem(delivery, deps.now()), [{ absent: true }]);
   const { id, event } = delivery;
   const { outcome } = await attemptDelivery(deps, {
@@ -42,17 +45,23 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
 };
 
 const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
-  outcome === 'failed' ? { comeBackInSeconds: seconds } : 'done';
+  outcome === 'failed' ? { retryAfterSeconds: seconds } : 'done';
 
-/** A provider's event as its bytes were received. */
+/** The body to send; for a provider's event, the bytes as received. undefined: no longer kept. */
 const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Buffer | undefined> => {
   if ('body' in content) return Buffer.from(content.body);
   const item = await table.get(providerEventKey(content.providerId, content.eventId));
   return item && storedEventOf(item).raw;
 };
 
-/** Nothing is sent, and the log says why. */
-const drop = async (deps: DeliverDeps, delivery: Delivery, receive: Receive, reason: string): Promise<Handled> => {
+interface Dropped {
+  readonly delivery: Delivery;
+  readonly receive: Receive;
+  readonly reason: string;
+}
+
+/** Sends nothing, and logs the reason. */
+const drop = async (deps: DeliverDeps, { delivery, receive, reason }: Dropped): Promise<Handled> => {
   const { id: eventId, event: eventType, content: _, ...rest } = delivery;
   await writeLog(deps.table, {
     ...rest,
@@ -71,15 +80,15 @@ const drop = async (deps: DeliverDeps, delivery: Delivery, receive: Receive, rea
   return 'done';
 };
 
-/** When a failed delivery is tried again: after the delay, and twice as long each time. */
+/** A failed delivery is retried after the delay, which doubles with each retry. */
 export interface RetryPlan {
   readonly retries: number;
   readonly delayMs: number;
 }
 
 /**
- * Seconds until the next try after the n-th, counted from 1, in whole seconds as queues count them. After the last one
- * none: the queue finds it received too often, and puts it with its dead letters.
+ * Whole seconds until the retry after attempt number `tries`, counted from 1. 0 after the last attempt: the queue then
+ * moves the message to its dead-letter queue.
  */
 export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
   tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND);

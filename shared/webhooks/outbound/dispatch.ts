@@ -10,7 +10,10 @@ export interface DispatchDeps {
   readonly log: Log;
 }
 
-/** One message for every event and target that wants it. Sent again, they are the same deliveries under the same ids. */
+/**
+ * Queues one delivery per event and target that wants it. A repeated dispatch makes the same deliveries, under the same
+ * ids.
+ */
 export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly OutboundEvent[]): Promise<void> => {
   const targets = await deps.targets();
   const deliveries = events.flatMap((event) =>

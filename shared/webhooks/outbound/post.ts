@@ -4,10 +4,10 @@ import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress, urlProblem } from './targets.ts';
 
-/** One POST to a target. Its time-out covers everything from the name's resolution to the answer's body. */
+/** One POST to a target. The time-out covers name resolution, connection, request and response. */
 export interface PostOptions {
   readonly timeoutMs: number;
-  /** Lifts the rule that targets stand behind https at public addresses. */
+  /** Allows targets at http and at private addresses. */
   readonly allowPrivate: boolean;
   readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>;
 }
@@ -19,7 +19,7 @@ export interface Posted {
 }
 
 export type PostResponse =
-  /** `body` is the first 2 KB. A redirect is an answer like any other: it is not followed. */
+  /** `body` is the first 2 KB. A redirect is not followed. */
   | { readonly kind: 'answered'; readonly status: number; readonly body: string; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string; readonly durationMs: number };
 export type FailureReason = 'timeout' | 'forbidden_address' | 'unreachable';
@@ -28,7 +28,7 @@ export type Post = (posted: Posted) => Promise<PostResponse>;
 
 const ANSWER_BYTES = 2_048;
 
-/** An address that no event is sent to; nothing was connected. */
+/** The target's address is not allowed. Thrown before any connection. */
 class ForbiddenAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -57,8 +57,8 @@ export const openPost = ({ timeoutMs, allowPrivate, resolve = resolveAll }: Post
 const resolveAll = (hostname: string): Promise<readonly LookupAddress[]> => dns.lookup(hostname, { all: true });
 
 /**
- * Resolves a name once and hands on what it has checked: the socket connects to these very addresses, so that a name
- * that leads elsewhere a moment later leads nowhere. One forbidden address among them refuses all.
+ * Resolves a name once and returns the checked addresses to the socket, so that a later change of the DNS record cannot
+ * redirect the connection. One forbidden address among them refuses the name.
  */
 const publicLookup =
   (resolve: (hostname: string) => Promise<readonly LookupAddress[]>): LookupFunction =>
@@ -85,7 +85,7 @@ const send = (
     const request = target.protocol === 'https:' ? secureRequest : plainRequest;
     const call = request(target, {
       method: 'POST',
-      // A connection of its own: one that was kept over a function's sleep would be dead.
+      // No keep-alive: a connection kept while the function is frozen would be dead.
       agent: false,
       headers: { ...headers, 'content-length': body.byteLength },
       signal,
@@ -96,7 +96,7 @@ const send = (
     call.end(body);
   });
 
-/** Leaves the rest where it is: the connection ends with it. */
+/** Reads the first bytes, then closes the connection. */
 const firstBytes = async (response: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -114,7 +114,7 @@ const failureOf = (error: unknown, signal: AbortSignal): { reason: FailureReason
   return { reason: 'unreachable', detail: codeOf(error) };
 };
 
-/** Of several addresses that were tried, the first one's. */
+/** The code of the error; of several attempted addresses, the first one's. */
 const codeOf = (error: unknown): string => {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   if (error instanceof Error && 'code' in error) return String(error.code);

@@ -2,12 +2,12 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../../events/bus-event.ts';
 import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/provider.ts';
 
-/** Events made up for a test: in form like the real ones, about records that are not there. */
-export const canonicalEvent = (name: string): CanonicalEvent | undefined =>
+/** Test events have the form of real ones, and name records that do not exist. */
+export const findCanonicalEvent = (name: string): CanonicalEvent | undefined =>
   CANONICAL_EVENTS.find((known) => known === name);
 
-/** `provider_a:payment_intent.succeeded`, of an event of the interface. */
-export const rawEvent = (
+/** Parses `provider_a:payment_intent.succeeded`. @returns undefined for an event that is not of the interface. */
+export const parseRawEvent = (
   name: string,
 ): { readonly provider: ProviderSlot; readonly type: InboundEventType } | undefined => {
   const [slot, rawType] = name.split(':');

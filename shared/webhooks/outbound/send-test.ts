@@ -7,7 +7,7 @@ import { requireSender } from '../logs/access.ts';
 import { deliveryTo } from '../record/delivery.ts';
 import { type OutboundEvent, rawAliases } from '../record/outbound-event.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
-import { canonicalEvent, rawEvent, SAMPLES } from './samples.ts';
+import { findCanonicalEvent, parseRawEvent, SAMPLES } from './samples.ts';
 import { type Target, wants } from './targets.ts';
 
 export type SendTestDeps = Pick<WebDeps, 'standings' | 'newId'> &
@@ -26,14 +26,17 @@ interface Tried {
   readonly http_status?: number;
 }
 
-/** Sends one made-up event, marked as a test, to every target that wants its kind: one try each, told at once. */
+/**
+ * Sends one test event, marked as a test, to every target that wants its kind: one attempt each, with the results in
+ * the reply.
+ */
 export const sendTest = async (
   deps: SendTestDeps,
   { caller, body }: ApiRequest<unknown, unknown, TestBody>,
 ): Promise<Reply> => {
   const session = caller.kind === 'session' ? caller : undefined;
   await requireSender(deps, caller, session?.organizationId);
-  const event = madeUp(deps, session?.isAdmin ? body : { ...body, test_data: factsAlone(body.test_data) });
+  const event = makeTestEvent(deps, session?.isAdmin ? body : { ...body, test_data: pickFacts(body.test_data) });
   const owned = { ...event, organizationId: session?.organizationId, userId: session?.userId };
   const targets = await Promise.all((await deps.targets()).map((target) => tryTarget(deps, target, owned)));
   const matched = targets.filter((target) => target.matched);
@@ -45,9 +48,8 @@ export const sendTest = async (
 };
 
 /**
- * Facts that anybody who may send a test event chooses. Everything else is a platform admin's to choose: a signed event
- * must not name somebody else's payment, at any depth, because the owner of any organization asked for it. None of these
- * can hold an id.
+ * Fields that every sender of a test event may set; none of them can hold an id. Only a platform admin may set others:
+ * otherwise the owner of any organization could make a signed event that names another organization's payment.
  */
 const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {
   amount: (value) => typeof value === 'number',
@@ -57,12 +59,12 @@ const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 const isWord = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z_]{1,50}$/.test(value);
 
-const factsAlone = (given: TestBody['test_data']): TestBody['test_data'] =>
+const pickFacts = (given: TestBody['test_data']): TestBody['test_data'] =>
   Object.fromEntries(Object.entries(FACTS).flatMap(([name, fits]) => (fits(given[name]) ? [[name, given[name]]] : [])));
 
-type MadeUp = OutboundEvent & { readonly content: { readonly body: string } };
+type TestEvent = OutboundEvent & { readonly content: { readonly body: string } };
 
-const tryTarget = async (deps: SendTestDeps, target: Target, event: MadeUp): Promise<Tried> => {
+const tryTarget = async (deps: SendTestDeps, target: Target, event: TestEvent): Promise<Tried> => {
   const at = { node: target.name, host: new URL(target.url).host };
   if (!wants(target, event)) return { ...at, matched: false, status: 'skipped' };
   const { outcome, answer } = await attemptDelivery(deps, {
@@ -81,24 +83,24 @@ const tryTarget = async (deps: SendTestDeps, target: Target, event: MadeUp): Pro
   };
 };
 
-/** What cannot be taken for an event of a record: no real event has such an id. */
+/** No real event has such an id. */
 const testId = (id: string): string => id.replace('_', '_test_');
 
-/** Stands first, and whatever is given cannot change it. */
+/** The mark comes first, and no given field overrides it. */
 const marked = (fields: Readonly<Record<string, unknown>>) => ({ ...MARK, ...fields, ...MARK });
 const MARK = { test: true };
 
 /** @throws DomainError UNKNOWN_EVENT */
-const madeUp = ({ newId, now }: SendTestDeps, { event: name, test_data }: TestBody): MadeUp => {
+const makeTestEvent = ({ newId, now }: SendTestDeps, { event: name, test_data }: TestBody): TestEvent => {
   const id = testId(newId('message'));
   const common = { id, name, organizationId: undefined, userId: undefined };
-  const canonical = canonicalEvent(name);
+  const canonical = findCanonicalEvent(name);
   if (canonical) {
     const data = marked({ ...SAMPLES[canonical], ...test_data });
     const body = { event: name, provider: 'provider_a', timestamp: iso(now()), ...MARK, data };
     return { ...common, kind: 'canonical', aliases: [name], provider: 'provider_a', content: contentOf(body) };
   }
-  const raw = rawEvent(name);
+  const raw = parseRawEvent(name);
   if (!raw) throw new DomainError('UNKNOWN_EVENT', { details: { event: name } });
   const { provider, type } = raw;
   const object = { id: 'test', amount: 1_000, currency: 'usd', status: 'succeeded', ...test_data };

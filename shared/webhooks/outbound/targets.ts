@@ -13,7 +13,10 @@ import {
 } from '../../core/settings.ts';
 import type { OutboundEvent } from '../record/outbound-event.ts';
 
-/** Where events are sent: the operator's nodes, `WEBHOOK_1_…` and on, and the older list, as raw nodes without a secret. */
+/**
+ * A target that events are sent to: a node `WEBHOOK_1_…`, or an entry of the older list, as a raw node without a
+ * secret.
+ */
 export interface Target {
   /** `WEBHOOK_1`, or `EXTERNAL_WEBHOOK_1` of the older list. */
   readonly name: string;
@@ -21,7 +24,7 @@ export interface Target {
   /** Names and patterns of events. */
   readonly filters: readonly string[];
   readonly mode: 'raw' | 'canonical' | 'both';
-  /** The first and all others sign: so a secret is changed without a gap. None: unsigned. */
+  /** Every secret signs, so that a secret can be replaced without a gap. None: unsigned. */
   readonly secrets: readonly string[];
   readonly format: 'event' | 'chat';
 }
@@ -31,37 +34,35 @@ const MOST_SCANNED = 100;
 const ALL = ['all'];
 
 export const globalFields = {
-  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether any event is sent'),
-  WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe(
-    'nodes that are looked at: WEBHOOK_1_… to this number',
-  ),
-  EXTERNAL_WEBHOOK_URLS: listSetting.describe('the older form: raw nodes without a secret'),
-  EXTERNAL_WEBHOOK_EVENTS: listSetting.describe('their filters'),
+  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether events are sent'),
+  WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe('the highest number of a node WEBHOOK_n_…'),
+  EXTERNAL_WEBHOOK_URLS: listSetting.describe('the older form: URLs of raw nodes without a secret'),
+  EXTERNAL_WEBHOOK_EVENTS: listSetting.describe('the filters of EXTERNAL_WEBHOOK_URLS'),
 };
 export const nodeFields = {
-  ENABLED: booleanSetting(true).describe('false rests the node'),
-  URL: textSetting.describe('where it receives: https, a public address, no credentials'),
+  ENABLED: booleanSetting(true).describe('false: the node receives nothing'),
+  URL: textSetting.describe('the URL of the node: https, a public address, no credentials'),
   EVENTS: listSetting.describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
   EVENT_MODE: z
     .enum(['', 'raw', 'canonical', 'both'])
     .default('')
     .describe("canonical, raw (the providers' own events) or both; empty: canonical"),
   SECRET: listSetting.describe(
-    'whsec_ and base64 of 24 to 64 bytes; all of several sign, so that it can be changed; empty: unsigned',
+    'whsec_ and base64 of 24 to 64 bytes; several all sign, so that a secret can be replaced; empty: unsigned',
   ),
   FORMAT: z
     .enum(['', 'event', 'chat'])
     .default('')
-    .describe("chat sends a message to be read; empty: chat at Slack's hosts, else event"),
+    .describe("chat: a message for people; empty: chat at Slack's hosts, else event"),
 };
 const globalSchema = z.object(globalFields);
 const nodeSchema = z.object(nodeFields);
 
-/** The variables that say where events go: deployed, they stand in one secret. */
+/** Is it a variable that configures targets? A deployed stage keeps these in one secret. */
 export const isTargetVariable = (name: string): boolean =>
   Object.hasOwn(globalFields, name) || /^WEBHOOK_\d+_(ENABLED|URL|EVENTS|EVENT_MODE|SECRET|FORMAT)$/.test(name);
 
-/** Of these variables, those that say where a target is: without one, the others change nothing but what is there. */
+/** Is it a variable that holds the URL of a target? The others only change targets that have a URL. */
 export const namesTarget = (name: string): boolean =>
   name === 'EXTERNAL_WEBHOOK_URLS' || /^WEBHOOK_\d+_URL$/.test(name);
 
@@ -71,7 +72,7 @@ interface Rules {
   readonly stage: Stage | undefined;
 }
 
-/** @throws SettingsError naming every mistake, one line each; a value is never repeated. */
+/** @throws SettingsError with every mistake, one line each; a line never repeats a value. */
 export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: Stage): readonly Target[] => {
   const global = globalSchema.safeParse(env);
   const mistakes = linesOf(global.error, '');
@@ -87,7 +88,7 @@ export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: St
   return global.data?.EXTERNAL_WEBHOOKS_ENABLED ? [...targets, ...older.targets] : [];
 };
 
-/** The settings, with the targets beside them checked: what a host does before it starts. @throws SettingsError */
+/** Parses the settings and checks the targets; a host does this before it starts. @throws SettingsError */
 export const checkedSettings = (env: Environment): Settings => {
   const mistakes: string[] = [];
   const checked = <T>(parse: () => T): T | undefined => {
@@ -146,7 +147,7 @@ const olderTargets = (
   allowPrivate: boolean,
 ): { readonly targets: readonly Target[]; readonly mistakes: readonly string[] } => {
   const { EXTERNAL_WEBHOOK_URLS: urls = [], EXTERNAL_WEBHOOK_EVENTS: filters = [] } = given ?? {};
-  const unfit = filtersProblem(filters);
+  const filtersMistake = filtersProblem(filters);
   const mistakes = urls.flatMap((url, index) => {
     const problem = urlProblem(url, allowPrivate);
     return problem === undefined ? [] : [`EXTERNAL_WEBHOOK_URLS: number ${index + 1}: ${problem}`];
@@ -161,12 +162,15 @@ const olderTargets = (
       format: isChatHost(url) ? 'chat' : 'event',
     }),
   );
-  return { targets, mistakes: unfit === undefined ? mistakes : [...mistakes, `EXTERNAL_WEBHOOK_EVENTS: ${unfit}`] };
+  return {
+    targets,
+    mistakes: filtersMistake === undefined ? mistakes : [...mistakes, `EXTERNAL_WEBHOOK_EVENTS: ${filtersMistake}`],
+  };
 };
 
-/** What is wrong with a target's URL, before any name is resolved; undefined: nothing. */
+/** The problem of a target's URL, found without resolving its name. */
 export const urlProblem = (text: string, allowPrivate: boolean): string | undefined => {
-  if (!URL.canParse(text)) return 'a URL is wanted';
+  if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return 'must hold no credentials';
   if (allowPrivate) return /^https?:$/.test(url.protocol) ? undefined : 'must begin with https:// or http://';
@@ -177,36 +181,38 @@ export const urlProblem = (text: string, allowPrivate: boolean): string | undefi
 
 const FILTER = /^[\w.:*/-]{1,200}$/;
 const filtersProblem = (filters: readonly string[]): string | undefined =>
-  filters.every((filter) => FILTER.test(filter)) ? undefined : 'names or patterns of events are wanted, or all';
+  filters.every((filter) => FILTER.test(filter)) ? undefined : 'must be names or patterns of events, or all';
 
 const isSecret = (secret: string): boolean => {
   const [, key] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   return key !== undefined && key.length % 4 === 0;
 };
 
-/** What Standard Webhooks asks of a secret. */
+/** The minimum of Standard Webhooks. */
 const SECRET_BYTES = 24;
 
 const isWeak = (secret: string): boolean => Buffer.from(secret.slice('whsec_'.length), 'base64').length < SECRET_BYTES;
 
 const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): string | undefined => {
-  if (!secrets.every(isSecret)) return 'whsec_ and base64 is wanted, several separated by commas';
+  if (!secrets.every(isSecret)) return 'must be whsec_ and base64; separate several by commas';
   return stage === 'prod' && secrets.some(isWeak) ? `must hold at least ${SECRET_BYTES} bytes in prod` : undefined;
 };
 
-/** Services that take messages of this form at every URL of theirs. */
+/** Hosts whose every URL takes chat messages. */
 const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
 const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);
 
-/** Does a target want an event? Its mode takes the kind, and one of its filters one of the event's names. */
+/**
+ * Does a target want an event? Its mode must accept the event's kind, and a filter must match one of the event's names.
+ */
 export const wants = (
   { mode, filters }: Pick<Target, 'mode' | 'filters'>,
   { kind, aliases }: Pick<OutboundEvent, 'kind' | 'aliases'>,
 ): boolean =>
-  (mode === 'both' || mode === kind) && filters.some((filter) => aliases.some((name) => matches(filter, name)));
+  (mode === 'both' || mode === kind) && filters.some((filter) => aliases.some((name) => matchesFilter(filter, name)));
 
-/** `all`, a name, or a pattern: `*` stands for any text, so `payment.*` and `provider_a:*`. */
-export const matches = (filter: string, name: string): boolean => {
+/** A filter is `all`, a name, or a pattern in which `*` stands for any text: `payment.*`, `provider_a:*`. */
+export const matchesFilter = (filter: string, name: string): boolean => {
   if (filter === 'all' || filter === name) return true;
   const [first = '', ...rest] = filter.split('*');
   if (rest.length === 0 || !name.startsWith(first)) return false;
@@ -221,9 +227,9 @@ export const matches = (filter: string, name: string): boolean => {
 };
 
 /**
- * Addresses that a target may have: global unicast alone. Everything that leads into a network of one's own is refused,
- * however it is written: private, loopback, link-local (metadata services), carrier-grade NAT, multicast, documentation,
- * IPv4 within IPv6 (mapped, NAT64, 6to4, Teredo) and whatever is reserved.
+ * A target may have global unicast addresses only. Refused in every notation: private, loopback, link-local (metadata
+ * services), carrier-grade NAT, multicast, documentation and reserved addresses, and IPv4 within IPv6 (mapped, NAT64,
+ * 6to4, Teredo).
  */
 export const isPublicAddress = (address: string): boolean => {
   if (isIP(address) === 0) return false;
@@ -232,10 +238,10 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed.kind() === 'ipv4' || isGlobalUnicast(parsed.toByteArray());
 };
 
-/** 2000::/3: the rest of IPv6 is given to nobody. */
+/** 2000::/3: no other part of IPv6 is assigned. */
 const isGlobalUnicast = ([first = 0]: readonly number[]): boolean => first >> 5 === 0b001;
 
-/** The address that a URL's host is written as; undefined where it is a name. */
+/** The address in a URL's host; undefined where the host is a name. */
 const literalAddress = ({ hostname }: URL): string | undefined => {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(bare) === 0 ? undefined : bare;

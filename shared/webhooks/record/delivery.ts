@@ -4,7 +4,7 @@ import { deliveryKey } from '../../table/keys.ts';
 import type { Item } from '../../table/table.ts';
 import { contentSchema, type OutboundEvent } from './outbound-event.ts';
 
-/** One event for one target: the message of the delivery queue, and what is kept for 30 days so that it can be sent again. */
+/** One event for one target: the message of the delivery queue, stored for 30 days so that it can be replayed. */
 const deliverySchema = z.object({
   id: z.string(),
   event: z.string(),
@@ -27,7 +27,7 @@ export const deliveryOf = (stored: unknown): Delivery => deliverySchema.parse(st
 
 const aboutPayment = z.object({ data: z.object({ payment_id: z.string() }) });
 
-/** The payment that a canonical event names. A provider's own event goes out as its bytes, which nobody reads here. */
+/** The payment that a canonical event names. A provider's own event is sent as received, and not read here. */
 export const paymentOfDelivery = ({ content }: Pick<Delivery, 'content'>): string | undefined =>
   'body' in content ? aboutPayment.safeParse(JSON.parse(content.body)).data?.data.payment_id : undefined;
 

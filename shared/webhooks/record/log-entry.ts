@@ -6,7 +6,7 @@ import type { Clause } from '../../table/expression.ts';
 import { historyLogKey, listSort, logKey } from '../../table/keys.ts';
 import type { Item, Table } from '../../table/table.ts';
 
-/** One entry an attempt, inbound or outbound, redacted as it is written, kept 90 days. */
+/** One log entry per attempt, inbound or outbound: redacted when it is written, kept 90 days. */
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
@@ -19,19 +19,19 @@ export interface LogEntry {
   /** Counted from 1. */
   readonly attempt: number;
   readonly target?: string | undefined;
-  /** The message that carried an outbound attempt: one that comes anew (redriven, replayed) counts its attempts anew. */
+  /** The queue message of an outbound attempt. A redriven or replayed message counts its attempts from 1 again. */
   readonly messageId?: string | undefined;
   readonly payload: unknown;
   readonly response: unknown;
   readonly createdAt: string;
-  /** Who may see it, beside platform admins. */
+  /** The owner; members of the organization, or the user, may read the entry. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
-  /** The payment that it is about, in whose history it is named. */
+  /** The payment of the event; its history names the entry. */
   readonly paymentId?: string | undefined;
 }
 
-/** Each item has its own key: done twice it is done once, and a success stays as it was told first. */
+/** Each attempt has its own key, so a repeated write changes nothing, and a success is never overwritten. */
 export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
   const items = [logItem(entry), ...(entry.paymentId === undefined ? [] : [historyItem(entry, entry.paymentId)])];
   await Promise.all(items.map((item) => table.put(item, [UNLESS_SUCCESS])));
@@ -68,18 +68,18 @@ export const logItem = (entry: LogEntry): Item => {
   };
 };
 
-const told = z.object({
+const responseSchema = z.object({
   outcome: z.string().optional(),
   reason: z.string().optional(),
   http_status: z.int().optional(),
   error: z.string().optional(),
 });
 
-/** What a payment's timeline shows of an entry: neither payload nor anything of its owner. */
+/** The entry in a payment's timeline: without payload and owner. */
 const historyItem = (entry: LogEntry, paymentId: string): Item => {
   const { eventType, eventId, status, direction, attempt, target, createdAt } = entry;
   const logId = idOf(entry);
-  const { outcome, reason, http_status: httpStatus, error } = told.parse(entry.response);
+  const { outcome, reason, http_status: httpStatus, error } = responseSchema.parse(entry.response);
   return {
     ...historyLogKey(paymentId, logId),
     ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
@@ -110,13 +110,13 @@ export type LogRecord = z.infer<typeof logRecordSchema>;
 
 export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
 
-/** Whose entries: everybody's (platform admins), an organization's, or a user's own. */
+/** Which entries a caller lists: all (platform admins), an organization's, or the user's own. */
 export type LogScope =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'organization'; readonly organizationId: string }
   | { readonly kind: 'user'; readonly userId: string };
 
-/** Where the entries of a scope are listed; each partition is in order of time. */
+/** The partitions that hold the entries of a scope, each in order of time. */
 export const logPartitions = (
   scope: LogScope,
   status: LogStatus | undefined,
@@ -133,11 +133,11 @@ export const logPartitions = (
   return { index: 'owner', partitions: statuses.map((one) => partitionOf(name ?? '', one, 0)) };
 };
 
-/** Everybody's entries are written faster than one partition takes them. */
+/** All entries together are written faster than one partition accepts. */
 const SHARDS = 4;
 const EVERYBODY = 'ALL';
 
-/** By status, so that failures are found at once among however many successes. */
+/** One partition per status, so that failures are found without reading successes. */
 const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
 
 const shardOf = (id: string): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % SHARDS;

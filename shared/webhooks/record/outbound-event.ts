@@ -4,14 +4,17 @@ import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import type { CanonicalEvent } from '../../events/bus-event.ts';
 import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/provider.ts';
 
-/** An event of the bus on its way out: canonical, with its payload, or a provider's own, with a reference to its bytes. */
+/**
+ * An event of the bus for targets: canonical, with its payload, or a provider's own event, with a reference to its
+ * bytes.
+ */
 export interface OutboundEvent {
-  /** The same for every target, retry and replay: targets see it as webhook-id. */
+  /** The same for every target, retry and replay; sent as webhook-id. */
   readonly id: string;
-  /** As header webhook-event names it. */
+  /** The value of the header webhook-event. */
   readonly name: string;
   readonly kind: 'canonical' | 'raw';
-  /** Everything that a filter may call it. */
+  /** Every name that a filter may use for the event. */
   readonly aliases: readonly string[];
   readonly provider: string;
   readonly content: Content;
@@ -19,7 +22,7 @@ export interface OutboundEvent {
   readonly userId: string | undefined;
 }
 
-/** The body itself, or where it lies. */
+/** The body, or the stored event that holds it. */
 export const contentSchema = z.union([
   z.object({ body: z.string() }),
   z.object({ providerId: z.enum(PROVIDER_SLOTS), eventId: z.string() }),
@@ -78,7 +81,10 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
   };
 };
 
-/** Its full name, its type (the provider's own and the interface's), and the canonical event that it translates to. */
+/**
+ * The names of a provider's event: its full name, its type as the provider and as the interface call it, and the
+ * corresponding canonical event.
+ */
 export const rawAliases = (
   provider: string,
   rawType: string,

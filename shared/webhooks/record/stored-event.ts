@@ -7,26 +7,28 @@ import type { ProviderEvent } from '../../providers/port/provider.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import type { Item } from '../../table/table.ts';
 
-/** A provider's event as received: the receipt, the dedupe and the raw bytes in one item. */
+/** A provider's event as received. One item is the receipt, the guard against duplicates and the raw bytes. */
 const KEPT_MS = 30 * DAY;
 
 const storedEventSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   eventId: z.string(),
   rawType: z.string(),
-  /** In the interface's words, where it is one of its events. */
+  /** The interface's name of the event, where it has one. */
   type: z.string().optional(),
   receivedAt: z.string(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
-export const storedEventItem = (
-  providerId: ProviderSlot,
-  event: ProviderEvent,
-  raw: Buffer,
-  receivedAt: string,
-): Item => ({
+interface ReceivedEvent {
+  readonly providerId: ProviderSlot;
+  readonly event: ProviderEvent;
+  readonly raw: Buffer;
+  readonly receivedAt: string;
+}
+
+export const storedEventItem = ({ providerId, event, raw, receivedAt }: ReceivedEvent): Item => ({
   ...providerEventKey(providerId, event.id),
   version: 1,
   providerId,
@@ -40,7 +42,7 @@ export const storedEventItem = (
 
 export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);
 
-/** A stored provider event on the bus: named as the provider names it, with a reference in the place of its body. */
+/** A stored provider event on the bus: with the provider's name of it, and a reference instead of the body. */
 export const providerBusEvent = (
   stored: Pick<StoredEvent, 'providerId' | 'eventId' | 'rawType' | 'type'>,
 ): BusEvent => {
