@@ -1,6 +1,6 @@
 import { createAddress } from '../../shared/addresses/create.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { create } from './endpoints.ts';
+import { createAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(create, webDeps, createAddress);
+export const handler = lambda(createAddressEndpoint, webDeps, createAddress);

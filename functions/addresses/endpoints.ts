@@ -33,7 +33,7 @@ const addressViewSchema = z.looseObject({
   updated_at: z.string(),
 });
 
-export const create = endpoint({
+export const createAddressEndpoint = endpoint({
   id: 'addresses.create',
   method: 'POST',
   path: '/addresses',
@@ -58,7 +58,7 @@ export const create = endpoint({
   uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
 });
 
-export const get = endpoint({
+export const getAddressEndpoint = endpoint({
   id: 'addresses.get',
   method: 'GET',
   path: '/addresses/{id}',
@@ -75,7 +75,7 @@ export const get = endpoint({
   uses: ['table:read'],
 });
 
-export const list = endpoint({
+export const listAddressesEndpoint = endpoint({
   id: 'addresses.list',
   method: 'GET',
   path: '/addresses',
@@ -99,7 +99,7 @@ const change = {
   query: none,
 } as const;
 
-export const update = endpoint({
+export const updateAddressEndpoint = endpoint({
   ...change,
   id: 'addresses.update',
   method: 'PUT',
@@ -119,7 +119,7 @@ export const update = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const setDefault = endpoint({
+export const setDefaultAddressEndpoint = endpoint({
   ...change,
   id: 'addresses.set-default',
   method: 'POST',
@@ -134,7 +134,7 @@ export const setDefault = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const remove = endpoint({
+export const deleteAddressEndpoint = endpoint({
   ...change,
   id: 'addresses.remove',
   method: 'DELETE',
@@ -148,4 +148,11 @@ export const remove = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const addressEndpoints = [create, get, list, update, setDefault, remove];
+export const addressEndpoints = [
+  createAddressEndpoint,
+  getAddressEndpoint,
+  listAddressesEndpoint,
+  updateAddressEndpoint,
+  setDefaultAddressEndpoint,
+  deleteAddressEndpoint,
+];

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { deleteAddress } from '../../shared/removal/address.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { remove } from './endpoints.ts';
+import { deleteAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(remove, webDeps, deleteAddress);
+export const handler = lambda(deleteAddressEndpoint, webDeps, deleteAddress);

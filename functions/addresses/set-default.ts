@@ -1,6 +1,6 @@
 import { setDefaultAddress } from '../../shared/addresses/set-default.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { setDefault } from './endpoints.ts';
+import { setDefaultAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(setDefault, webDeps, setDefaultAddress);
+export const handler = lambda(setDefaultAddressEndpoint, webDeps, setDefaultAddress);

@@ -1,6 +1,6 @@
 import { updateAddress } from '../../shared/addresses/update.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { update } from './endpoints.ts';
+import { updateAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(update, webDeps, updateAddress);
+export const handler = lambda(updateAddressEndpoint, webDeps, updateAddress);

@@ -1,6 +1,6 @@
 import { deleteRecord as useCase } from '../../shared/catalog/admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { deleteRecord } from './reference-endpoints.ts';
+import { deleteRecordEndpoint } from './reference-endpoints.ts';
 
-export const handler = lambda(deleteRecord, webDeps, useCase);
+export const handler = lambda(deleteRecordEndpoint, webDeps, useCase);

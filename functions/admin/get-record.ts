@@ -1,6 +1,6 @@
 import { getRecord as useCase } from '../../shared/catalog/admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { getRecord } from './reference-endpoints.ts';
+import { getRecordEndpoint } from './reference-endpoints.ts';
 
-export const handler = lambda(getRecord, webDeps, useCase);
+export const handler = lambda(getRecordEndpoint, webDeps, useCase);

@@ -1,6 +1,6 @@
 import { listRecords as useCase } from '../../shared/catalog/admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { listRecords } from './reference-endpoints.ts';
+import { listRecordsEndpoint } from './reference-endpoints.ts';
 
-export const handler = lambda(listRecords, webDeps, useCase);
+export const handler = lambda(listRecordsEndpoint, webDeps, useCase);

@@ -1,6 +1,6 @@
 import { putRecord as useCase } from '../../shared/catalog/admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { putRecord } from './reference-endpoints.ts';
+import { putRecordEndpoint } from './reference-endpoints.ts';
 
-export const handler = lambda(putRecord, webDeps, useCase);
+export const handler = lambda(putRecordEndpoint, webDeps, useCase);

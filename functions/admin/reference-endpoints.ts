@@ -11,7 +11,7 @@ const one = z.object({ kind, id: idSchema });
 const none = z.object({});
 const record = z.looseObject({ id: z.string(), created_at: z.string(), updated_at: z.string() });
 
-export const putRecord = endpoint({
+export const putRecordEndpoint = endpoint({
   id: 'admin.put-record',
   method: 'PUT',
   path: '/admin/{kind}/{id}',
@@ -27,7 +27,7 @@ export const putRecord = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const getRecord = endpoint({
+export const getRecordEndpoint = endpoint({
   id: 'admin.get-record',
   method: 'GET',
   path: '/admin/{kind}/{id}',
@@ -43,7 +43,7 @@ export const getRecord = endpoint({
   uses: ['table:read'],
 });
 
-export const deleteRecord = endpoint({
+export const deleteRecordEndpoint = endpoint({
   id: 'admin.delete-record',
   method: 'DELETE',
   path: '/admin/{kind}/{id}',
@@ -59,7 +59,7 @@ export const deleteRecord = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const listRecords = endpoint({
+export const listRecordsEndpoint = endpoint({
   id: 'admin.list-records',
   method: 'GET',
   path: '/admin/{kind}',
@@ -75,4 +75,4 @@ export const listRecords = endpoint({
   uses: ['table:read'],
 });
 
-export const referenceEndpoints = [putRecord, getRecord, deleteRecord, listRecords];
+export const referenceEndpoints = [putRecordEndpoint, getRecordEndpoint, deleteRecordEndpoint, listRecordsEndpoint];

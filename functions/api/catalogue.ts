@@ -11,7 +11,7 @@ import { paymentEndpoints } from '../payments/endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
 import { webhookEndpoints } from '../webhooks/endpoints.ts';
-import { triggers as workerTriggers } from '../workers/triggers.ts';
+import { workerTriggers } from '../workers/triggers.ts';
 import { docsEndpoints } from './endpoints.ts';
 
 /** Everything that the service consists of, declared once. Read by every host, the API document and tests; never by an entry. */

@@ -14,7 +14,7 @@ const forAnybody = {
   timeoutSeconds: 5,
 } as const;
 
-export const health = endpoint({
+export const healthEndpoint = endpoint({
   ...forAnybody,
   id: 'api.health',
   path: '/health',
@@ -23,7 +23,7 @@ export const health = endpoint({
   memoryMb: 256,
 });
 
-export const openapi = endpoint({
+export const openapiEndpoint = endpoint({
   ...forAnybody,
   id: 'api.openapi',
   path: '/openapi.json',
@@ -32,4 +32,4 @@ export const openapi = endpoint({
   memoryMb: 256,
 });
 
-export const docsEndpoints = [health, openapi];
+export const docsEndpoints = [healthEndpoint, openapiEndpoint];

@@ -1,8 +1,8 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { documentDeps } from '../../shared/runtime.ts';
 import { apiDocumentAt } from './document.ts';
-import { openapi } from './endpoints.ts';
+import { openapiEndpoint } from './endpoints.ts';
 
-export const handler = lambda(openapi, documentDeps, async ({ publicBaseUrl }) => ({
+export const handler = lambda(openapiEndpoint, documentDeps, async ({ publicBaseUrl }) => ({
   data: apiDocumentAt(publicBaseUrl),
 }));

@@ -1,6 +1,6 @@
 import { createCustomer } from '../../shared/customers/create.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { create } from './endpoints.ts';
+import { createCustomerEndpoint } from './endpoints.ts';
 
-export const handler = lambda(create, moneyDeps, createCustomer);
+export const handler = lambda(createCustomerEndpoint, moneyDeps, createCustomer);

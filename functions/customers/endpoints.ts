@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { projectRecord } from '../../shared/catalog/records.ts';
-import { CUSTOMER_CREATE_TIMEOUT_SECONDS } from '../../shared/customers/create.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits } from '../../shared/http/guests.ts';
 
@@ -21,7 +20,7 @@ const customerSchema = z.looseObject({
   created_at: z.string(),
 });
 
-export const create = endpoint({
+export const createCustomerEndpoint = endpoint({
   id: 'customers.create',
   method: 'POST',
   path: '/customers',
@@ -49,11 +48,11 @@ export const create = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: CUSTOMER_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer,
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getCustomerEndpoint = endpoint({
   id: 'customers.get',
   method: 'GET',
   path: '/customers/{id}',
@@ -70,7 +69,7 @@ export const get = endpoint({
   uses: ['table:read'],
 });
 
-export const list = endpoint({
+export const listCustomersEndpoint = endpoint({
   id: 'customers.list',
   method: 'GET',
   path: '/customers',
@@ -87,7 +86,7 @@ export const list = endpoint({
   uses: ['table:read'],
 });
 
-export const update = endpoint({
+export const updateCustomerEndpoint = endpoint({
   id: 'customers.update',
   method: 'PUT',
   path: '/customers/{id}',
@@ -112,7 +111,7 @@ export const update = endpoint({
   memoryMb: 256,
 });
 
-export const remove = endpoint({
+export const deleteCustomerEndpoint = endpoint({
   id: 'customers.remove',
   method: 'DELETE',
   path: '/customers/{id}',
@@ -131,4 +130,10 @@ export const remove = endpoint({
   memoryMb: 256,
 });
 
-export const customerEndpoints = [create, get, list, update, remove];
+export const customerEndpoints = [
+  createCustomerEndpoint,
+  getCustomerEndpoint,
+  listCustomersEndpoint,
+  updateCustomerEndpoint,
+  deleteCustomerEndpoint,
+];

@@ -1,6 +1,6 @@
 import { getCustomer } from '../../shared/customers/read.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { get } from './endpoints.ts';
+import { getCustomerEndpoint } from './endpoints.ts';
 
-export const handler = lambda(get, webDeps, getCustomer);
+export const handler = lambda(getCustomerEndpoint, webDeps, getCustomer);

@@ -1,6 +1,6 @@
 import { listCustomers } from '../../shared/customers/read.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { list } from './endpoints.ts';
+import { listCustomersEndpoint } from './endpoints.ts';
 
-export const handler = lambda(list, webDeps, listCustomers);
+export const handler = lambda(listCustomersEndpoint, webDeps, listCustomers);

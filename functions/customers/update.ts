@@ -1,6 +1,6 @@
 import { updateCustomer } from '../../shared/customers/update.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { update } from './endpoints.ts';
+import { updateCustomerEndpoint } from './endpoints.ts';
 
-export const handler = lambda(update, moneyDeps, updateCustomer);
+export const handler = lambda(updateCustomerEndpoint, moneyDeps, updateCustomer);

@@ -6,7 +6,7 @@ import { entityNamed, listMembershipsQuery } from '../../shared/memberships/read
 
 const none = z.object({});
 
-export const listTiers = endpoint({
+export const listTiersEndpoint = endpoint({
   id: 'memberships.list-tiers',
   method: 'GET',
   path: '/memberships/tiers',
@@ -34,7 +34,7 @@ const membershipSchema = z.looseObject({
   updated_at: z.string(),
 });
 
-export const get = endpoint({
+export const getMembershipEndpoint = endpoint({
   id: 'memberships.get',
   method: 'GET',
   path: '/memberships/{id}',
@@ -51,7 +51,7 @@ export const get = endpoint({
   uses: ['table:read'],
 });
 
-export const list = endpoint({
+export const listMembershipsEndpoint = endpoint({
   id: 'memberships.list',
   method: 'GET',
   path: '/memberships',
@@ -68,4 +68,4 @@ export const list = endpoint({
   uses: ['table:read'],
 });
 
-export const membershipEndpoints = [listTiers, get, list];
+export const membershipEndpoints = [listTiersEndpoint, getMembershipEndpoint, listMembershipsEndpoint];

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { getMembership } from '../../shared/memberships/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { get } from './endpoints.ts';
+import { getMembershipEndpoint } from './endpoints.ts';
 
-export const handler = lambda(get, webDeps, getMembership);
+export const handler = lambda(getMembershipEndpoint, webDeps, getMembership);

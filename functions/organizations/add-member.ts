@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { addMember } from '../../shared/organizations/members.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { addMember as spec } from './endpoints.ts';
+import { addMemberEndpoint as spec } from './endpoints.ts';
 
 export const handler = lambda(spec, webDeps, addMember);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { changeRole } from '../../shared/organizations/members.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { changeRole as spec } from './endpoints.ts';
+import { changeRoleEndpoint as spec } from './endpoints.ts';
 
 export const handler = lambda(spec, webDeps, changeRole);

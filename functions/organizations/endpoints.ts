@@ -53,7 +53,7 @@ const common = { auth: 'session', query: none, form: 'envelope', memoryMb: 256 }
 const reads = { status: 200, body: null, uses: ['table:read'] } as const;
 const writes = { status: 200, uses: ['table:read', 'table:write'] } as const;
 
-export const create = endpoint({
+export const createOrganizationEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.create',
@@ -68,7 +68,7 @@ export const create = endpoint({
   idempotent: 'create',
 });
 
-export const list = endpoint({
+export const listOrganizationsEndpoint = endpoint({
   ...common,
   ...reads,
   id: 'organizations.list',
@@ -81,7 +81,7 @@ export const list = endpoint({
   errors: ['VALIDATION_ERROR'],
 });
 
-export const get = endpoint({
+export const getOrganizationEndpoint = endpoint({
   ...common,
   ...reads,
   id: 'organizations.get',
@@ -97,7 +97,7 @@ export const get = endpoint({
 const byItsOwner = { action: 'owner only', record: organizationRecord } as const;
 const OWNER_ERRORS = ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED', 'INSUFFICIENT_PERMISSIONS'] as const;
 
-export const update = endpoint({
+export const updateOrganizationEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.update',
@@ -111,7 +111,7 @@ export const update = endpoint({
   errors: ['VALIDATION_ERROR', ...OWNER_ERRORS],
 });
 
-export const remove = endpoint({
+export const deleteOrganizationEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.remove',
@@ -128,7 +128,7 @@ export const remove = endpoint({
   memoryMb: 256,
 });
 
-export const listMembers = endpoint({
+export const listMembersEndpoint = endpoint({
   ...common,
   ...reads,
   id: 'organizations.list-members',
@@ -142,7 +142,7 @@ export const listMembers = endpoint({
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
 });
 
-export const addMember = endpoint({
+export const addMemberEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.add-member',
@@ -160,7 +160,7 @@ export const addMember = endpoint({
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
 });
 
-export const changeRole = endpoint({
+export const changeRoleEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.change-role',
@@ -174,7 +174,7 @@ export const changeRole = endpoint({
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'OWNER_IMMUTABLE', 'CANNOT_CHANGE_SELF', ...OWNER_ERRORS],
 });
 
-export const removeMember = endpoint({
+export const removeMemberEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.remove-member',
@@ -188,7 +188,7 @@ export const removeMember = endpoint({
   errors: ['OWNER_IMMUTABLE', 'CANNOT_CHANGE_SELF', ...OWNER_ERRORS],
 });
 
-export const leave = endpoint({
+export const leaveOrganizationEndpoint = endpoint({
   ...common,
   ...writes,
   id: 'organizations.leave',
@@ -204,14 +204,14 @@ export const leave = endpoint({
 });
 
 export const organizationEndpoints = [
-  create,
-  list,
-  get,
-  update,
-  remove,
-  listMembers,
-  addMember,
-  changeRole,
-  removeMember,
-  leave,
+  createOrganizationEndpoint,
+  listOrganizationsEndpoint,
+  getOrganizationEndpoint,
+  updateOrganizationEndpoint,
+  deleteOrganizationEndpoint,
+  listMembersEndpoint,
+  addMemberEndpoint,
+  changeRoleEndpoint,
+  removeMemberEndpoint,
+  leaveOrganizationEndpoint,
 ];

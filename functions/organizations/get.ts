@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { getOrganization } from '../../shared/organizations/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { get } from './endpoints.ts';
+import { getOrganizationEndpoint } from './endpoints.ts';
 
-export const handler = lambda(get, webDeps, getOrganization);
+export const handler = lambda(getOrganizationEndpoint, webDeps, getOrganization);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { leaveOrganization } from '../../shared/organizations/members.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { leave } from './endpoints.ts';
+import { leaveOrganizationEndpoint } from './endpoints.ts';
 
-export const handler = lambda(leave, webDeps, leaveOrganization);
+export const handler = lambda(leaveOrganizationEndpoint, webDeps, leaveOrganization);

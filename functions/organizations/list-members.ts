@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { listMembers } from '../../shared/organizations/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { listMembers as spec } from './endpoints.ts';
+import { listMembersEndpoint as spec } from './endpoints.ts';
 
 export const handler = lambda(spec, webDeps, listMembers);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { listOrganizations } from '../../shared/organizations/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { list } from './endpoints.ts';
+import { listOrganizationsEndpoint } from './endpoints.ts';
 
-export const handler = lambda(list, webDeps, listOrganizations);
+export const handler = lambda(listOrganizationsEndpoint, webDeps, listOrganizations);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { removeMember } from '../../shared/organizations/members.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { removeMember as spec } from './endpoints.ts';
+import { removeMemberEndpoint as spec } from './endpoints.ts';
 
 export const handler = lambda(spec, webDeps, removeMember);

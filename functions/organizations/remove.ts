@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { deleteOrganization } from '../../shared/removal/organization.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { remove } from './endpoints.ts';
+import { deleteOrganizationEndpoint } from './endpoints.ts';
 
-export const handler = lambda(remove, moneyDeps, deleteOrganization);
+export const handler = lambda(deleteOrganizationEndpoint, moneyDeps, deleteOrganization);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { updateOrganization } from '../../shared/organizations/update.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { update } from './endpoints.ts';
+import { updateOrganizationEndpoint } from './endpoints.ts';
 
-export const handler = lambda(update, webDeps, updateOrganization);
+export const handler = lambda(updateOrganizationEndpoint, webDeps, updateOrganization);

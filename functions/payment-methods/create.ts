@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { createMethod } from '../../shared/payment-methods/create.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { create } from './endpoints.ts';
+import { createMethodEndpoint } from './endpoints.ts';
 
-export const handler = lambda(create, moneyDeps, createMethod);
+export const handler = lambda(createMethodEndpoint, moneyDeps, createMethod);

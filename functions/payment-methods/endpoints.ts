@@ -3,10 +3,9 @@ import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { guestCreateLimits, guestDeclineLimits, withoutSession } from '../../shared/http/guests.ts';
-import { METHOD_CREATE_TIMEOUT_SECONDS } from '../../shared/payment-methods/create.ts';
+import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import {
   billingAddressBody,
@@ -68,7 +67,7 @@ const savingLimits: readonly RateLimit[] = [
     counts: 'allowed requests',
     by: ({ caller, owner }) => (owner?.kind === 'organization' ? principalOf(caller) : undefined),
   },
-  { name: 'save-method-ip', ...SAVING_FOR_MANY, by: withoutSession },
+  { name: 'save-method-ip', ...SAVING_FOR_MANY, by: networkWithoutSession },
   {
     name: 'declined-method-user',
     max: 10,
@@ -79,7 +78,7 @@ const savingLimits: readonly RateLimit[] = [
   ...guestDeclineLimits,
 ];
 
-export const create = endpoint({
+export const createMethodEndpoint = endpoint({
   id: 'payment-methods.create',
   method: 'POST',
   path: '/payment-methods',
@@ -110,11 +109,11 @@ export const create = endpoint({
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: METHOD_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getMethodEndpoint = endpoint({
   id: 'payment-methods.get',
   method: 'GET',
   path: '/payment-methods/{id}',
@@ -131,7 +130,7 @@ export const get = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const list = endpoint({
+export const listMethodsEndpoint = endpoint({
   id: 'payment-methods.list',
   method: 'GET',
   path: '/payment-methods',
@@ -157,7 +156,7 @@ const change = {
   form: 'bare',
 } as const;
 
-export const update = endpoint({
+export const updateMethodEndpoint = endpoint({
   ...change,
   id: 'payment-methods.update',
   method: 'PUT',
@@ -169,7 +168,7 @@ export const update = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const linkAddress = endpoint({
+export const linkMethodAddressEndpoint = endpoint({
   ...change,
   id: 'payment-methods.link-address',
   method: 'PATCH',
@@ -183,7 +182,7 @@ export const linkAddress = endpoint({
   memoryMb: 256,
 });
 
-export const setDefault = endpoint({
+export const setDefaultMethodEndpoint = endpoint({
   ...change,
   id: 'payment-methods.set-default',
   method: 'POST',
@@ -196,7 +195,7 @@ export const setDefault = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const remove = endpoint({
+export const deleteMethodEndpoint = endpoint({
   id: 'payment-methods.remove',
   method: 'DELETE',
   path: '/payment-methods/{id}',
@@ -215,4 +214,12 @@ export const remove = endpoint({
   memoryMb: 256,
 });
 
-export const methodEndpoints = [create, get, list, update, linkAddress, setDefault, remove];
+export const methodEndpoints = [
+  createMethodEndpoint,
+  getMethodEndpoint,
+  listMethodsEndpoint,
+  updateMethodEndpoint,
+  linkMethodAddressEndpoint,
+  setDefaultMethodEndpoint,
+  deleteMethodEndpoint,
+];

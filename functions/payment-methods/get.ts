@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { getMethod } from '../../shared/payment-methods/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { get } from './endpoints.ts';
+import { getMethodEndpoint } from './endpoints.ts';
 
-export const handler = lambda(get, webDeps, getMethod);
+export const handler = lambda(getMethodEndpoint, webDeps, getMethod);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { linkMethodAddress } from '../../shared/payment-methods/update.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { linkAddress } from './endpoints.ts';
+import { linkMethodAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(linkAddress, moneyDeps, linkMethodAddress);
+export const handler = lambda(linkMethodAddressEndpoint, moneyDeps, linkMethodAddress);

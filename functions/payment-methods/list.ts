@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { listMethods } from '../../shared/payment-methods/read.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { list } from './endpoints.ts';
+import { listMethodsEndpoint } from './endpoints.ts';
 
-export const handler = lambda(list, webDeps, listMethods);
+export const handler = lambda(listMethodsEndpoint, webDeps, listMethods);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { deleteMethod } from '../../shared/removal/payment-method.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { remove } from './endpoints.ts';
+import { deleteMethodEndpoint } from './endpoints.ts';
 
-export const handler = lambda(remove, moneyDeps, deleteMethod);
+export const handler = lambda(deleteMethodEndpoint, moneyDeps, deleteMethod);

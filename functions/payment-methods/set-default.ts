@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { setDefaultMethod } from '../../shared/payment-methods/update.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { setDefault } from './endpoints.ts';
+import { setDefaultMethodEndpoint } from './endpoints.ts';
 
-export const handler = lambda(setDefault, webDeps, setDefaultMethod);
+export const handler = lambda(setDefaultMethodEndpoint, webDeps, setDefaultMethod);

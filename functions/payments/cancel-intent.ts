@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { cancelPayment } from '../../shared/payments/commands/cancel.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { cancelIntent } from './endpoints.ts';
+import { cancelIntentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(cancelIntent, moneyDeps, cancelPayment);
+export const handler = lambda(cancelIntentEndpoint, moneyDeps, cancelPayment);

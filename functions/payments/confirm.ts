@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { confirmPayment } from '../../shared/payments/commands/confirm.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { confirm } from './endpoints.ts';
+import { confirmPaymentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(confirm, moneyDeps, confirmPayment);
+export const handler = lambda(confirmPaymentEndpoint, moneyDeps, confirmPayment);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { createPayment } from '../../shared/payments/commands/create.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { createIntent } from './endpoints.ts';
+import { createIntentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(createIntent, moneyDeps, createPayment);
+export const handler = lambda(createIntentEndpoint, moneyDeps, createPayment);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { createPayment } from '../../shared/payments/commands/create.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { createPayment as spec } from './endpoints.ts';
+import { createPaymentEndpoint as spec } from './endpoints.ts';
 
 export const handler = lambda(spec, moneyDeps, createPayment);

@@ -3,17 +3,16 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
-import { type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import {
-  byEmail,
+  emailParams,
   guestCreateLimits,
   guestDeclineLimits,
   guestListLimits,
-  withoutSession,
+  networkWithoutSession,
 } from '../../shared/http/guests.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
-import { PAYMENT_CREATE_TIMEOUT_SECONDS } from '../../shared/payments/commands/create.ts';
 import {
   confirmBody,
   createIntentBody,
@@ -72,25 +71,25 @@ const create = {
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: PAYMENT_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
   memoryMb: 256,
 } as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
-export const createIntent = endpoint({
+export const createIntentEndpoint = endpoint({
   ...create,
   id: 'payments.create-intent',
   path: '/payments/intents',
   summary: 'Create a payment intent',
 });
 
-export const createPayment = endpoint({
+export const createPaymentEndpoint = endpoint({
   ...create,
   id: 'payments.create',
   path: '/payments',
   summary: 'Create a payment',
 });
 
-export const updateIntent = endpoint({
+export const updateIntentEndpoint = endpoint({
   id: 'payments.update-intent',
   method: 'PUT',
   path: '/payments/intents/{id}',
@@ -121,7 +120,7 @@ export const updateIntent = endpoint({
   memoryMb: 256,
 });
 
-export const cancelIntent = endpoint({
+export const cancelIntentEndpoint = endpoint({
   id: 'payments.cancel-intent',
   method: 'POST',
   path: '/payments/intents/{id}/cancel',
@@ -146,13 +145,13 @@ const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 /** Declined payments are counted by themselves: who tries stolen cards has most of them declined. */
 const confirmLimits: readonly RateLimit[] = [
   { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
-  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: withoutSession },
+  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: networkWithoutSession },
   { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: paymentNamed },
   { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declined payments', by: paymentNamed },
   ...guestDeclineLimits,
 ];
 
-export const confirm = endpoint({
+export const confirmPaymentEndpoint = endpoint({
   id: 'payments.confirm',
   method: 'POST',
   path: '/payments/confirm/{id}',
@@ -184,7 +183,7 @@ export const confirm = endpoint({
 
 const byProviderPaymentId = z.object({ provider_payment_id: z.string().min(1).max(255) });
 
-export const sync = endpoint({
+export const syncPaymentEndpoint = endpoint({
   id: 'payments.sync',
   method: 'POST',
   path: '/payments/sync/{provider_payment_id}',
@@ -212,7 +211,7 @@ export const sync = endpoint({
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getPaymentEndpoint = endpoint({
   id: 'payments.get',
   method: 'GET',
   path: '/payments/{id}',
@@ -229,7 +228,7 @@ export const get = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const timeline = endpoint({
+export const getTimelineEndpoint = endpoint({
   id: 'payments.timeline',
   method: 'GET',
   path: '/payments/{id}/timeline',
@@ -246,7 +245,7 @@ export const timeline = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const list = endpoint({
+export const listPaymentsEndpoint = endpoint({
   id: 'payments.list',
   method: 'GET',
   path: '/payments',
@@ -263,13 +262,13 @@ export const list = endpoint({
   uses: ['table:read', 'secrets:guest-tokens'],
 });
 
-export const listGuest = endpoint({
+export const listGuestPaymentsEndpoint = endpoint({
   id: 'payments.list-guest',
   method: 'GET',
   path: '/payments/guest/{email}',
   summary: "List a guest's payments by e-mail",
   auth: 'public',
-  params: byEmail,
+  params: emailParams,
   query: guestPaymentsQuery,
   body: null,
   response: z.array(guestPaymentSchema),
@@ -281,14 +280,14 @@ export const listGuest = endpoint({
 });
 
 export const paymentEndpoints = [
-  createIntent,
-  createPayment,
-  updateIntent,
-  cancelIntent,
-  confirm,
-  sync,
-  get,
-  timeline,
-  list,
-  listGuest,
+  createIntentEndpoint,
+  createPaymentEndpoint,
+  updateIntentEndpoint,
+  cancelIntentEndpoint,
+  confirmPaymentEndpoint,
+  syncPaymentEndpoint,
+  getPaymentEndpoint,
+  getTimelineEndpoint,
+  listPaymentsEndpoint,
+  listGuestPaymentsEndpoint,
 ];

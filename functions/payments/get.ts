@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { getPayment } from '../../shared/queries/get-payment.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { get } from './endpoints.ts';
+import { getPaymentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(get, webDeps, getPayment);
+export const handler = lambda(getPaymentEndpoint, webDeps, getPayment);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { listPayments } from '../../shared/queries/list-payments.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { list } from './endpoints.ts';
+import { listPaymentsEndpoint } from './endpoints.ts';
 
-export const handler = lambda(list, webDeps, listPayments);
+export const handler = lambda(listPaymentsEndpoint, webDeps, listPayments);

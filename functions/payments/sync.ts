@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { syncPayment } from '../../shared/payments/commands/sync.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { sync } from './endpoints.ts';
+import { syncPaymentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(sync, moneyDeps, syncPayment);
+export const handler = lambda(syncPaymentEndpoint, moneyDeps, syncPayment);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { updatePayment } from '../../shared/payments/commands/update.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { updateIntent } from './endpoints.ts';
+import { updateIntentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(updateIntent, moneyDeps, updatePayment);
+export const handler = lambda(updateIntentEndpoint, moneyDeps, updatePayment);

@@ -6,7 +6,7 @@ const MINUTE = 60;
 const none = z.object({});
 const named = z.looseObject({ id: z.string(), name: z.string() });
 
-export const previewInvite = endpoint({
+export const previewInviteEndpoint = endpoint({
   id: 'projects.preview-invite',
   method: 'GET',
   path: '/projects/invites/{token}',
@@ -31,4 +31,4 @@ export const previewInvite = endpoint({
   uses: ['table:read', 'table:write'],
 });
 
-export const projectEndpoints = [previewInvite];
+export const projectEndpoints = [previewInviteEndpoint];

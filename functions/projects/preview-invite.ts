@@ -1,6 +1,6 @@
 import { previewInvite as useCase } from '../../shared/catalog/preview-invite.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { previewInvite } from './endpoints.ts';
+import { previewInviteEndpoint } from './endpoints.ts';
 
-export const handler = lambda(previewInvite, webDeps, useCase);
+export const handler = lambda(previewInviteEndpoint, webDeps, useCase);

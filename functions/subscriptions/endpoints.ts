@@ -4,12 +4,11 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { byEmail, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
+import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
-import { SUBSCRIPTION_CREATE_TIMEOUT_SECONDS } from '../../shared/subscriptions/commands/create.ts';
 import {
   billingAddressBody,
   type CreateSubscriptionBody,
@@ -68,7 +67,7 @@ const namedBy = (body: CreateSubscriptionBody): readonly NamedRecord[] => [
   ...addressNamed(body),
 ];
 
-export const create = endpoint({
+export const createSubscriptionEndpoint = endpoint({
   id: 'subscriptions.create',
   method: 'POST',
   path: '/subscriptions',
@@ -104,11 +103,11 @@ export const create = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
-  timeoutSeconds: SUBSCRIPTION_CREATE_TIMEOUT_SECONDS,
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   memoryMb: 256,
 });
 
-export const get = endpoint({
+export const getSubscriptionEndpoint = endpoint({
   id: 'subscriptions.get',
   method: 'GET',
   path: '/subscriptions/{id}',
@@ -125,7 +124,7 @@ export const get = endpoint({
   uses: ['table:read'],
 });
 
-export const list = endpoint({
+export const listSubscriptionsEndpoint = endpoint({
   id: 'subscriptions.list',
   method: 'GET',
   path: '/subscriptions',
@@ -164,7 +163,7 @@ const CHANGE_ERRORS = [
   'PROVIDER_TIMEOUT',
 ] as const;
 
-export const update = endpoint({
+export const updateSubscriptionEndpoint = endpoint({
   ...change,
   id: 'subscriptions.update',
   method: 'PATCH',
@@ -179,7 +178,7 @@ export const update = endpoint({
   errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH'],
 });
 
-export const linkAddress = endpoint({
+export const linkSubscriptionAddressEndpoint = endpoint({
   ...change,
   id: 'subscriptions.link-address',
   method: 'PATCH',
@@ -195,7 +194,7 @@ export const linkAddress = endpoint({
 const command = { ...change, method: 'POST', idempotent: 'stored' } as const;
 const access = { action: 'canManageSubscriptions', record: subscriptionRecord } as const;
 
-export const cancel = endpoint({
+export const cancelSubscriptionEndpoint = endpoint({
   ...command,
   id: 'subscriptions.cancel',
   path: '/subscriptions/{id}/cancel',
@@ -205,7 +204,7 @@ export const cancel = endpoint({
   errors: CHANGE_ERRORS,
 });
 
-export const reactivate = endpoint({
+export const reactivateSubscriptionEndpoint = endpoint({
   ...command,
   id: 'subscriptions.reactivate',
   path: '/subscriptions/{id}/reactivate',
@@ -215,7 +214,7 @@ export const reactivate = endpoint({
   errors: [...CHANGE_ERRORS, 'SUBSCRIPTION_NOT_CANCELED', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
 });
 
-export const pause = endpoint({
+export const pauseSubscriptionEndpoint = endpoint({
   ...command,
   id: 'subscriptions.pause',
   path: '/subscriptions/{id}/pause',
@@ -225,7 +224,7 @@ export const pause = endpoint({
   errors: CHANGE_ERRORS,
 });
 
-export const resume = endpoint({
+export const resumeSubscriptionEndpoint = endpoint({
   ...command,
   id: 'subscriptions.resume',
   path: '/subscriptions/{id}/resume',
@@ -235,13 +234,13 @@ export const resume = endpoint({
   errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
 });
 
-export const listGuest = endpoint({
+export const listGuestSubscriptionsEndpoint = endpoint({
   id: 'subscriptions.list-guest',
   method: 'GET',
   path: '/subscriptions/guest/{email}',
   summary: "List a guest's subscriptions by e-mail",
   auth: 'public',
-  params: byEmail,
+  params: emailParams,
   query: guestSubscriptionsQuery,
   body: null,
   response: z.array(guestSubscriptionSchema),
@@ -253,14 +252,14 @@ export const listGuest = endpoint({
 });
 
 export const subscriptionEndpoints = [
-  create,
-  get,
-  list,
-  update,
-  linkAddress,
-  cancel,
-  reactivate,
-  pause,
-  resume,
-  listGuest,
+  createSubscriptionEndpoint,
+  getSubscriptionEndpoint,
+  listSubscriptionsEndpoint,
+  updateSubscriptionEndpoint,
+  linkSubscriptionAddressEndpoint,
+  cancelSubscriptionEndpoint,
+  reactivateSubscriptionEndpoint,
+  pauseSubscriptionEndpoint,
+  resumeSubscriptionEndpoint,
+  listGuestSubscriptionsEndpoint,
 ];

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { getSubscription } from '../../shared/queries/list-subscriptions.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { get } from './endpoints.ts';
+import { getSubscriptionEndpoint } from './endpoints.ts';
 
-export const handler = lambda(get, webDeps, getSubscription);
+export const handler = lambda(getSubscriptionEndpoint, webDeps, getSubscription);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { linkSubscriptionAddress } from '../../shared/subscriptions/commands/update.ts';
-import { linkAddress } from './endpoints.ts';
+import { linkSubscriptionAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(linkAddress, webDeps, linkSubscriptionAddress);
+export const handler = lambda(linkSubscriptionAddressEndpoint, webDeps, linkSubscriptionAddress);

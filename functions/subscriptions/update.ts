@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { updateSubscription } from '../../shared/subscriptions/commands/update.ts';
-import { update } from './endpoints.ts';
+import { updateSubscriptionEndpoint } from './endpoints.ts';
 
-export const handler = lambda(update, moneyDeps, updateSubscription);
+export const handler = lambda(updateSubscriptionEndpoint, moneyDeps, updateSubscription);

@@ -35,11 +35,11 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     memoryMb: 256,
   });
 
-export const providerA = inbound('a');
-export const providerB = inbound('b');
-export const providerC = inbound('c');
+export const providerAWebhookEndpoint = inbound('a');
+export const providerBWebhookEndpoint = inbound('b');
+export const providerCWebhookEndpoint = inbound('c');
 
-export const listWebhookLogs = endpoint({
+export const listWebhookLogsEndpoint = endpoint({
   id: 'webhooks.list-logs',
   method: 'GET',
   path: '/webhooks/logs',
@@ -60,7 +60,7 @@ export const listWebhookLogs = endpoint({
   uses: ['table:read'],
 });
 
-export const getWebhookLog = endpoint({
+export const getWebhookLogEndpoint = endpoint({
   id: 'webhooks.get-log',
   method: 'GET',
   path: '/webhooks/logs/{id}',
@@ -79,7 +79,7 @@ export const getWebhookLog = endpoint({
 const sent = z.object({ event_id: z.string(), event: z.string() });
 const senderErrors = ['VALIDATION_ERROR', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'] as const;
 
-export const sendWebhookTest = endpoint({
+export const sendWebhookTestEndpoint = endpoint({
   id: 'webhooks.send-test',
   method: 'POST',
   path: '/webhooks/test',
@@ -111,7 +111,7 @@ export const sendWebhookTest = endpoint({
   timeoutSeconds: 29,
 });
 
-export const replayWebhookLog = endpoint({
+export const replayWebhookLogEndpoint = endpoint({
   id: 'webhooks.replay-log',
   method: 'POST',
   path: '/webhooks/logs/{id}/replay',
@@ -130,11 +130,11 @@ export const replayWebhookLog = endpoint({
 });
 
 export const webhookEndpoints = [
-  providerA,
-  providerB,
-  providerC,
-  listWebhookLogs,
-  getWebhookLog,
-  sendWebhookTest,
-  replayWebhookLog,
+  providerAWebhookEndpoint,
+  providerBWebhookEndpoint,
+  providerCWebhookEndpoint,
+  listWebhookLogsEndpoint,
+  getWebhookLogEndpoint,
+  sendWebhookTestEndpoint,
+  replayWebhookLogEndpoint,
 ];

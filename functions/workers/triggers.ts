@@ -3,7 +3,7 @@ import type { Trigger } from '../../shared/messaging/trigger.ts';
 /** Sort keys of items whose changes become events on the bus. */
 const RECORDS = ['PAY', 'CUS', 'SUB', 'MBR', 'EVT'];
 
-export const triggers = [
+export const workerTriggers = [
   {
     id: 'workers.publish-changes',
     kind: 'stream',

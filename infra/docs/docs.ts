@@ -31,11 +31,11 @@ export const readPage = (page: string): string => readFileSync(join(ROOT, page),
 /** @throws where a page has no place for a part, or a part is not made any more. */
 export const withParts = (text: string, parts: Readonly<Record<string, string>>): string => {
   const left = new Set(Object.keys(parts));
-  const made = text.replaceAll(/(<!-- generated: (\S+) -->\n).*?(<!-- end -->)/gs, (_all, start, name: string, end) => {
+  const made = text.replaceAll(/(?<=<!-- generated: (\S+) -->\n).*?(?=<!-- end -->)/gs, (_old, name: string) => {
     const part = parts[name];
     if (part === undefined) throw new Error(`nothing makes the part ${name}`);
     left.delete(name);
-    return `${start}\n${part}\n\n${end}`;
+    return `\n${part}\n\n`;
   });
   if (left.size > 0) throw new Error(`no place for ${[...left].join(', ')}`);
   return made;

@@ -2,20 +2,26 @@ import { exit, stderr } from 'node:process';
 import { Command, Option } from 'commander';
 import { SettingsError } from '../../shared/core/settings.ts';
 import type { Stage } from '../stage/settings.ts';
-import { NotReachable } from './control.ts';
-import { listDeadLetters } from './dead-letters.ts';
-import { doctor, doctorOfSettings } from './doctor.ts';
-import { type DriftOptions, drift } from './drift.ts';
-import { listFailures, type RedoOptions, redoFailures } from './failures.ts';
-import { clock, demoSessions, makeSession, type NewSession, secondsIn } from './host.ts';
-import { openPlace, type Place } from './place.ts';
-import { reconcile } from './reconcile.ts';
-import { redrive } from './redrive.ts';
-import { type ReplayOptions, replay } from './replay.ts';
-import { print, type Report, wordsOf } from './report.ts';
-import { timeline } from './timeline.ts';
+import { listDeadLetters } from './commands/dead-letters.ts';
+import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
+import { type DriftOptions, findDrift } from './commands/drift.ts';
+import { listFailures, type RedoOptions, redoFailures } from './commands/failures.ts';
+import {
+  listDemoSessions,
+  makeSession,
+  parseSeconds,
+  type SessionOptions,
+  showOrMoveClock,
+} from './commands/local-host.ts';
+import { reconcile } from './commands/reconcile.ts';
+import { redrive } from './commands/redrive.ts';
+import { type ReplayOptions, replay } from './commands/replay.ts';
+import { describeError, print, type Report } from './commands/report.ts';
+import { showTimeline } from './commands/timeline.ts';
+import { NotReachable } from './installation/control.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
 
-/** `npm run payctl -- <command>`: what an operator does when something is wrong. */
+/** `npm run payctl -- <command>`: the operator's tool. */
 interface Given {
   readonly stage?: Stage;
   readonly profile?: string;
@@ -25,7 +31,7 @@ interface Given {
 }
 
 const payctl = new Command('payctl')
-  .description('Looks after the service: the local host, or a stage that is deployed.')
+  .description('Checks and repairs the service, on the local host or a deployed stage.')
   .addOption(
     new Option('--stage <stage>', 'a deployed stage; without it, the local host').choices(['dev', 'staging', 'prod']),
   )
@@ -33,105 +39,105 @@ const payctl = new Command('payctl')
   .option('--region <name>', 'the AWS region of the stage')
   .option('--url <url>', 'the local host', 'http://127.0.0.1:3000')
   .option('--json', 'one JSON document on standard output')
-  .addHelpText('after', '\nExit codes: 0 all is well; 1 something wants attention; 2 it could not be found out.')
+  .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
 
 const run = async (
-  command: (place: Place) => Promise<Report>,
+  command: (installation: Installation) => Promise<Report>,
   onSettings?: (mistakes: readonly string[]) => Report,
 ) => {
   const given = payctl.opts<Given>();
   useProfile(given);
-  const report = await found(given, command, onSettings);
+  const report = await runCommand(given, command, onSettings);
   if (!report) exit(2);
   print(report, given.json === true);
   exit(report.exitCode);
 };
 
-/** Where the SDK looks by itself. */
+/** The SDK reads both from the environment. */
 const useProfile = ({ profile, region }: Given): void => {
   if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-const found = async (
+const runCommand = async (
   given: Given,
-  command: (place: Place) => Promise<Report>,
+  command: (installation: Installation) => Promise<Report>,
   onSettings?: (mistakes: readonly string[]) => Report,
 ): Promise<Report | undefined> => {
   try {
-    return await command(await openPlace(given));
+    return await command(await openInstallation(given));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
     const isOurs = error instanceof NotReachable || error instanceof SettingsError;
-    stderr.write(`${isOurs ? error.message : wordsOf(error)}\n`);
+    stderr.write(`${isOurs ? error.message : describeError(error)}\n`);
     return undefined;
   }
 };
 
-const isoTime = (text: string): string => {
+const parseTime = (text: string): string => {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new NotReachable(`${text} is no time: 2026-11-01 or 2026-11-01T10:00:00Z is wanted`);
+  if (Number.isNaN(at)) throw new NotReachable(`${text} is not a time: use 2026-11-01 or 2026-11-01T10:00:00Z`);
   return new Date(at).toISOString();
 };
 
 payctl
   .command('doctor')
-  .description('settings, table, queues, webhooks, credentials, providers, clock; what is closed, and why')
-  .action(() => run(doctor, doctorOfSettings));
+  .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
+  .action(() => run(runDoctor, reportSettingsMistakes));
 
 payctl
   .command('timeline <payment>')
-  .description('what happened to a payment: changes, events of its provider, deliveries')
-  .action((payment: string) => run((place) => timeline(place, payment)));
+  .description('history of a payment: changes, provider events, deliveries')
+  .action((payment: string) => run((installation) => showTimeline(installation, payment)));
 
 payctl
   .command('drift')
-  .description('every payment against its provider')
+  .description('compares every payment with its provider')
   .option('--since <time>', 'only payments that changed since then')
-  .option('--fix', 'take the provider’s word for a status that differs')
+  .option('--fix', 'store the provider’s status where it differs')
   .action(({ since, fix }: DriftOptions) =>
-    run((place) => drift(place, { since: since === undefined ? undefined : isoTime(since), fix })),
+    run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
   );
 
 payctl
   .command('reconcile <payment>')
-  .description('one payment, by our id or its provider’s: store what the provider says')
-  .action((payment: string) => run((place) => reconcile(place, payment)));
+  .description('compares one payment, by our id or its provider’s, and stores the provider’s status')
+  .action((payment: string) => run((installation) => reconcile(installation, payment)));
 
-const dlq = payctl.command('dlq').description('messages that were tried as often as they may be');
+const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq
   .command('list [queue]')
-  .description('how many there are, and what they are about')
-  .action((queue?: string) => run((place) => listDeadLetters(place, queue)));
+  .description('count and contents in short')
+  .action((queue?: string) => run((installation) => listDeadLetters(installation, queue)));
 dlq
   .command('redrive [queue]')
-  .description('move them back to their queue, and wait until they are there')
-  .action((queue?: string) => run((place) => redrive(place, queue)));
+  .description('moves them back to their queue, and waits until all are moved')
+  .action((queue?: string) => run((installation) => redrive(installation, queue)));
 
 const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
 failures
   .command('list')
-  .description('how many there are, and what they are about')
+  .description('count and contents in short')
   .action(() => run(listFailures));
 failures
   .command('redo')
-  .description('hand them to the same reader once more')
-  .option('--dry-run', 'count what would be handed')
-  .action((options: RedoOptions) => run((place) => redoFailures(place, options)));
+  .description('gives them to the same reader again')
+  .option('--dry-run', 'only count them')
+  .action((options: RedoOptions) => run((installation) => redoFailures(installation, options)));
 
 payctl
   .command('replay')
-  .description('send webhooks once more, each event once a target, under its own id')
-  .requiredOption('--from <time>', 'attempts since then')
-  .option('--to <time>', 'attempts until then; now, unless said')
+  .description('sends webhooks again, each event once per target, under its own id')
+  .requiredOption('--from <time>', 'attempts from this time on')
+  .option('--to <time>', 'attempts up to this time; default: now')
   .requiredOption('--event <pattern>', 'all, a name, or a pattern such as payment.*')
-  .option('--target <name>', 'to this target alone')
-  .option('--dry-run', 'count what would be sent')
+  .option('--target <name>', 'only to this target')
+  .option('--dry-run', 'only count them')
   .action(({ from, to, ...options }: Omit<ReplayOptions, 'to'> & { readonly to?: string }) =>
-    run((place) => {
-      const until = to === undefined ? new Date(place.now()).toISOString() : isoTime(to);
-      return replay(place, { ...options, from: isoTime(from), to: until });
+    run((installation) => {
+      const until = to === undefined ? new Date(installation.now()).toISOString() : parseTime(to);
+      return replay(installation, { ...options, from: parseTime(from), to: until });
     }),
   );
 
@@ -139,27 +145,29 @@ const sessions = payctl.command('sessions').description('sessions of the local h
 sessions
   .command('list', { isDefault: true })
   .description('the demo sessions')
-  .action(() => run(demoSessions));
+  .action(() => run(listDemoSessions));
 sessions
   .command('new')
-  .description('a new session, of a new user unless one is named')
+  .description('a new session, for a new user unless --user-id names one')
   .requiredOption('--email <address>')
   .option('--user-id <id>')
   .option('--organization-id <id>')
   .addOption(new Option('--admin', 'a platform admin'))
-  .action((options: NewSession) => run((place) => makeSession(place, options)));
+  .action((options: SessionOptions) => run((installation) => makeSession(installation, options)));
 
 const clocks = payctl.command('clock').description('the clock of the local host');
-clocks.command('show', { isDefault: true }).action(() => run((place) => clock(place)));
+clocks.command('show', { isDefault: true }).action(() => run((installation) => showOrMoveClock(installation)));
 clocks
   .command('advance <duration>')
-  .description('90, 15m, 3h, 2d, 1w: everything that falls due is done')
-  .action((duration: string) => run((place) => clock(place, { advance: secondsIn(duration) })));
+  .description('90, 15m, 3h, 2d or 1w: runs everything that falls due')
+  .action((duration: string) =>
+    run((installation) => showOrMoveClock(installation, { advance: parseSeconds(duration) })),
+  );
 clocks
   .command('set <time>')
   .description('forward only')
-  .action((time: string) => run((place) => clock(place, { set: isoTime(time) })));
-clocks.command('freeze').action(() => run((place) => clock(place, { freeze: true })));
-clocks.command('unfreeze').action(() => run((place) => clock(place, { freeze: false })));
+  .action((time: string) => run((installation) => showOrMoveClock(installation, { set: parseTime(time) })));
+clocks.command('freeze').action(() => run((installation) => showOrMoveClock(installation, { freeze: true })));
+clocks.command('unfreeze').action(() => run((installation) => showOrMoveClock(installation, { freeze: false })));
 
 await payctl.parseAsync();

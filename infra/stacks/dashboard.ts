@@ -12,7 +12,7 @@ import type { ScheduledJob } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import type { StreamConsumer } from '../constructs/stream-consumer.ts';
 import type { Stage } from '../stage/settings.ts';
-import type { Watched } from './watched.ts';
+import type { ServiceMetrics } from './watched.ts';
 
 /** What there is to look at. */
 export interface Shown {
@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 export interface DashboardProps extends Shown {
-  readonly metrics: Watched;
+  readonly metrics: ServiceMetrics;
   readonly alarms: IAlarm[];
 }
 
@@ -53,10 +53,10 @@ const addSection = (board: MonitoringFacade, name: string, metricGroups: CustomM
   board.monitorCustom({ humanReadableName: name, alarmFriendlyName: constructId(name), metricGroups });
 };
 
-const perProvider = (metrics: Watched, name: MetricName, statistic: string) =>
-  PROVIDER_SLOTS.map((slot) => metrics.ofProvider(name, slot, statistic));
+const perProvider = (metrics: ServiceMetrics, name: MetricName, statistic: string) =>
+  PROVIDER_SLOTS.map((slot) => metrics.ofProvider(name, slot, { statistic }));
 
-const money = (metrics: Watched): CustomMetricGroup[] => [
+const money = (metrics: ServiceMetrics): CustomMetricGroup[] => [
   { title: 'Stuck payments', metrics: [metrics.count('StuckPayments')] },
   {
     title: 'Anomalies and quarantined events',
@@ -66,7 +66,7 @@ const money = (metrics: Watched): CustomMetricGroup[] => [
   { title: 'Decisions', metrics: perProvider(metrics, 'Declines', 'SampleCount') },
 ];
 
-const providers = (metrics: Watched): CustomMetricGroup[] => [
+const providers = (metrics: ServiceMetrics): CustomMetricGroup[] => [
   { title: 'Calls', metrics: perProvider(metrics, 'ProviderErrors', 'SampleCount') },
   { title: 'Without a clear answer', metrics: perProvider(metrics, 'ProviderErrors', 'Average') },
   { title: 'Latency, p99', metrics: perProvider(metrics, 'ProviderLatency', 'p99') },
@@ -115,7 +115,7 @@ const addTable = (board: MonitoringFacade, scope: Construct, { kept }: Dashboard
   });
 };
 
-const turnedAway = (metrics: Watched): CustomMetricGroup[] => [
+const turnedAway = (metrics: ServiceMetrics): CustomMetricGroup[] => [
   { title: 'Functions, whole account', metrics: [metrics.functionThrottles] },
   { title: 'Requests', metrics: [metrics.count('ThrottledRequests')] },
   { title: 'Table and indexes', metrics: [...metrics.tableThrottlesByPart] },

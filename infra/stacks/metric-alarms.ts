@@ -1,18 +1,18 @@
 import { Duration } from 'aws-cdk-lib';
 import type { ServiceAlarmProps } from '../constructs/alarm.ts';
 import { THROTTLED_REQUESTS } from './throttling.ts';
-import type { Watched } from './watched.ts';
+import type { ServiceMetrics } from './watched.ts';
 
 /** What an operator is told of beside the failures of single consumers. Each has its row in docs/operations.md. */
 type MetricAlarm = Omit<ServiceAlarmProps, 'alarms'>;
 
-export const metricAlarms = (metrics: Watched): readonly MetricAlarm[] => [
+export const metricAlarms = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   ...aboutMoney(metrics),
   ...aboutProviders(metrics),
   ...aboutRequests(metrics),
 ];
 
-const aboutMoney = (metrics: Watched): readonly MetricAlarm[] => [
+const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   {
     name: 'stuck-payments',
     metric: metrics.count('StuckPayments', Duration.hours(1)),
@@ -52,7 +52,7 @@ const aboutMoney = (metrics: Watched): readonly MetricAlarm[] => [
   },
 ];
 
-const aboutProviders = (metrics: Watched): readonly MetricAlarm[] => [
+const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   {
     name: 'refused-events',
     metric: metrics.count('RefusedSignatures'),
@@ -83,7 +83,7 @@ const aboutProviders = (metrics: Watched): readonly MetricAlarm[] => [
   },
 ];
 
-const aboutRequests = (metrics: Watched): readonly MetricAlarm[] => [
+const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   {
     name: 'request-errors',
     metric: metrics.requestErrorRate,

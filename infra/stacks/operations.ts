@@ -6,7 +6,7 @@ import { constructId } from '../constructs/service-function.ts';
 import { addDashboard, type Shown } from './dashboard.ts';
 import { metricAlarms } from './metric-alarms.ts';
 import { ServiceStack } from './service-stack.ts';
-import { watched } from './watched.ts';
+import { serviceMetrics } from './watched.ts';
 
 export interface OperationsStackProps extends Shown {
   /** Names of functions with a URL of their own, by their endpoint's id. */
@@ -18,7 +18,7 @@ export class OperationsStack extends ServiceStack {
   constructor(scope: Construct, props: OperationsStackProps) {
     super(scope, { stage: props.stage, part: 'operations', description: 'Payments: alarms, dashboard' });
     const { stage, kept, api, urls } = props;
-    const metrics = watched({ stage, apiId: api.apiId, tableName: kept.table.tableName, urls });
+    const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: kept.table.tableName, urls });
     for (const alarm of metricAlarms(metrics)) {
       serviceAlarm(this, constructId(alarm.name), { alarms: kept.alarms, ...alarm });
     }

@@ -19,10 +19,15 @@ const ENOUGH_REQUESTS = 20;
 type Line = Metric | MathExpression;
 type UrlMetric = 'UrlRequestCount' | 'Url5xxCount';
 
-export interface Watched {
+interface Sampling {
+  readonly statistic: string;
+  readonly period?: Duration;
+}
+
+export interface ServiceMetrics {
   /** How often, over all providers. */
   readonly count: (name: MetricName | typeof THROTTLED_REQUESTS, period?: Duration) => Metric;
-  readonly ofProvider: (name: MetricName, slot: ProviderSlot, statistic: string, period?: Duration) => Metric;
+  readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
   /** Of each function with a URL of its own. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
   /** Left over by a try, or failed with all of it. */
@@ -41,7 +46,7 @@ export interface Watched {
   readonly tableThrottlesByPart: readonly Metric[];
 }
 
-export interface Watching {
+export interface MetricSources {
   readonly stage: Stage;
   readonly apiId: string;
   readonly tableName: string;
@@ -49,9 +54,9 @@ export interface Watching {
   readonly urls: ReadonlyMap<string, string>;
 }
 
-export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched => {
+export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources): ServiceMetrics => {
   const namespace = metricsNamespace(stage);
-  const ofProvider: Watched['ofProvider'] = (metricName, provider, statistic, period = FIVE_MINUTES) =>
+  const ofProvider: ServiceMetrics['ofProvider'] = (metricName, provider, { statistic, period = FIVE_MINUTES }) =>
     new Metric({ namespace, metricName, statistic, period, dimensionsMap: { provider }, label: provider });
   const ofApi = (metricName: string, statistic: string) =>
     new Metric({
@@ -60,11 +65,11 @@ export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched =>
       statistic,
       dimensionsMap: { ApiId: apiId, Stage: '$default' },
     });
-  const count: Watched['count'] = (metricName, period = FIVE_MINUTES) =>
+  const count: ServiceMetrics['count'] = (metricName, period = FIVE_MINUTES) =>
     new Metric({ namespace, metricName, statistic: 'Sum', period });
   const failuresOf = (trigger: string) =>
     new Metric({ namespace, metricName: 'ConsumerFailures', statistic: 'Sum', dimensionsMap: { trigger } });
-  const ofUrls: Watched['ofUrls'] = (metricName, period = FIVE_MINUTES) =>
+  const ofUrls: ServiceMetrics['ofUrls'] = (metricName, period = FIVE_MINUTES) =>
     [...urls].map(([label, FunctionName]) => {
       const dimensionsMap = { FunctionName };
       return new Metric({ namespace: 'AWS/Lambda', metricName, statistic: 'Sum', period, dimensionsMap, label });
@@ -75,8 +80,8 @@ export const watched = ({ stage, apiId, tableName, urls }: Watching): Watched =>
     ofProvider,
     ofUrls,
     publishFailures: sumOf([count('PublishFailures'), failuresOf('publish-changes')], 'left or failed'),
-    declineRate: worstRate(ofProvider, 'Declines', ENOUGH_DECISIONS, Duration.minutes(30)),
-    providerErrorRate: worstRate(ofProvider, 'ProviderErrors', ENOUGH_CALLS, FIVE_MINUTES),
+    declineRate: worstRate(ofProvider, { name: 'Declines', enough: ENOUGH_DECISIONS, period: Duration.minutes(30) }),
+    providerErrorRate: worstRate(ofProvider, { name: 'ProviderErrors', enough: ENOUGH_CALLS, period: FIVE_MINUTES }),
     requestErrorRate: new MathExpression({
       expression: `IF(asked >= ${ENOUGH_REQUESTS}, 100 * failed / asked, 0)`,
       usingMetrics: { asked: ofApi('Count', 'SampleCount'), failed: ofApi('5xx', 'Sum') },
@@ -119,18 +124,16 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
 
 /** Of a metric of 0 and 1 a provider: the average is its rate, the number of samples what that is a rate of. */
 const worstRate = (
-  ofProvider: Watched['ofProvider'],
-  name: MetricName,
-  enough: number,
-  period: Duration,
+  ofProvider: ServiceMetrics['ofProvider'],
+  { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },
 ): MathExpression => {
   const rates = PROVIDER_SLOTS.map((_, at) => `IF(FILL(n${at}, 0) >= ${enough}, 100 * FILL(rate${at}, 0), 0)`);
   return new MathExpression({
     expression: `MAX([${rates.join(', ')}])`,
     usingMetrics: Object.fromEntries(
       PROVIDER_SLOTS.flatMap((slot, at) => [
-        [`n${at}`, ofProvider(name, slot, 'SampleCount', period)],
-        [`rate${at}`, ofProvider(name, slot, 'Average', period)],
+        [`n${at}`, ofProvider(name, slot, { statistic: 'SampleCount', period })],
+        [`rate${at}`, ofProvider(name, slot, { statistic: 'Average', period })],
       ]),
     ),
     period,

@@ -1,99 +1,109 @@
 import { DomainError, notFound } from '../core/errors.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, GuestCaller } from './caller.ts';
 import { PERMISSIONS, type Permission } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import type { Standing } from './standing.ts';
 
 /**
- * One rule for every record: its user may read it and, where it is personal, change it; a member of its organization may
- * read it and, with the permission, change it; its guest by token. A role is only ever what the membership record says.
+ * The access rule, the same for every record. Its user may read it and, if it is personal, change it. A member of its
+ * organization may read it and, with the permission, change it. A guest may do both with a token. The role always comes
+ * from the membership record.
  */
 export type Action = 'read' | 'owner only' | Permission;
 
 export type AccessDecision =
-  | { readonly kind: 'granted'; readonly mayChange: boolean }
+  | { readonly kind: 'granted'; readonly canWrite: boolean }
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** It depends on the caller's standing in this organization. */
-  | { readonly kind: 'ask'; readonly organizationId: string };
+  /** The decision depends on the caller's standing in this organization. */
+  | { readonly kind: 'needs standing'; readonly organizationId: string };
 
-const granted = (mayChange: boolean): AccessDecision => ({ kind: 'granted', mayChange });
+const granted = (canWrite: boolean): AccessDecision => ({ kind: 'granted', canWrite });
 const refused = (error: DomainError): AccessDecision => ({ kind: 'refused', error });
 
-/** May this caller do this to this record? Pure: asks for the standing where the answer depends on it. */
-export const may = (
-  caller: Caller,
-  action: Action,
-  { resource, rule }: Pick<RecordKind, 'resource' | 'rule'>,
-  record: Owned,
-  standing?: Standing,
-): AccessDecision => {
-  if (rule === 'open') return granted(false);
-  if (caller.kind === 'anonymous') return refused(notFound(resource));
-  if (rule === 'project' && action !== 'read') return mayNameProject(caller, record, standing);
-  if (caller.kind === 'guest') {
-    // A guest's own list may be filtered by any project.
-    if (rule === 'project') return granted(false);
-    const isTheirs = caller.byToken && record.guestId === caller.guestId && record.guestEmail === caller.email;
-    return isTheirs ? granted(true) : refused(notFound(resource));
-  }
+export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
+  readonly caller: Caller;
+  readonly kind: Kind;
+  readonly record: Owned;
+  /** The caller's standing in one organization, where it is known. */
+  readonly standing?: Standing | undefined;
+}
+
+/** Decides whether the caller may take the action on the record. Pure: asks for a standing if the decision needs one. */
+export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
+  const { caller, kind, record } = request;
+  if (kind.rule === 'open') return granted(false);
+  if (caller.kind === 'anonymous') return refused(notFound(kind.resource));
+  if (kind.rule === 'project' && action !== 'read') return decideNamingProject(request);
+  if (caller.kind === 'guest') return decideForGuest(caller, request);
   const isOwn = record.userId !== undefined && record.userId === caller.userId;
-  if (record.organizationId === undefined) return isOwn ? granted(true) : refused(notFound(resource));
-  if (rule === 'project' && isOwn) return granted(true);
-  if (standing?.organizationId !== record.organizationId) return { kind: 'ask', organizationId: record.organizationId };
-  if (action === 'read' && (isOwn || (!standing.exists && caller.isAdmin))) {
-    return granted(holds(standing, 'canManagePayments'));
-  }
-  const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
-  return error ? refused(error) : granted(holds(standing, action === 'read' ? 'canManagePayments' : action));
+  if (record.organizationId === undefined) return isOwn ? granted(true) : refused(notFound(kind.resource));
+  if (kind.rule === 'project' && isOwn) return granted(true);
+  return decideForMember(action, request);
 };
 
-/** Edit permission on a project, which its id in a body needs: its owner, or canManagePayments in its organization. */
-const mayNameProject = (
-  caller: Caller,
-  { userId, organizationId }: Owned,
-  standing: Standing | undefined,
-): AccessDecision => {
+const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): AccessDecision => {
+  // A guest may filter its own lists by any project.
+  if (kind.rule === 'project') return granted(false);
+  const isTheirs = caller.byToken && record.guestId === caller.guestId && record.guestEmail === caller.email;
+  return isTheirs ? granted(true) : refused(notFound(kind.resource));
+};
+
+/** Decides on a record of an organization for a signed-in user. */
+const decideForMember = (action: Action, { caller, record, standing }: AccessRequest): AccessDecision => {
+  const { organizationId } = record;
+  if (caller.kind !== 'session' || organizationId === undefined) throw new Error('not a record of an organization');
+  if (standing?.organizationId !== organizationId) return { kind: 'needs standing', organizationId };
+  const isOwn = record.userId === caller.userId;
+  if (action === 'read' && (isOwn || (!standing.exists && caller.isAdmin))) {
+    return granted(permits(standing, 'canManagePayments'));
+  }
+  const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
+  return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
+};
+
+/** A body may name a project only with edit permission: as its owner, or with canManagePayments in its organization. */
+const decideNamingProject = ({ caller, record, standing }: AccessRequest): AccessDecision => {
+  const { userId, organizationId } = record;
   const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
   if (caller.kind !== 'session') return denied;
   if (userId !== undefined && userId === caller.userId) return granted(true);
   if (organizationId === undefined) return denied;
-  if (standing?.organizationId !== organizationId) return { kind: 'ask', organizationId };
-  return holds(standing, 'canManagePayments') ? granted(true) : denied;
+  if (standing?.organizationId !== organizationId) return { kind: 'needs standing', organizationId };
+  return permits(standing, 'canManagePayments') ? granted(true) : denied;
 };
 
 /**
- * May this caller see this record beside another one? The record's own read rule decides, for guests also whether its
- * route takes a guest token. Products and projects are for their owner, members of their organization and platform admins.
+ * Decides whether the caller may see the record beside another record. The record's own read rule decides; for guests, its
+ * route must also take a guest token. Only the owner, members of the organization and platform admins see products and
+ * projects.
  */
-export const mayShow = (
-  caller: Caller,
-  kind: Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>,
-  record: Owned,
-  standing?: Standing,
+export const decideShowing = (
+  request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>>,
 ): AccessDecision => {
+  const { caller, kind } = request;
   if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
-  if (kind.rule !== 'open' && kind.rule !== 'project') return may(caller, 'read', kind, record, standing);
+  if (kind.rule !== 'open' && kind.rule !== 'project') return decideAccess('read', request);
   if (caller.kind === 'session' && caller.isAdmin) return granted(false);
-  return may(caller, 'read', { resource: kind.resource, rule: 'project' }, record, standing);
+  return decideAccess('read', { ...request, kind: { resource: kind.resource, rule: 'project' } });
 };
 
-const holds = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {
+const permits = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {
   if (!standing.exists || standing.role === undefined) return false;
   return action === 'owner only' ? standing.role === 'owner' : PERMISSIONS[standing.role].has(action);
 };
 
-/** Why a standing does not allow an action in its organization; undefined where it does. */
+/** @returns the error if the standing does not allow the action in its organization. */
 export const standingRefusal = (standing: Standing, action: Action): DomainError | undefined => {
   if (!standing.exists) return notFound('organization');
   if (standing.role === undefined) return new DomainError('ORGANIZATION_ACCESS_DENIED');
-  if (action === 'read' || holds(standing, action)) return undefined;
+  if (action === 'read' || permits(standing, action)) return undefined;
   const needed = action === 'owner only' ? { required_role: 'owner' } : { permission: action };
   return new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, ...needed } });
 };
 
 /**
- * The organization that a request means: the one it names, else the session's; null or empty means personal.
- * @param implied false where absent means personal too.
+ * The organization of a request: the one it names, else the session's. Null or an empty text means a personal request.
+ * @param implied false if a request that names no organization is personal.
  */
 export const effectiveOrganization = (
   caller: Caller,

@@ -7,7 +7,7 @@ import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
 
-/** Who calls: a session by X-Session-ID, Authorization or session_id, in that order (the first present decides), or a guest token. */
+/** A session in X-Session-ID, Authorization or session_id (the first present decides, in that order), or a guest token. */
 export interface Credentials {
   readonly sessionId: string | undefined;
   readonly authorization: string | undefined;

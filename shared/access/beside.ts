@@ -1,22 +1,22 @@
 import type { Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
-import { mayShow } from './access.ts';
+import { decideShowing } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import { type Standing, standingKeys, standingOf } from './standing.ts';
 
 /**
- * Shows records beside others: every include goes through here. The access rule decides on each record as of now; a
- * caller whom it refuses is shown null, of products and projects the buyers' view.
+ * Shows records beside other records: every include goes through here. The access rule decides on each record. A caller
+ * whom the rule refuses gets null, or the buyers' view of a product or project.
  */
 export interface Showing<T = unknown> {
   readonly kind: RecordKind<T>;
   view(record: T): unknown;
-  /** For callers whom the rule refuses; absent: they are shown null. */
+  /** The view for callers whom the rule refuses; absent: they get null. */
   buyersView?(record: T): unknown;
 }
 
-/** How to find the record that an include shows, by the record that it is shown beside. */
+/** An include, and the id of the included record by the record that it is shown beside. */
 export interface Include<R> {
   readonly showing: Showing;
   readonly idOf: (record: R) => string | undefined;
@@ -33,8 +33,8 @@ interface Found {
 }
 
 /**
- * @returns for each record its includes, by name; null where there is none. One BatchGet, with the standing in the
- * organizations of the records themselves; one more where an included record belongs to a further organization.
+ * @returns the includes of each record by name; null if there is none. One BatchGet also reads the standing in the
+ * organizations of the records. A second BatchGet is needed if an included record belongs to another organization.
  */
 export const showBeside = async <R extends Owned>(
   { table, caller }: ShowDeps,
@@ -68,18 +68,18 @@ const keyOf = <R>({ showing, idOf }: Include<R>, record: R): Key | undefined => 
 
 type Standings = ReadonlyMap<string, Standing>;
 
-const verdictOn = (caller: Caller, { showing: { kind }, record }: Found, standings: Standings) => {
-  const owned = kind.ownedBy(record);
-  return mayShow(caller, kind, owned, standings.get(owned.organizationId ?? ''));
+const decide = (caller: Caller, { showing: { kind }, record: found }: Found, standings: Standings) => {
+  const record = kind.ownedBy(found);
+  return decideShowing({ caller, kind, record, standing: standings.get(record.organizationId ?? '') });
 };
 
 const viewOf = (caller: Caller, found: Found, standings: Standings): unknown => {
   const { showing, record } = found;
-  if (verdictOn(caller, found, standings).kind === 'granted') return showing.view(record);
+  if (decide(caller, found, standings).kind === 'granted') return showing.view(record);
   return showing.buyersView?.(record) ?? null;
 };
 
-/** With the standing in every further organization that a decision depends on. */
+/** Adds the standing in every other organization that a decision depends on. */
 const standingsFor = async (
   table: Table,
   caller: Caller,
@@ -87,8 +87,8 @@ const standingsFor = async (
 ): Promise<Standings> => {
   const further = distinct(
     found.map((one) => {
-      const verdict = verdictOn(caller, one, standings);
-      return verdict.kind === 'ask' ? verdict.organizationId : undefined;
+      const decision = decide(caller, one, standings);
+      return decision.kind === 'needs standing' ? decision.organizationId : undefined;
     }),
   );
   if (further.length === 0) return standings;

@@ -2,7 +2,7 @@ import { type Now, SECOND } from '../core/time.ts';
 import { cacheEpochKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
-/** A number a cache in the table; raising it empties that cache in every instance within five seconds of its next request. */
+/** One number per cache, kept in the table. Raising it empties that cache in every instance within five seconds. */
 export const CACHE_TYPES = ['organization_membership', 'session'] as const;
 export type CacheType = (typeof CACHE_TYPES)[number];
 

@@ -1,9 +1,9 @@
-/** Who calls. A session says who it is, which organization is meant by default and whether it is a platform admin, no more. */
+/** The caller of a request. A session tells the user, the default organization and whether the user is a platform admin. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;
   readonly email: string;
-  /** The organization meant where a request names none. */
+  /** The organization of a request that names none. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
 }
@@ -15,7 +15,7 @@ export interface GuestCaller {
   readonly guestId: string;
   readonly name: string | undefined;
   readonly phone: string | undefined;
-  /** True: holds a token of this guest_id; false: named an e-mail in guest_data, which opens nothing. */
+  /** True: holds a token of this guest_id. False: named an e-mail in guest_data, which gives access to no record. */
   readonly byToken: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface AnonymousCaller {
 
 export type Caller = SessionCaller | GuestCaller | AnonymousCaller;
 
-/** Stands for the caller in idempotency scopes and rate limits. */
+/** The name of the caller in idempotency scopes and rate limits. */
 export const principalOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':

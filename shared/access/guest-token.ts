@@ -4,8 +4,8 @@ import { DomainError } from '../core/errors.ts';
 import { epochSeconds, iso, type Now, SECOND } from '../core/time.ts';
 
 /**
- * Guest tokens: signed, carrying the lower-cased e-mail and a random guest_id. Access needs both to match the record, so
- * naming somebody's e-mail opens nothing of theirs. Signed by the first secret; any listed one verifies (rotation).
+ * Guest tokens are signed and carry the lower-cased e-mail and a random guest_id. Both must match the record, so another
+ * person's e-mail gives access to none of their records. The first secret signs; every listed secret verifies (rotation).
  */
 export interface GuestIdentity {
   readonly email: string;

@@ -18,7 +18,7 @@ export interface OwnerFields {
   readonly organizationId?: string | undefined;
 }
 
-/** A user, an organization or a guest; a record of an organization has no user. */
+/** A record of an organization has no user. */
 export const ownerFieldsOf = (owner: Owner, caller: Caller): OwnerFields => {
   switch (owner.kind) {
     case 'organization':
@@ -30,7 +30,7 @@ export const ownerFieldsOf = (owner: Owner, caller: Caller): OwnerFields => {
   }
 };
 
-/** Whose a new record is, and whose list is meant. */
+/** The owner of a new record, and of the list that is read. */
 export const ownerFor = (caller: Caller, organizationId: string | undefined): Owner | undefined => {
   if (organizationId !== undefined) return { kind: 'organization', organizationId };
   switch (caller.kind) {

@@ -1,4 +1,4 @@
-/** Who may do what in an organization, as data. Every access decision reads this table. */
+/** The permissions of each role in an organization. Every access decision reads this table. */
 export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -1,7 +1,7 @@
 import type { Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 
-/** Whose a record is. An organization's addresses and methods carry no user: when the membership ends, so does access. */
+/** The owner of a record. An organization's addresses and methods name no user: access ends with the membership. */
 export interface Owned {
   readonly userId?: string | undefined;
   readonly organizationId?: string | undefined;
@@ -9,21 +9,21 @@ export interface Owned {
   readonly guestEmail?: string | undefined;
 }
 
-/** How the chain finds a record by its id, and whose it is: what an endpoint declares to be given a checked record. */
+/** How the chain finds and checks a record. An endpoint that declares a kind gets a record that passed the access rule. */
 export interface RecordKind<T = unknown> {
-  /** As errors name it: `payment`, `payment_method` … */
+  /** The name in errors: `payment`, `payment_method` … */
   readonly resource: string;
   key(id: string): Key;
-  /** Our id of it, where the path holds another's. */
+  /** Finds our id if the path holds another system's id. */
   resolve?(table: Table, externalId: string): Promise<string | undefined>;
-  /** How a record that is used is found by its provider's id; undefined where the id is ours. */
+  /** The aliases that lead from a provider's id to a used record; undefined if the id is ours. */
   aliases?(id: string): RecordAliases | undefined;
-  /** undefined: it does not exist for its readers. */
+  /** @returns undefined for an item that readers must not see, such as a tombstone. */
   parse(item: Item): T | undefined;
   ownedBy(record: T): Owned;
   /**
-   * `owned`: the access rule. `project`: its owner may change it too, whatever the role. `open`: anyone may name it.
-   * `organization`: the record is an organization, and its members have it.
+   * `owned`: the access rule. `project`: the owner may also change it, whatever the role. `open`: every caller may name
+   * it. `organization`: the record is an organization, and its members have access.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /** The record's own GET route takes a guest token. */
@@ -33,7 +33,7 @@ export interface RecordKind<T = unknown> {
 /** Items that may lead from a provider's id to our record. */
 export interface RecordAliases {
   readonly keys: readonly Key[];
-  /** Our id; undefined where the item leads to a record of another kind. */
+  /** Our id; undefined if the item leads to a record of another kind. */
   idOf(item: Item): string | undefined;
 }
 

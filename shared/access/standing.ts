@@ -6,7 +6,7 @@ import type { CacheEpoch } from './cache-epoch.ts';
 import type { SessionCaller } from './caller.ts';
 import { ROLES, type Role } from './permissions.ts';
 
-/** A caller's standing in one organization. A write decides on a consistent read; a read may be five minutes behind. */
+/** A caller's standing in one organization. Writes decide on a consistent read; reads use a cache of five minutes. */
 export interface Standing {
   readonly organizationId: string;
   readonly exists: boolean;

@@ -4,16 +4,16 @@ import type { Caller } from './caller.ts';
 import type { Owned } from './record-kind.ts';
 
 /**
- * Who may charge a payment method. A method pays only for its owner: an organization's for that organization, a user's
- * for that user and, named by that very user, for an organization in which they may pay (the endpoint's own permission,
- * checked before). The rule is a list of owners, so that the decision on a record and the condition of a write are one.
+ * The rule of use: which payment methods may be charged. A method pays only for its owner. A user's own method may also pay
+ * for an organization if the same user names it and may pay there (the endpoint's permission, checked before). The rule is a
+ * list of owners, so that the decision on a record and the condition of a write are the same.
  */
 export type MethodOwner =
   | { readonly organizationId: string }
   | { readonly userId: string }
   | { readonly guestId: string; readonly guestEmail: string };
 
-/** Whose methods this caller may charge for this payer (the owner of the payment or subscription). */
+/** The owners whose methods this caller may charge for the payer (the owner of the payment or subscription). */
 export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner[] => {
   const { organizationId, userId, guestId, guestEmail } = payer;
   if (organizationId !== undefined) {
@@ -23,7 +23,7 @@ export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner
   return guestId !== undefined && guestEmail !== undefined ? [{ guestId, guestEmail }] : [];
 };
 
-/** The one owner of a record, in the order in which records name them. */
+/** The owner of a record: its organization, else its user, else its guest. */
 export const methodOwner = ({ organizationId, userId, guestId, guestEmail }: Owned): MethodOwner | undefined => {
   if (organizationId !== undefined) return { organizationId };
   if (userId !== undefined) return { userId };
@@ -41,7 +41,7 @@ export const mayCharge = (owners: readonly MethodOwner[], method: Owned): boolea
   return owner !== undefined && owners.some((allowed) => nameOf(allowed) === nameOf(owner));
 };
 
-/** The same as a condition on the stored method. */
+/** `mayCharge` as a condition on the stored method. */
 export const chargeableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [
   { exists: true },
   { lacks: 'tombstone' },
@@ -58,8 +58,8 @@ const belongsTo = (owner: MethodOwner): Clause => {
 };
 
 /**
- * An organization's customers and addresses serve that organization only; whether the caller may name them is decided
- * before. @throws DomainError ORGANIZATION_ACCESS_DENIED
+ * An organization's customers and addresses serve that organization only. The access rule has already decided whether the
+ * caller may name them. @throws DomainError ORGANIZATION_ACCESS_DENIED
  */
 export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organizationId: string | undefined): void => {
   if (record.organizationId === undefined || record.organizationId === organizationId) return;
@@ -67,8 +67,8 @@ export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organiza
 };
 
 /**
- * What a payment saves is kept for its customer, so that customer belongs to the payment's owner. (A subscription saves
- * nothing, and may name the customer of a member whose method it is charged to.)
+ * A payment saves its method for its customer, so the customer must belong to the payment's owner. (A subscription saves no
+ * method, and may name the customer of the member whose own method it charges.)
  * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
  */
 export const requirePayersCustomer = (
@@ -82,7 +82,7 @@ export const requirePayersCustomer = (
   });
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS where the method does not pay for this payer, or is not the caller's. */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if the method does not pay for this payer, or is not the caller's. */
 export const requireMayCharge = (owners: readonly MethodOwner[], method: Owned): void => {
   if (mayCharge(owners, method)) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {

@@ -4,6 +4,7 @@ import { projectRecord } from '../catalog/records.ts';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -20,9 +21,6 @@ import { type Customer, customerShape, customerView } from './customer.ts';
 import { setOwnerCustomer } from './owner-customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
 
-/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
-export const CUSTOMER_CREATE_TIMEOUT_SECONDS = 20;
-
 /** Creates a customer: at the provider under a key derived from our id, then here. */
 export const createCustomer = async (
   deps: ProviderRecordDeps & { readonly guestTokens: GuestTokens },
@@ -35,7 +33,7 @@ export const createCustomer = async (
     store: recordStore(deps.table, deps.now, customerShape),
     kind: 'customer',
     idempotency,
-    hold: { table: deps.table, timeoutSeconds: CUSTOMER_CREATE_TIMEOUT_SECONDS },
+    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer },
     build: (id) => createProviderCustomer(provider, { ...draftOf(deps, request, owner), id }),
     beside: (customer) => [customerAlias(customer)],
   });

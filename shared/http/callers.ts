@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Exchange } from './exchange.ts';
 
-/** From an endpoint's `auth` to who is let through. A route that no guest may call need not know the guests' secret. */
+/** The credentials that the endpoint's `auth` accepts. A route that guests cannot call needs no guest token secret. */
 export const credentialsOf = ({ spec, headers, query }: Exchange): Credentials | undefined => {
   if (spec.auth === 'provider-signature') return undefined;
   const guestToken = guestsMayCall(spec) ? (headers['x-guest-token'] ?? query['token']) : undefined;
@@ -17,8 +17,8 @@ export const credentialsOf = ({ spec, headers, query }: Exchange): Credentials |
   };
 };
 
-/** What can be decided before the body is read. */
-export const admit = ({ spec, caller }: Exchange): void => {
+/** @throws DomainError ADMIN_REQUIRED */
+export const requireAdmin = ({ spec, caller }: Exchange): void => {
   if (spec.auth === 'platform-admin' && caller.kind === 'session' && !caller.isAdmin) {
     throw new DomainError('ADMIN_REQUIRED');
   }
@@ -37,7 +37,7 @@ const namesGuest = (json: unknown): boolean => {
   return parsed.success && parsed.data.guest_data !== undefined && parsed.data.guest_data !== null;
 };
 
-/** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED where guest_data does not open the route. */
+/** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route takes no guest_data. */
 export const requireCredential = (exchange: Exchange, json: unknown): void => {
   const { spec, caller } = exchange;
   if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
@@ -54,8 +54,8 @@ const guestDataSchema = z.looseObject({
 });
 
 /**
- * The guest that a checked body names. A token of the same e-mail keeps its guest_id; any other guest_data starts a new
- * one, so that naming somebody's e-mail opens nothing of theirs.
+ * The guest that a checked body names. A token with the same e-mail keeps its guest_id. Any other guest_data gets a new
+ * guest_id, so that another person's e-mail gives access to none of their records.
  */
 export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || caller.kind === 'session') return caller;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Action, effectiveOrganization, may, standingRefusal } from '../access/access.ts';
+import { type Action, decideAccess, effectiveOrganization, standingRefusal } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import { ownerFor } from '../access/owner.ts';
 import type { NamedRecord, RecordAliases, RecordKind } from '../access/record-kind.ts';
@@ -12,12 +12,12 @@ import type { WebDeps } from './exchange.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * The access rule, in front of every use case: loads what the request names in one BatchGet, decides on it, and hands on
- * only records that passed. A standing in a further organization is read only where a decision depends on it.
+ * Checks the access rule before every use case: loads what the request names in one BatchGet, decides on it, and hands on
+ * only records that passed. The standing in another organization is read only if a decision depends on it.
  */
 type AccessDeps = Pick<WebDeps, 'table' | 'standings'>;
 
-const naming = z.looseObject({ organization_id: z.string().nullish() });
+const namesOrganization = z.looseObject({ organization_id: z.string().nullish() });
 const pathId = z.union([
   z.looseObject({ id: z.string() }).transform(({ id }) => id),
   z.looseObject({ provider_payment_id: z.string() }).transform((params) => params.provider_payment_id),
@@ -25,11 +25,10 @@ const pathId = z.union([
 
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, request: ApiRequest): Promise<ApiRequest> => {
   const { caller } = request;
-  const organizationId = organizationOf(rule, request);
-  const owner = rule.organization && ownerFor(caller, organizationId);
-  const loaded = await load(deps, rule, request, organizationId, owner);
-  const meant = await meantStanding(deps, caller, rule, organizationId, loaded);
-  const check = checker(deps, caller, rule.action, meant ?? loaded.standing);
+  const scope = scopeOf(rule, request);
+  const loaded = await load(deps, { ...scope, rule, request });
+  const standing = await requireStanding(deps, scope.organizationId, { caller, action: rule.action, loaded });
+  const check = checkerFor(deps, { caller, action: rule.action, standing: standing ?? loaded.standing });
   const path = rule.record && (await check(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
   for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
@@ -41,24 +40,30 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, request: A
     ...request,
     record: path?.record,
     role: loaded.standing?.role,
-    mayChange: path?.mayChange ?? false,
-    owner,
+    canWrite: path?.canWrite ?? false,
+    owner: scope.owner,
     alongside: loaded.alongside,
-    // Sound: the entry under a kind was parsed by that very kind.
+    // Sound: the record under each kind was parsed by that kind.
     named: <T>(kind: RecordKind<T>) => named.get(kind as RecordKind) as T | undefined,
   };
 };
 
-const organizationOf = (rule: AccessRule, { caller, body, query }: ApiRequest): string | undefined => {
-  if (!rule.organization) return undefined;
-  const parsed = naming.safeParse(body ?? query);
+/** The organization that the request is about, and the owner of its list or new record. */
+interface Scope {
+  readonly organizationId: string | undefined;
+  readonly owner: Owner | undefined;
+}
+
+const scopeOf = (rule: AccessRule, { caller, body, query }: ApiRequest): Scope => {
+  if (!rule.organization) return { organizationId: undefined, owner: undefined };
+  const parsed = namesOrganization.safeParse(body ?? query);
   const named = parsed.success ? parsed.data.organization_id : undefined;
   const organizationId = effectiveOrganization(caller, named, rule.organization === 'session by default');
   if (organizationId !== undefined && caller.kind !== 'session') throw new DomainError('ORGANIZATION_ACCESS_DENIED');
-  return organizationId;
+  return { organizationId, owner: ownerFor(caller, organizationId) };
 };
 
-/** An organization's record is used by its members only; a guest learns no more than that. */
+/** Only members use an organization's records. A guest learns that it has no access, and nothing else. */
 const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined): void => {
   const record = item && kind.parse(item);
   if (record === undefined || caller.kind === 'session') return;
@@ -78,36 +83,34 @@ interface Loaded {
   readonly alongside: readonly (Item | undefined)[];
 }
 
-const load = async (
-  deps: AccessDeps,
-  rule: AccessRule,
-  request: ApiRequest,
-  organizationId: string | undefined,
-  owner: Owner | undefined,
-): Promise<Loaded> => {
+interface ToLoad extends Scope {
+  readonly rule: AccessRule;
+  readonly request: ApiRequest;
+}
+
+const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: ToLoad): Promise<Loaded> => {
   const { caller } = request;
   const input = request.body ?? request.query;
   const references: readonly NamedRecord[] = rule.references?.(input) ?? [];
   const used = usedBy(rule, input);
-  const beside = (owner && rule.alongside?.(owner, input)) ?? [];
+  const alongside = (owner && rule.alongside?.(owner, input)) ?? [];
   const consistent = rule.action !== 'read';
   const id = rule.record && (await recordId(deps, rule.record, request));
   const recordKeys = rule.record && id !== undefined ? [rule.record.key(id)] : [];
-  // Where the record is an organization, or is to be changed in one, the standing comes in the same read.
-  const standsIn = rule.record?.rule === 'organization' ? id : consistent ? organizationId : undefined;
+  const membership = rule.record?.rule === 'organization' ? id : consistent ? organizationId : undefined;
   const standing: readonly Key[] =
-    standsIn !== undefined && caller.kind === 'session' ? standingKeys(caller.userId, standsIn) : [];
+    membership !== undefined && caller.kind === 'session' ? standingKeys(caller.userId, membership) : [];
   const named = references.map(({ kind, id: name }) => kind.key(name));
-  const keys = [...recordKeys, ...standing, ...named, ...used.flatMap((one) => one.keys), ...beside];
-  const items = await read(deps, keys, consistent);
+  const keys = [...recordKeys, ...standing, ...named, ...used.flatMap((one) => one.keys), ...alongside];
+  const items = await readItems(deps, keys, consistent);
   const [afterRecord, afterStanding] = [recordKeys.length, recordKeys.length + standing.length];
   const afterNamed = afterStanding + named.length;
-  const afterUsed = keys.length - beside.length;
+  const afterUsed = keys.length - alongside.length;
   return {
     record: rule.record && items[0],
     standing:
-      standing.length > 0 && standsIn !== undefined
-        ? standingOf(standsIn, items[afterRecord], items[afterRecord + 1])
+      standing.length > 0 && membership !== undefined
+        ? standingOf(membership, items[afterRecord], items[afterRecord + 1])
         : undefined,
     references: references.map(({ kind }, index) => ({ kind, item: items[afterStanding + index] })),
     used: await resolveUsed(deps, used, items.slice(afterNamed, afterUsed)),
@@ -115,7 +118,7 @@ const load = async (
   };
 };
 
-/** A record that is used: by its own key, or by the items that may lead to it from its provider's id. */
+/** A record that the request uses, with the keys that may lead to it: its own key, or the aliases of its provider's id. */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;
@@ -128,7 +131,7 @@ const usedBy = (rule: AccessRule, input: unknown): readonly UsedReference[] =>
     return { kind, aliases, keys: aliases?.keys ?? [kind.key(id)] };
   });
 
-/** A provider's id is resolved before anything is decided; only one that leads to a record costs a further read. */
+/** Resolves providers' ids before any decision. A further read is needed only for an id that leads to a record. */
 const resolveUsed = async (
   { table }: AccessDeps,
   used: readonly UsedReference[],
@@ -157,50 +160,52 @@ const recordId = async (deps: AccessDeps, kind: RecordKind, { params }: ApiReque
   return resolved;
 };
 
-const read = async (
+const readItems = async (
   { table }: AccessDeps,
   keys: readonly Key[],
   consistent: boolean,
 ): Promise<readonly (Item | undefined)[]> => {
   const [only] = keys;
   if (!only) return [];
-  // A record alone is read as its last write left it: who has just made it, sees it.
+  // A single record is read consistently, so that its creator sees it at once.
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 
-/** @throws DomainError where the caller may not act in the organization meant. */
-const meantStanding = async (
+/** @throws DomainError if the caller may not act in the organization that the request is about. */
+const requireStanding = async (
   deps: AccessDeps,
-  caller: Caller,
-  rule: AccessRule,
   organizationId: string | undefined,
-  loaded: Loaded,
+  { caller, action, loaded }: { readonly caller: Caller; readonly action: Action; readonly loaded: Loaded },
 ): Promise<Standing | undefined> => {
   if (organizationId === undefined || caller.kind !== 'session') return undefined;
   const standing = loaded.standing ?? (await deps.standings.cached(caller, organizationId));
-  const refusal = standingRefusal(standing, rule.action);
+  const refusal = standingRefusal(standing, action);
   if (refusal) throw refusal;
   return standing;
 };
 
-type Check = (
-  kind: RecordKind,
-  item: Item | undefined,
-) => Promise<{ readonly record: unknown; readonly mayChange: boolean }>;
+interface CheckedRecord {
+  readonly record: unknown;
+  readonly canWrite: boolean;
+}
 
-const checker =
-  (deps: AccessDeps, caller: Caller, action: Action, meant: Standing | undefined): Check =>
-  async (kind, item) => {
+interface CheckContext {
+  readonly caller: Caller;
+  readonly action: Action;
+  readonly standing: Standing | undefined;
+}
+
+const checkerFor =
+  (deps: AccessDeps, { caller, action, standing }: CheckContext) =>
+  async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
     if (record === undefined) throw notFound(kind.resource);
-    let verdict = may(caller, action, kind, kind.ownedBy(record), meant);
-    if (verdict.kind === 'ask' && caller.kind === 'session') {
-      const standing =
-        action === 'read'
-          ? await deps.standings.cached(caller, verdict.organizationId)
-          : await deps.standings.consistent(caller, verdict.organizationId);
-      verdict = may(caller, action, kind, kind.ownedBy(record), standing);
+    const request = { caller, kind, record: kind.ownedBy(record), standing };
+    let decision = decideAccess(action, request);
+    if (decision.kind === 'needs standing' && caller.kind === 'session') {
+      const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
+      decision = decideAccess(action, { ...request, standing: await read(caller, decision.organizationId) });
     }
-    if (verdict.kind === 'refused') throw verdict.error;
-    return { record, mayChange: verdict.kind === 'granted' && verdict.mayChange };
+    if (decision.kind === 'refused') throw decision.error;
+    return { record, canWrite: decision.kind === 'granted' && decision.canWrite };
   };

@@ -10,8 +10,8 @@ import type { ApiRequest } from './request.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: `session` a signed-in user; `session-or-guest` also guest_data or a guest token; `session-or-token`
- * also a guest token; `public` nobody in particular; `platform-admin`; `provider-signature` a provider's webhook.
+ * Who may call. `session`: a signed-in user. `session-or-guest`: also guest_data or a guest token. `session-or-token`:
+ * also a guest token. `public`: everyone. `platform-admin`. `provider-signature`: a provider's webhook.
  */
 export type Auth =
   | 'session'
@@ -22,9 +22,9 @@ export type Auth =
   | 'provider-signature';
 
 /**
- * How a repeated request has one effect. `create`: the record's id is derived from the Idempotency-Key.
- * `stored`: the answer is kept under the key. `natural`: the operation is idempotent by itself (every GET, PUT, PATCH,
- * DELETE, and a POST that dedupes by its content).
+ * How a repeated request takes effect once. `create`: the record's id is derived from the Idempotency-Key. `stored`: the
+ * answer is stored under the key. `natural`: the operation is idempotent by itself (every GET, PUT, PATCH, DELETE, and a
+ * POST that recognizes a repeat by its content).
  */
 export type Idempotency = 'create' | 'stored' | 'natural';
 
@@ -32,40 +32,40 @@ export interface RateLimit {
   readonly name: string;
   readonly max: number;
   readonly windowSeconds: number;
-  /** The key to count by; undefined: this request is not counted. */
+  /** The subject to count by; undefined: this request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
-   * `requests`, the default: every request; where the path names a record, every request that may act on it.
-   * `allowed requests`: every request that has passed the access rule, so that nobody uses up an owner's window.
-   * `declined payments`: requests that have passed the access rule are refused while the window is full, and counted once
-   * the payment, or the method that is to be saved, is declined.
+   * `requests`, the default: every request; if the path names a record, every request that may act on it.
+   * `allowed requests`: every request that passed the access rule, so that strangers cannot fill an owner's window.
+   * `declined payments`: counts declines of a payment or of a method to save. A full window refuses every request that
+   * passed the access rule.
    */
   readonly counts?: 'requests' | 'allowed requests' | 'declined payments';
 }
 
 /**
- * What the access rule is asked before the use case runs. The chain reads the record of the path, the caller's standing in
- * the organization meant, and every record that the body names, in one BatchGet; the use case gets what has passed.
+ * What the chain checks before the use case runs. It reads the record of the path, the caller's standing in the
+ * organization, and every record that the body names in one BatchGet. The use case gets only what passed the access rule.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
   readonly action: Action;
   /** The record that the path's `id` names. */
   readonly record?: RecordKind<R>;
   /**
-   * Whether body or query may name an `organization_id`: where absent, the session's is meant, or none.
-   * It decides whose list is shown and whose the new record is.
+   * Body or query may name an `organization_id`, the owner of the list or of the new record. Without it, the owner is the
+   * session's organization or the caller.
    */
   readonly organization?: 'session by default' | 'personal by default';
-  /** The request itself ends the caller's access: an answer kept under its Idempotency-Key is given again all the same. */
+  /** The request itself ends the caller's access, so a repeat gets the stored answer without an access check. */
   readonly endsAccess?: true;
-  /** Other records that the body or the query only names: linked, shown or filtered by. */
+  /** Records that the body or query only names: to link, to show or to filter by. */
   references?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * Records that the request uses: charged, or sent to a provider. Each may be named by our id or by its provider's;
-   * an id that leads to no record here is left to the use case (a provider's one-time token).
+   * Records that the request charges or sends to a provider. The request may name each by our id or by its provider's id.
+   * The use case handles an id without a record (a provider's one-time token).
    */
   uses?(input: z.output<Body>): readonly NamedRecord[];
-  /** Further items of the owner that the use case needs, read beside the rest. */
+  /** Further items of the owner that the use case needs, read in the same BatchGet. */
   alongside?(owner: Owner, input: z.output<Body>): readonly Key[];
 }
 
@@ -85,7 +85,7 @@ export interface Endpoint<
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
-  /** What a success answers (the data, in bare form); null: no body (204). */
+  /** The data of a success, in bare form; null: no body (204). */
   readonly response: z.ZodType | null;
   readonly status: 200 | 201 | 204;
   readonly form: 'bare' | 'envelope';
@@ -102,7 +102,15 @@ export interface Endpoint<
 
 type Optional = 'access' | 'idempotent' | 'limits' | 'bodyForm' | 'timeoutSeconds' | 'memoryMb' | 'errors';
 
-/** Declares one endpoint; every host, the API document and the generated tests read it from the catalogue. */
+/** Seconds that a create may take. A retry under the same key waits this long and 5 s more. */
+export const CREATE_TIMEOUT_SECONDS = {
+  payment: 20,
+  customer: 20,
+  payment_method: 29,
+  subscription: 29,
+} as const;
+
+/** Declares one endpoint. Every host, the API document and the generated tests read it from the catalogue. */
 export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R = undefined>(
   spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
 ): Endpoint<P, Q, B, R> => ({

@@ -12,7 +12,7 @@ import { API_VERSIONS } from './parse.ts';
 import type { Form, Reply } from './reply.ts';
 import type { ApiRequest } from './request.ts';
 
-/** What the chain itself needs; a use case may need more. */
+/** The dependencies of the chain; a use case may need more. */
 export interface WebDeps {
   readonly table: Table;
   readonly standings: Standings;
@@ -23,7 +23,7 @@ export interface WebDeps {
   readonly newId: (kind: IdKind) => string;
 }
 
-/** One request on its way through the chain: each step fills in its part. */
+/** One request in the chain: each step fills in its part. */
 export interface Exchange {
   readonly spec: Endpoint;
   readonly deps: WebDeps;
@@ -43,8 +43,7 @@ export interface Exchange {
 }
 
 export const openExchange = (
-  spec: Endpoint,
-  deps: WebDeps,
+  { spec, deps }: Pick<Exchange, 'spec' | 'deps'>,
   event: APIGatewayProxyEventV2,
   context: Context,
 ): Exchange => ({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Fields that many requests share, with the service's limits. */
+/** Fields that many requests share, with their limits. */
 export const idSchema = z.string().min(1).max(64);
 
 const METADATA_KEYS = 50;
@@ -14,7 +14,7 @@ const metadataValue = z
     params: { rule: 'too_big' },
   });
 
-/** DynamoDB's numbers end at 1e-130, its SDK's at 2^53; and the SDK takes `constructor` for the name of a class. */
+/** DynamoDB stores no number below 1e-130, its SDK none above 2^53, and the SDK mistakes `constructor` for a class name. */
 const isStorable = (value: unknown): boolean => {
   if (typeof value === 'number') {
     return value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) <= Number.MAX_SAFE_INTEGER);
@@ -47,14 +47,14 @@ export const tagsSchema = z
   })
   .nullish();
 
-/** A boolean of the query. */
+/** A boolean in the query. */
 export const booleanParameter = z
   .enum(['true', 'false', '1', '0', ''])
   .transform((value) => value === 'true' || value === '1' || value === '');
 
 /**
- * An e-mail address of any script (RFC 6531), lower-cased, so that one payer has one spelling. Quoted local parts and
- * address literals are refused, and so is what could end a header or a list of addresses.
+ * An e-mail address in any script (RFC 6531), lower-cased so that each payer has one spelling. It refuses quoted local
+ * parts, address literals, and characters that could end a header or a list of addresses.
  */
 const EMAIL =
   /^[^\s@.<>()[\]\\,;:"\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"\p{C}]+)*@[^\s@.<>()[\]\\,;:"'\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"'\p{C}]+)+$/u;
@@ -77,14 +77,14 @@ export const guestDataSchema = z.object({
   phone: z.string().max(32).nullish(),
 });
 
-/** Does a body, however wrong otherwise, give one of these fields a value? */
-export const names = (body: unknown, ...fields: readonly string[]): boolean =>
+/** True if the body, valid or not, has a value for one of the fields. */
+export const hasAnyField = (body: unknown, ...fields: readonly string[]): boolean =>
   typeof body === 'object' &&
   body !== null &&
   Object.entries(body).some(([field, value]) => fields.includes(field) && value !== undefined && value !== null);
 
-/** A refinement that runs beside other problems, so that all are named at once. */
-export const required = (path: string, message = 'is required') => ({
+/** Options of a refinement that also runs on an invalid body, so that one answer lists all problems. */
+export const requiredRule = (path: string, message = 'is required') => ({
   path: [path],
   message,
   params: { rule: 'required' },

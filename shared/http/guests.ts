@@ -5,7 +5,7 @@ import type { RateLimit } from './endpoint.ts';
 import { emailSchema } from './fields.ts';
 import type { ApiRequest } from './request.ts';
 
-/** What anybody may ask without a credential is counted, by address and by the e-mail named. */
+/** Requests without a credential are counted by network address and by the e-mail that they name. */
 const MINUTE = 60;
 const HOUR = 3_600;
 
@@ -21,26 +21,26 @@ export const guestCreateLimits: readonly RateLimit[] = [
   { name: 'guest-create-email', max: 5, windowSeconds: MINUTE, by: ({ caller }) => freshGuest(caller)?.email },
 ];
 
-/** The caller's address, where it has no session. */
-export const withoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
+/** The caller's network address; undefined for a session, which is not counted by it. */
+export const networkWithoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
   caller.kind === 'session' ? undefined : sourceNetwork;
 const guestEmail = ({ caller }: ApiRequest): string | undefined => (caller.kind === 'guest' ? caller.email : undefined);
 
-/** Declined cards, however they are tried: confirming a payment and saving a method count in the same windows. */
+/** Declined cards: confirming a payment and saving a method count in the same windows. */
 export const guestDeclineLimits: readonly RateLimit[] = [
-  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: withoutSession },
+  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: networkWithoutSession },
   { name: 'declined-email', max: 10, windowSeconds: HOUR, counts: 'declined payments', by: guestEmail },
 ];
 
-/** The path of a list by e-mail. */
-export const byEmail = z.object({ email: emailSchema });
+/** Path parameters of a list by e-mail. */
+export const emailParams = z.object({ email: emailSchema });
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [
   { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork },
-  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => byEmail.parse(params).email },
+  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => emailParams.parse(params).email },
 ];
 
-/** What every successful guest create answers beside the record. */
+/** The guest token that the answer to a guest's create holds beside the record. */
 export const guestTokenFields = async (
   tokens: GuestTokens,
   caller: Caller,

@@ -4,9 +4,9 @@ import type * as z from 'zod';
 import { principalOf } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../idempotency/idempotency.ts';
+import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
-import { admit, credentialsOf, guestOf, requireCredential } from './callers.ts';
+import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
 import { checkAccess } from './check-access.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
@@ -18,8 +18,8 @@ import { type ApiRequest, networkOf } from './request.ts';
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
 /**
- * The only way from API Gateway to a use case: request id, who calls, what is asked, idempotency, access, rate limits,
- * use case, form, errors, headers, one summary line.
+ * The one middleware chain from API Gateway to a use case: request id, caller, parsing, idempotency, access, rate limits,
+ * use case, response form, errors, headers, one summary line.
  */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
@@ -39,22 +39,22 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
-        : await useCase(depsOf(), checked<P, Q, B, R>(exchange));
+        : await useCase(depsOf(), parsedRequest<P, Q, B, R>(exchange));
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
       return render(withLink(exchange, exchange.reply), spec.status, failed ? 'bare' : exchange.form);
     });
-  return (event, context) => chain(openExchange(spec, depsOf(), event, context), context);
+  return (event, context) => chain(openExchange({ spec, deps: depsOf() }, event, context), context);
 };
 
-const checked = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
+const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
   exchange: Exchange,
 ): ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R> => {
   if (!exchange.request) throw new Error('the request was not parsed');
-  // Sound: `parsing` has run the very schemas that these types are inferred from.
+  // Sound: `parsing` has run the schemas that these types are inferred from.
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
 
-/** Credentials in the query are not repeated in a link. */
+/** A link must not repeat credentials of the query. */
 const CREDENTIALS = new Set(['session_id', 'token']);
 
 const withLink = ({ event, query }: Exchange, reply: Reply): Reply => {
@@ -115,7 +115,7 @@ const callers: Step = {
     exchange.rawBody = rawBodyOf(exchange.event);
     const credentials = credentialsOf(exchange);
     if (credentials) exchange.caller = await exchange.deps.authenticate(credentials);
-    admit(exchange);
+    requireAdmin(exchange);
   },
 };
 
@@ -127,15 +127,15 @@ const parsing: Step = {
         ? undefined
         : jsonBodyOf(exchange.rawBody, exchange.headers['content-type']);
     requireCredential(exchange, json);
-    const asked = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body: json });
-    exchange.caller = guestOf(exchange, asked.body);
+    const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body: json });
+    exchange.caller = guestOf(exchange, parts.body);
     exchange.request = {
       requestId: exchange.requestId,
       caller: exchange.caller,
-      ...asked,
+      ...parts,
       record: undefined,
       role: undefined,
-      mayChange: false,
+      canWrite: false,
       owner: undefined,
       named: () => undefined,
       alongside: [],
@@ -144,7 +144,7 @@ const parsing: Step = {
       sourceNetwork: networkOf(exchange.event.requestContext.http.sourceIp),
       method: spec.method,
       path: spec.path,
-      idempotency: idempotencyOf(exchange, asked.params, json),
+      idempotency: idempotencyOf(exchange, parts.params, json),
     };
   },
 };
@@ -154,16 +154,21 @@ const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiR
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
   const { method, path } = exchange.spec;
   return {
-    scope: scopeOf(principalOf(exchange.caller), `${method} ${path}`, params, checkKey(key, !hasCredential(exchange))),
+    scope: idempotencyScope({
+      principal: principalOf(exchange.caller),
+      route: `${method} ${path}`,
+      params,
+      key: checkKey(key, !hasCredential(exchange)),
+    }),
     requestHash: fingerprint(canonicalJson(withoutCardData(json))).slice(0, 40),
   };
 };
 
-/** guest_data is no credential; a provider's signature is one. */
+/** guest_data is not a credential; a provider's signature is. */
 const hasCredential = ({ spec, caller }: Exchange): boolean =>
   spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
 
-/** Not even a hash of card data is kept: there are few enough cards to try them all. */
+/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
 const withoutCardData = (json: unknown): unknown =>
   typeof json === 'object' && json !== null
     ? Object.fromEntries(Object.entries(json).filter(([name]) => !name.startsWith('card_')))
@@ -175,7 +180,7 @@ const limiting: Step = {
   },
 };
 
-/** Windows of a record or an owner count requests that passed the access rule, and no repeats: nobody uses up another's. */
+/** Windows of a record or an owner count requests that passed the access rule, without repeats: strangers cannot fill them. */
 const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
     if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
@@ -189,24 +194,24 @@ const limitingOfAllowed: Step = {
 const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
   spec.access?.record !== undefined || (counts ?? 'requests') !== 'requests';
 
-const limit = async ({ deps, spec, request }: Exchange, isMeant: (one: RateLimit) => boolean): Promise<void> => {
-  const limits = spec.limits.filter(isMeant);
+const limit = async ({ deps, spec, request }: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
+  const limits = spec.limits.filter(counts);
   if (deps.rateLimits && request && limits.length > 0) await enforceLimits(deps, limits, request);
 };
 
 const access: Step = {
   before: async ({ event: exchange }) => {
     const { spec, deps, request, kept } = exchange;
-    const rule = kept ? ruleOfKept(spec.access) : spec.access;
+    const rule = kept ? replayRule(spec.access) : spec.access;
     if (rule && request) exchange.request = await checkAccess(deps, rule, request);
   },
 };
 
 /**
- * Who may no longer act on the record is not given a kept answer about it. What the body named was used by then: it may
- * have been deleted since.
+ * A caller that may no longer act on the record does not get its stored answer. Records that the body names are not
+ * checked again: they may have been deleted since.
  */
-const ruleOfKept = (rule: Endpoint['access']): Endpoint['access'] => {
+const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;
   const { action, record, organization } = rule;
   return { action, ...(record && { record }), ...(organization && { organization }) };

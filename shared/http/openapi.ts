@@ -8,7 +8,7 @@ import {
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import type { Auth, Endpoint } from './endpoint.ts';
 
-/** The API document (OpenAPI 3.1), made of the catalogue: nothing in it is written twice. */
+/** The API document (OpenAPI 3.1), generated from the catalogue. */
 const SECURITY: Readonly<Record<Auth, readonly Record<string, string[]>[]>> = {
   session: [{ session: [] }, { bearer: [] }],
   'session-or-guest': [{ session: [] }, { bearer: [] }, { guestToken: [] }, {}],
@@ -38,11 +38,11 @@ const problem = z
     ],
   });
 
-/** Whatever the route, these can be answered: X-API-Version is a header of all. */
+/** Every route can answer these: X-API-Version is a header of every route. */
 const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];
 const WITH_A_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** One success of a route: what was asked, and the whole answer. */
+/** One success of a route: the request and the whole answer. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export interface Example {
 }
 export type Examples = Readonly<Record<string, Example>>;
 
-/** @param examples by the id of their route. */
+/** @param examples by the id of their endpoint. */
 export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
   createDocument(
     {
@@ -75,12 +75,12 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, e
     },
     {
       allowEmptySchema: { custom: true, undefined: true, transform: true, unknown: true, lazy: true },
-      override: asMeant,
+      override: correctSchema,
     },
   );
 
-/** A query is text; what must be a whole number in it is one to whoever asks. Any JSON is any value. */
-const asMeant = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
+/** Shows the text of a whole number in the query as an integer, and any JSON as any value. */
+const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
   if (jsonSchema.pattern === WHOLE_NUMBER) {
     delete jsonSchema.pattern;
     Object.assign(jsonSchema, { type: 'integer', minimum: 0 });
@@ -92,9 +92,9 @@ const WHOLE_NUMBER = '^\\d{1,9}$';
 
 const DESCRIPTION = `Payments, subscriptions, customers, methods, addresses, organizations and webhooks.
 
-Amounts are integers in minor units (cents), times ISO 8601 in UTC. Every route answers bare or in an envelope
-\`{success, data}\` as it is shown here, and in the other form where the header \`X-Response-Form\` (\`bare\` or
-\`envelope\`) asks for it. Errors have one form, with a \`code\` to decide by and a \`request_id\` to ask about.`;
+Amounts are integers in minor units (cents), times are ISO 8601 in UTC. Every route answers in the form shown here: the
+bare data, or an envelope \`{success, data}\`. The header \`X-Response-Form\` (\`bare\` or \`envelope\`) chooses the other
+form. All errors have the same form: decide by \`code\`, and quote \`request_id\` to support.`;
 
 const tagOf = ({ id }: Endpoint): string => id.split('.')[0] ?? id;
 
@@ -120,7 +120,7 @@ const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOperationO
   ...(endpoint.body !== null && {
     requestBody: {
       required: needsBody(endpoint.body, endpoint.bodyForm),
-      content: { 'application/json': { schema: endpoint.body, ...shown(example.body) } },
+      content: { 'application/json': { schema: endpoint.body, ...withExample(example.body) } },
     },
   }),
   responses: { ...successOf(endpoint, example), ...errorsOf(endpoint) },
@@ -131,7 +131,7 @@ const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Numb
 const needsBody = (body: z.ZodType, form: Endpoint['bodyForm']): boolean =>
   form === 'raw' || !body.safeParse({}).success;
 
-const shown = (example: unknown) => (example === undefined ? {} : { example });
+const withExample = (example: unknown) => (example === undefined ? {} : { example });
 
 const withExamples = (schema: z.ZodObject, examples: Readonly<Record<string, string>> = {}): z.ZodObject =>
   z.object(
@@ -151,7 +151,7 @@ const successOf = (endpoint: Endpoint, example: Example) => {
   const { status, response, form, summary } = endpoint;
   if (response === null) return { '204': { description: 'Done' } };
   const schema = form === 'envelope' ? envelopeOf(response) : response;
-  const content = { 'application/json': { schema, ...shown(example.response) } };
+  const content = { 'application/json': { schema, ...withExample(example.response) } };
   return { [String(status)]: { description: summary, content } };
 };
 

@@ -6,7 +6,7 @@ import { type Cursor, type Listed, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import type { Reply } from './reply.ts';
 
-/** Lists by limit and offset, newest first: bare arrays, with the total and the next page in headers. */
+/** Lists by limit and offset, newest first: bare arrays; headers hold the total and the next page. */
 export const MAX_OFFSET = 10_000;
 export const PAGE_LIMIT = 100;
 
@@ -15,7 +15,7 @@ export const wholeNumber = z
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number);
 
-/** A limit above 100 is taken as 100. */
+/** A limit above 100 counts as 100. */
 export const offsetQuery = {
   limit: wholeNumber
     .pipe(z.int().min(1))
@@ -53,7 +53,7 @@ export const offsetReply = (data: readonly unknown[], listed: Omit<Listed, 'next
   ...(listed.reachedEnd && { headers: { 'x-total-count': String(listed.seen) } }),
 });
 
-/** `next_cursor` and back: the position behind a row, opaque to callers and checked when it returns. */
+/** `next_cursor`: the position after a row, opaque to callers and checked when a request sends it. */
 const cursorSchema = z.tuple([z.string().max(200), z.string().max(100), z.string().max(200)]);
 
 export const encodeCursor = ({ pk, sk, sort }: Cursor): string =>

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type * as z from 'zod';
 import { DomainError, invalid, type Problem } from '../core/errors.ts';
-import { IS_REQUIRED, wordsFor } from './problem-words.ts';
+import { IS_REQUIRED, messageFor } from './problem-messages.ts';
 
-/** What is asked: every problem of path, query and body is named at once. */
+/** Parses path, query and body. One answer lists every problem. */
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_JSON_DEPTH = 10;
 
@@ -15,7 +15,7 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   return raw;
 };
 
-/** The query as sent; a name sent twice is a comma list. Taken from the raw text, which no host has re-encoded. */
+/** The query as sent; a repeated name becomes a comma-separated list. Reads the raw text, which no host re-encodes. */
 export const queryOf = (event: APIGatewayProxyEventV2): Readonly<Record<string, string>> => {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(event.rawQueryString)) {
@@ -25,7 +25,7 @@ export const queryOf = (event: APIGatewayProxyEventV2): Readonly<Record<string, 
   return Object.fromEntries(query);
 };
 
-/** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for what no field can hold. */
+/** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for a value that no field can hold. */
 export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknown => {
   if (raw.byteLength === 0) return {};
   if (contentType !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
@@ -42,7 +42,7 @@ export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknow
   return parsed;
 };
 
-/** Nested too deep, or half a character (which neither the table nor a provider can be told). */
+/** Finds nesting that is too deep, or a lone surrogate, which neither the table nor a provider accepts. */
 const problemIn = (value: unknown, left: number, path = ''): Problem | undefined => {
   if (typeof value === 'string' && !value.isWellFormed()) {
     return { path, rule: 'unicode', message: 'must be well-formed Unicode' };
@@ -59,7 +59,7 @@ const problemIn = (value: unknown, left: number, path = ''): Problem | undefined
   return undefined;
 };
 
-interface Asked {
+interface RequestParts {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -70,20 +70,20 @@ interface Schemas {
   readonly body: z.ZodType | null;
 }
 
-/** @throws DomainError VALIDATION_ERROR with one entry a problem, over all three parts. */
-export const checkAll = (schemas: Schemas, asked: Asked): Asked => {
+/** @throws DomainError VALIDATION_ERROR with one entry per problem, over all three parts. */
+export const checkAll = (schemas: Schemas, parts: RequestParts): RequestParts => {
   const problems: Problem[] = [];
   const check = (schema: z.ZodType | null, value: unknown): unknown => {
     if (schema === null) return undefined;
-    const parsed = schema.safeParse(value, { error: wordsFor });
+    const parsed = schema.safeParse(value, { error: messageFor });
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) problems.push(...problemsOf(issue));
     return undefined;
   };
   const checked = {
-    params: check(schemas.params, asked.params),
-    query: check(schemas.query, asked.query),
-    body: check(schemas.body, asked.body),
+    params: check(schemas.params, parts.params),
+    query: check(schemas.query, parts.query),
+    body: check(schemas.body, parts.body),
   };
   if (problems.length > 0) throw invalid(problems);
   return checked;

@@ -5,13 +5,13 @@ import type { Table } from '../table/table.ts';
 import type { RateLimit } from './endpoint.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Fixed windows by the service's clock, one counter each. */
+/** Fixed windows by the service's clock, with one counter per window. */
 interface LimitDeps {
   readonly table: Table;
   readonly now: Now;
 }
 
-/** The window of one subject that a request falls into. */
+/** The current window of one subject. */
 interface Window {
   readonly key: Key;
   readonly max: number;
@@ -20,8 +20,8 @@ interface Window {
 }
 
 /**
- * Counts a request in all of its windows at once. Windows of declined payments are read beside: the payment that fills
- * one is not known yet. @throws DomainError RATE_LIMITED where any window is full.
+ * Counts a request in all of its windows at once. It only reads windows of declined payments: whether this payment is
+ * declined is not known yet. @throws DomainError RATE_LIMITED if a window is full.
  */
 export const enforceLimits = async (
   deps: LimitDeps,
@@ -31,12 +31,12 @@ export const enforceLimits = async (
   const [ofDeclines, ofRequests] = [limits.filter(countsDeclines), limits.filter((limit) => !countsDeclines(limit))];
   const full = await Promise.all([
     fullWindows(deps, windowsOf(deps, ofDeclines, request)),
-    ...windowsOf(deps, ofRequests, request).map((window) => countedIn(deps, window)),
+    ...windowsOf(deps, ofRequests, request).map((window) => countIn(deps, window)),
   ]);
-  refuseBy(full.flat());
+  requireNone(full.flat());
 };
 
-/** Counts a payment that was declined. More than its number may be declined where several were under way at once. */
+/** Counts a declined payment. Payments under way at the same time may exceed the maximum. */
 export const countDecline = async (
   deps: LimitDeps,
   limits: readonly RateLimit[],
@@ -46,17 +46,17 @@ export const countDecline = async (
   await Promise.all(windows.map(({ key, ttl }) => deps.table.update(key, { add: { n: 1 }, set: { ttl } })));
 };
 
-/** A place in a window, taken before it is known whether the request is one that the limit is about. */
-export interface Place {
-  readonly giveBack: () => Promise<void>;
+/** A reserved count in a window, taken before it is known whether the limit applies to the request. */
+export interface Reservation {
+  readonly release: () => Promise<void>;
 }
 
-/** @throws DomainError RATE_LIMITED where all places are taken, however many are asked for at once. */
-export const takePlace = async (deps: LimitDeps, limit: RateLimit, request: ApiRequest): Promise<Place> => {
+/** @throws DomainError RATE_LIMITED if the window is full, also for requests at the same time. */
+export const reserve = async (deps: LimitDeps, limit: RateLimit, request: ApiRequest): Promise<Reservation> => {
   const windows = windowsOf(deps, [limit], request);
-  refuseBy((await Promise.all(windows.map((window) => countedIn(deps, window)))).flat());
+  requireNone((await Promise.all(windows.map((window) => countIn(deps, window)))).flat());
   return {
-    giveBack: async () => {
+    release: async () => {
       await Promise.all(windows.map(({ key }) => deps.table.update(key, { add: { n: -1 } }, [{ has: 'n' }])));
     },
   };
@@ -64,13 +64,13 @@ export const takePlace = async (deps: LimitDeps, limit: RateLimit, request: ApiR
 
 const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declined payments';
 
-const refuseBy = (full: readonly Window[]): void => {
+const requireNone = (full: readonly Window[]): void => {
   if (full.length === 0) return;
   const waits = full.map(({ secondsLeft }) => secondsLeft);
   throw new DomainError('RATE_LIMITED', { retryAfterSeconds: Math.max(...waits) });
 };
 
-/** A limit that the request has no subject for has no window. */
+/** A limit without a subject in this request has no window. */
 const windowsOf = ({ now }: LimitDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
   limits.flatMap(({ name, max, windowSeconds, by }) => {
     const subject = by(request);
@@ -81,8 +81,8 @@ const windowsOf = ({ now }: LimitDeps, limits: readonly RateLimit[], request: Ap
     return { key: rateKey(name, subject, window), max, secondsLeft: endsAt - seconds, ttl: endsAt + windowSeconds };
   });
 
-/** @returns the window where it is full. */
-const countedIn = async ({ table }: LimitDeps, window: Window): Promise<readonly Window[]> => {
+/** @returns the window if it is full. */
+const countIn = async ({ table }: LimitDeps, window: Window): Promise<readonly Window[]> => {
   const { key, max, ttl } = window;
   const notFull = { any: [{ lacks: 'n' }, { below: ['n', max] }] } as const;
   const counted = await table.update(key, { add: { n: 1 }, set: { ttl } }, [notFull]);

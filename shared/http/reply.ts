@@ -1,6 +1,6 @@
 import { type DomainError, ERRORS } from '../core/errors.ts';
 
-/** What a use case answers; the endpoint's declared form, or the one the caller asked for, makes a response of it. */
+/** The answer of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
 export interface Reply {
   readonly data: unknown;
   readonly status?: number;

@@ -6,8 +6,8 @@ import type { Table, TransactionStep } from '../table/table.ts';
 import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
 
 /**
- * Creates under an Idempotency-Key: the record's id follows from scope and key, so one conditional write claims and
- * stores. After 24 h the same key means a new record, whose id follows from the one found.
+ * Creates a record once per Idempotency-Key. The record's id is derived from scope and key, so one conditional write claims
+ * the key and stores the record. After 24 h the same key creates a new record, whose id is derived from the old id.
  */
 const KEY_LIFETIME_MS = DAY;
 const MAX_KEY_GENERATIONS = 50;
@@ -21,11 +21,11 @@ export interface Creation<T> {
   readonly store: OnceStore<T>;
   readonly kind: IdKind;
   readonly idempotency: IdempotentRequest | undefined;
-  /** Makes the record under this id; what it does elsewhere goes under a key derived from the id. */
+  /** Makes the record with this id. Its calls to providers use keys derived from the id. */
   readonly build: (id: string) => Promise<T>;
-  /** What is written with it or not at all. */
+  /** Steps in the same transaction as the record. */
   readonly beside?: (record: T) => readonly TransactionStep[];
-  /** Where `build` calls a provider: holds the key while a function is at it, at most for its time-out. */
+  /** Set if `build` calls a provider: holds the key while one function builds, at most for its time-out. */
   readonly hold?: { readonly table: Table; readonly timeoutSeconds: number };
 }
 
@@ -35,8 +35,7 @@ export interface CreatedOnce<T> {
 }
 
 /**
- * @throws DomainError IDEMPOTENCY_KEY_REUSED; IDEMPOTENCY_IN_PROGRESS; INVALID_STATE where the record has been deleted
- * since.
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED; IDEMPOTENCY_IN_PROGRESS; INVALID_STATE if the record was deleted since.
  */
 export const createOnce = async <T extends StoredRecord>(
   deps: { readonly now: Now; readonly newId: (kind: IdKind) => string },
@@ -52,7 +51,8 @@ export const createOnce = async <T extends StoredRecord>(
   let id = derivedId(kind, idempotency.scope);
   for (let generation = 0; generation < MAX_KEY_GENERATIONS; generation += 1) {
     const make = async () => insert(await build(id));
-    const found = (await store.find(id)) ?? (hold ? await holding(deps, hold, idempotency, make) : await make());
+    const held = () => (hold ? whileHeld({ ...hold, now: deps.now }, idempotency, make) : make());
+    const found = (await store.find(id)) ?? (await held());
     if ('fresh' in found) return { record: found.fresh, replayed: false };
     const createdAt = found.kind === 'record' ? found.record.createdAt : found.createdAt;
     if (instant(createdAt) + KEY_LIFETIME_MS > deps.now()) return replay(found, idempotency.requestHash);
@@ -61,18 +61,17 @@ export const createOnce = async <T extends StoredRecord>(
   throw inProgressError(1);
 };
 
-/** What fails frees the key at once; what stops leaves it to a retry after the function's time-out. */
-const holding = async <R>(
-  deps: { readonly now: Now },
-  { table, timeoutSeconds }: { readonly table: Table; readonly timeoutSeconds: number },
+/** An error frees the key at once. If the function stops, a retry may take the key after the function's time-out. */
+const whileHeld = async <R>(
+  hold: { readonly table: Table; readonly timeoutSeconds: number; readonly now: Now },
   request: IdempotentRequest,
   make: () => Promise<R>,
 ): Promise<R> => {
-  await claimKey({ table, now: deps.now }, request, timeoutSeconds);
+  await claimKey(hold, request, hold.timeoutSeconds);
   try {
     return await make();
   } catch (error) {
-    await settleKey({ table }, request, undefined);
+    await settleKey(hold, request, undefined);
     throw error;
   }
 };

@@ -6,9 +6,9 @@ import { idempotencyKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
 /**
- * Idempotency-Key on POSTs that create nothing: the key's record is claimed by one conditional write, keeps status and
- * body of a 2xx or 402 for 24 h, and gives way to a retry once the first function must have ended. (A create needs no
- * record of its own: the created record's id is derived from the key.)
+ * Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key. The item keeps status
+ * and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have ended. (A create
+ * stores no such item: the id of the created record is derived from the key.)
  */
 const GRACE_SECONDS = 5;
 
@@ -22,10 +22,10 @@ export interface IdempotentRequest {
   readonly requestHash: string;
 }
 
-/** Without a credential the key alone opens the answer again: nobody may guess it. */
+/** Without a credential, the key alone gives access to the stored answer, so it must be hard to guess. */
 const SOLE_KEY_CHARACTERS = 20;
 
-/** @param isSole the caller has presented no credential. @throws DomainError IDEMPOTENCY_KEY_INVALID */
+/** @param isSole the caller presents no credential. @throws DomainError IDEMPOTENCY_KEY_INVALID */
 export const checkKey = (key: string, isSole = false): string => {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
   if (isSole && key.length < SOLE_KEY_CHARACTERS) {
@@ -35,7 +35,7 @@ export const checkKey = (key: string, isSole = false): string => {
   return key;
 };
 
-/** One text for equal JSON values, whatever the order of their keys. */
+/** The same text for equal JSON values, whatever the order of their keys. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -43,15 +43,24 @@ export const canonicalJson = (value: unknown): string =>
       : inner,
   ) ?? '';
 
-export const scopeOf = (principal: string, routeKey: string, params: unknown, key: string): string =>
-  fingerprint(principal, routeKey, canonicalJson(params), key).slice(0, 40);
+export interface KeyScope {
+  readonly principal: string;
+  /** Method and path of the endpoint. */
+  readonly route: string;
+  readonly params: unknown;
+  readonly key: string;
+}
+
+/** The same key in another scope is another key. */
+export const idempotencyScope = ({ principal, route, params, key }: KeyScope): string =>
+  fingerprint(principal, route, canonicalJson(params), key).slice(0, 40);
 
 export const inProgressError = (retryAfterSeconds: number): DomainError =>
   new DomainError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds });
 
 export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
-/** Claims the key, or answers what it keeps. */
+/** Claims the key. @returns the stored answer if there is one. */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },
   request: IdempotentRequest,
@@ -70,7 +79,7 @@ export const claimKey = async (
   return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
 };
 
-/** Keeps the answer of a 2xx or 402; anything else frees the key for a retry. */
+/** Stores the answer of a 2xx or 402; any other result frees the key for a retry. */
 export const settleKey = async (
   deps: { readonly table: Table },
   request: IdempotentRequest,

@@ -6,6 +6,7 @@ import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -24,9 +25,6 @@ import type { CreateMethodBody } from './requests.ts';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
 
-/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
-export const METHOD_CREATE_TIMEOUT_SECONDS = 29;
-
 /** Saves a payment method: attached to the owner's customer at the provider, then stored here without its token. */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
@@ -41,7 +39,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     store: recordStore(deps.table, deps.now, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
-    hold: { table: deps.table, timeoutSeconds: METHOD_CREATE_TIMEOUT_SECONDS },
+    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method },
     build: (id) => attach(deps, provider, request, owner, id),
     beside: (method) => [
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { guestDataSchema, idSchema, names, required } from '../http/fields.ts';
+import { guestDataSchema, hasAnyField, idSchema, requiredRule } from '../http/fields.ts';
 import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
 
 const alias = z.string().max(100).nullish();
@@ -37,11 +37,17 @@ export const createMethodBody = z
     guest_data: guestDataSchema.nullish(),
   })
   .refine(
-    (body) => names(body, 'provider_payment_method_token') || names(body, 'card_number'),
-    required('provider_payment_method_token'),
+    (body) => hasAnyField(body, 'provider_payment_method_token') || hasAnyField(body, 'card_number'),
+    requiredRule('provider_payment_method_token'),
   )
-  .refine((body) => !names(body, 'card_number') || names(body, 'card_exp_month'), required('card_exp_month'))
-  .refine((body) => !names(body, 'card_number') || names(body, 'card_exp_year'), required('card_exp_year'));
+  .refine(
+    (body) => !hasAnyField(body, 'card_number') || hasAnyField(body, 'card_exp_month'),
+    requiredRule('card_exp_month'),
+  )
+  .refine(
+    (body) => !hasAnyField(body, 'card_number') || hasAnyField(body, 'card_exp_year'),
+    requiredRule('card_exp_year'),
+  );
 export type CreateMethodBody = z.output<typeof createMethodBody>;
 
 export const updateMethodBody = z.object({

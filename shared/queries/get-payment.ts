@@ -16,11 +16,11 @@ import { type GetPaymentQuery, type Include, includesOf } from './parameters.ts'
 /** One payment, for its user, its guest by token, or a member of its organization; scope guards must match. */
 export const getPayment = async (
   deps: ReadDeps,
-  { record: payment, mayChange, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
+  { record: payment, canWrite, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   if (!passesGuards(payment, query)) throw notFound('payment');
   const [beside] = await includedRecords(deps, caller, { payments: [payment], includes: includesOf(query) });
-  const view = mayChange ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
+  const view = canWrite ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
   return { data: { ...view, ...beside } };
 };
 

@@ -29,7 +29,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   body: {},
   record: undefined,
   role: undefined,
-  mayChange: false,
+  canWrite: false,
   owner: undefined,
   named: () => undefined,
   alongside: [],

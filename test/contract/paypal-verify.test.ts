@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
+import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { SignatureKind } from '../../infra/local/simulator/protocol/vendor.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
@@ -23,7 +23,7 @@ const EVENT = `{"id":"WH-1", "event_type":"PAYMENT.CAPTURE.COMPLETED","create_ti
 type Headers = Record<string, string>;
 
 const signed = (raw = EVENT, kind: SignatureKind = 'valid', at = rig.clock.now()): Headers =>
-  signatureHeaders({ raw, slot: { adapter: 'paypal', webhookUrl: '', ...PAYPAL.credentials }, at, kind });
+  paypalSignatureHeaders({ raw, slot: { adapter: 'paypal', webhookUrl: '', ...PAYPAL.credentials }, at, kind });
 
 const verify = (headers: Headers, raw: string | Buffer = EVENT, by = provider) =>
   by.verifyWebhook({ raw: Buffer.from(raw), headers, now: rig.clock.now() });

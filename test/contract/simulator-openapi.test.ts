@@ -209,7 +209,7 @@ describe.skipIf(folder === undefined)(
     const api: OpenApi | undefined =
       folder === undefined ? undefined : parseOpenApi(readFileSync(resolve(folder, SPEC), 'utf8'));
 
-    it.each(ANSWERS)('%s is a %s as Stripe describes it', async (_, schema, status, answer) => {
+    it.each(ANSWERS)('%s is a %s as Stripe describes it', async (...[_, schema, status, answer]) => {
       if (!api) return;
       const { status: answered, body } = await answer();
       expect(answered).toBe(status);

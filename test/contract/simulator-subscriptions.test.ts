@@ -106,7 +106,7 @@ describe('the calendar of a subscription', () => {
       '2030-03-15T00:00:00Z',
       ['2030-02-25', '2030-03-02', '2030-03-07', '2030-03-12'],
     ],
-  ])('is kept: %s', async (_, from, wish, until, days) => {
+  ])('is kept: %s', async (...[_, from, wish, until, days]) => {
     await rig.clock.moveTo(at(from));
     const subscription = await subscribe(wish);
     await rig.clock.moveTo(at(until));

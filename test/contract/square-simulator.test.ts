@@ -91,7 +91,7 @@ describe('a request', () => {
     ['names an order that is not there', { order_id: 'absent' }, 'NOT_FOUND', 'order_id'],
     ['names a token that is not there', { source_id: 'cnon:nothing' }, 'NOT_FOUND', 'source_id'],
     ['names a spent token', { source_id: 'cnon:card-nonce-already-used' }, 'CARD_TOKEN_USED', 'source_id'],
-  ])('that %s is refused in words of Square', async (_, fields, code, field) => {
+  ])('that %s is refused in words of Square', async (...[_, fields, code, field]) => {
     const refused = await charge('k1', fields);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expect(refused.body).toEqual({

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addressUseKey } from '../../shared/table/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { changeTable, confirm, itemsOf, signIn } from './flow.ts';
+import { changeTable, confirm, partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
@@ -16,7 +16,7 @@ const link = (path: string, addressId: string | null, options: RequestOptions) =
 const methodOf = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
   (await service.get(`/payment-methods/${id}`, options)).body;
 const usesOf = async (addressId: string): Promise<string[]> =>
-  (await itemsOf(service, `ADDR#${addressId}`)).map(({ sk }) => sk).filter((sk) => sk !== 'ADDR');
+  (await partitionOf(service, `ADDR#${addressId}`)).map(({ sk }) => sk).filter((sk) => sk !== 'ADDR');
 
 describe('an address that is deleted', () => {
   test('is taken off the methods that name it, however they came to name it', async () => {
@@ -116,14 +116,14 @@ describe('an address of an organization that is deleted', () => {
     const { options } = acme.owner;
     const address = await createAddress(service, options, { organization_id: acme.id });
     const own = await saveMethod(service, options);
-    const record = (await itemsOf(service, `PM#${own.id}`)).find(({ sk }) => sk === 'PM');
+    const record = (await partitionOf(service, `PM#${own.id}`)).find(({ sk }) => sk === 'PM');
     await changeTable(service, { put: { ...record, billingAddressId: address.id } });
     await changeTable(service, { put: addressUseKey(address.id, 'PM', own.id) });
     expect(await methodOf(own.id, options)).toMatchObject({ billing_address_id: address.id });
     await remove(`/organizations/${acme.id}`, options);
     await service.advance(300);
     expect(await methodOf(own.id, options)).toMatchObject({ billing_address_id: null });
-    expect(await itemsOf(service, `ADDR#${address.id}`)).toEqual([]);
+    expect(await partitionOf(service, `ADDR#${address.id}`)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { businessAddress, fullAddress, partialAddress } from '../builders/address.ts';
-import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY, itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
@@ -17,7 +17,7 @@ const create = async (fields: ParsedJson = fullAddress(), options: RequestOption
 };
 const get = (id: string) => service.get(`/addresses/${id}`, user.options);
 const update = (id: string, fields: unknown) => service.put(`/addresses/${id}`, fields, user.options);
-const stored = async (id: string): Promise<ParsedJson> => (await itemsOf(service, `ADDR#${id}`))[0];
+const stored = async (id: string): Promise<ParsedJson> => (await partitionOf(service, `ADDR#${id}`))[0];
 
 const refusal = (...missing: readonly string[]) => ({
   status: 400,
@@ -77,10 +77,10 @@ describe('an address', () => {
     });
     const again = await service.request('DELETE', `/addresses/${id}`, user.options);
     expect(again.status).toBe(404);
-    expect(await itemsOf(service, `ADDR#${id}`)).toEqual([]);
+    expect(await partitionOf(service, `ADDR#${id}`)).toEqual([]);
   });
 
-  test('answers in the other form when asked', async () => {
+  test('comes in an envelope on request', async () => {
     const { id } = await create();
     expect((await service.get(`/addresses/${id}?envelope=true`, user.options)).body).toMatchObject({
       success: true,
@@ -88,7 +88,7 @@ describe('an address', () => {
     });
   });
 
-  test('of which a patch changes nothing keeps its version', async () => {
+  test('keeps its version when a patch changes nothing', async () => {
     const { id, updated_at } = await create();
     await service.advance(1);
     expect(await update(id, { city: 'Boston', is_partial: false })).toMatchObject({
@@ -140,7 +140,7 @@ describe('an address', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update of an address', () => {
   test.each([
     [
       'partial → full without what that needs',
@@ -164,7 +164,7 @@ describe('an update', () => {
       { country: 'FR' },
       ['postal_code'],
     ],
-  ])('is refused: %s', async (_, fields, patch, missing) => {
+  ])('is refused: %s', async (...[_, fields, patch, missing]) => {
     const { id } = await create(fields);
     const before = await stored(id);
     expect(await update(id, patch)).toMatchObject(refusal(...missing));
@@ -198,7 +198,7 @@ describe('an update', () => {
     });
   });
 
-  test('that meets another answers 409 or comes after it; neither is lost', async () => {
+  test('concurrent with another gets 409 or follows it; neither is lost', async () => {
     const { id } = await create();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => update(id, { alias: `alias ${index}`, state: String(index) })),
@@ -212,7 +212,7 @@ describe('an update', () => {
   });
 });
 
-describe('a tax id', () => {
+describe('the tax id of an address', () => {
   test.each([
     ['valid', { tax_id: ' de 136,695 976', tax_id_type: 'vat' }, true],
     ['not valid', { tax_id: 'DE136695978', tax_id_type: 'vat' }, false],
@@ -235,7 +235,7 @@ describe('a tax id', () => {
   });
 });
 
-describe('what a caller may never set', () => {
+describe('a field of an address that a caller may not set', () => {
   const FORBIDDEN = {
     id: 'addr_000000000000000000000001',
     version: 99,
@@ -276,7 +276,7 @@ describe('what a caller may never set', () => {
     for (const name of Object.keys(rest).filter((field) => !(field in plain))) expect(item).not.toHaveProperty(name);
   });
 
-  test('is ignored on update, the organization too', async () => {
+  test('is ignored on update, and so is the organization', async () => {
     const made = await create(partialAddress());
     const before = await stored(made.id);
     const answer = await update(made.id, { ...FORBIDDEN, organization_id: 'org_demo', guest_data: {}, alias: 'mine' });
@@ -288,7 +288,7 @@ describe('what a caller may never set', () => {
 describe('an Idempotency-Key', () => {
   const withKey = (key: string, options = user.options) => ({ ...options, idempotencyKey: key });
 
-  test('makes one address, however often it is sent', async () => {
+  test('creates one address, however often it is sent', async () => {
     const body = fullAddress({ alias: 'once', is_default: true });
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => service.post('/addresses', body, withKey('once'))),
@@ -298,14 +298,14 @@ describe('an Idempotency-Key', () => {
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(7);
   });
 
-  test('answers the address as it is now', async () => {
+  test('returns the address in its current state', async () => {
     const { body } = await service.post('/addresses', fullAddress(), withKey('now'));
     await update(body.id, { alias: 'later', is_default: true });
     const replay = await service.post('/addresses', fullAddress(), withKey('now'));
     expect(replay).toMatchObject({ status: 201, body: { id: body.id, alias: 'later', is_default: true } });
   });
 
-  test('is refused for another body, and is another user’s own', async () => {
+  test('is refused with another body, and is separate for another user', async () => {
     const { body } = await service.post('/addresses', fullAddress(), withKey('body'));
     const other = await service.post('/addresses', fullAddress({ city: 'Salem' }), withKey('body'));
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
@@ -345,7 +345,7 @@ describe('a guest', () => {
     expect((await stored(again.body.id)).guestId).toBe(item.guestId);
   });
 
-  test('reads and changes none, not even by token', async () => {
+  test('may not read or change an address, even with a token', async () => {
     const { body } = await service.post('/addresses', guestBody('guest.b@example.com'));
     const byToken = { guestToken: body.guest_token };
     const path = `/addresses/${body.id}`;
@@ -360,12 +360,12 @@ describe('a guest', () => {
     expect(await get(body.id)).toMatchObject({ status: 404 });
   });
 
-  test('names nobody’s organization', async () => {
+  test('may not name an organization', async () => {
     const answer = await service.post('/addresses', guestBody('guest.c@example.com', { organization_id: 'org_demo' }));
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });
 
-  test('who is nobody is refused', async () => {
+  test('without token and guest_data is refused', async () => {
     expect(await service.post('/addresses', fullAddress())).toMatchObject({
       status: 401,
       body: { code: 'AUTHENTICATION_REQUIRED' },
@@ -376,7 +376,7 @@ describe('a guest', () => {
 describe('creates of guests', () => {
   const limited = withHost({ frozen: true, env: { RATE_LIMITS: '' } });
 
-  test('are limited to 5 a minute of an e-mail', async () => {
+  test('are limited to 5 a minute per e-mail', async () => {
     const body = fullAddress({ guest_data: { email: 'often@example.com', name: 'Often' } });
     for (let made = 0; made < 5; made += 1) expect((await limited.post('/addresses', body)).status).toBe(201);
     const refused = await limited.post('/addresses', body);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { defaultKey } from '../../shared/table/defaults.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { fullAddress, partialAddress } from '../builders/address.ts';
-import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY, itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
@@ -165,7 +165,7 @@ describe('the default', () => {
     expect(defaultsIn(await list(user))).toEqual([b1.id]);
     expect((await remove(user, b1.id)).status).toBe(204);
     expect(defaultsIn(await list(user))).toEqual([]);
-    expect(await itemsOf(service, `OWNER#USER#${user.userId}`)).toEqual([]);
+    expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toEqual([]);
   });
 
   test('moves with its address where the change of type says so', async () => {
@@ -186,7 +186,7 @@ describe('the default', () => {
     const shipping = await create(user, { type: 'shipping' });
     await lead(shipping.id);
     expect(defaultsIn(await list(user, '?completeness=partial&type=billing'))).toEqual([made[2].id]);
-    expect(await itemsOf(service, `OWNER#USER#${user.userId}`)).toMatchObject([{ recordId: made[2].id }]);
+    expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toMatchObject([{ recordId: made[2].id }]);
   });
 
   test('is one after 50 calls at once', async () => {
@@ -200,7 +200,7 @@ describe('the default', () => {
     );
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { is_default: true } });
     expect(defaultsIn(await list(user))).toHaveLength(1);
-    expect(await itemsOf(service, `OWNER#USER#${user.userId}`)).toHaveLength(1);
+    expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toHaveLength(1);
   });
 
   test('is set once under an Idempotency-Key', async () => {
@@ -220,7 +220,7 @@ describe("another's personal address", () => {
   test('is nobody’s to see or change', async () => {
     const [owner, stranger] = [await signedIn(), await signedIn()];
     const { id } = await create(owner);
-    const before = await itemsOf(service, `ADDR#${id}`);
+    const before = await partitionOf(service, `ADDR#${id}`);
     const path = `/addresses/${id}`;
     const answers = [
       await service.get(path, stranger.options),
@@ -236,7 +236,7 @@ describe("another's personal address", () => {
       });
     }
     expect(await service.get(path)).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
-    expect(await itemsOf(service, `ADDR#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ADDR#${id}`)).toEqual(before);
     expect(await list(stranger)).toEqual([]);
   });
 });
@@ -274,7 +274,7 @@ describe("an organization's addresses", () => {
   test('carry no user, and go by the organization', async () => {
     const made = await create(as('billing'), theirs());
     expect(made).toMatchObject({ organization_id: organizationId, is_guest_address: false });
-    const [item] = await itemsOf(service, `ADDR#${made.id}`);
+    const [item] = await partitionOf(service, `ADDR#${made.id}`);
     expect(item).toMatchObject({ organizationId, owner: `ORG#${organizationId}#ADDR` });
     expect(item).not.toHaveProperty('userId');
     expect(idsOf(await list(as('billing')))).not.toContain(made.id);

@@ -8,8 +8,8 @@ import { CALLERS, type CallerName, type Cell, COLUMNS, type Column } from './mat
 import { buildWorld, type Carrier, type World } from './matrix/world.ts';
 
 /**
- * Every route of the catalogue × every caller × every record, over every carrier of a credential. A denied request leaves
- * the table as it was; rate windows, logs and keys of idempotency aside.
+ * Every route of the catalogue × every caller × every record, over every carrier of a credential. A denied request does
+ * not change the table, except rate windows, logs and idempotency keys.
  */
 interface MatrixCell {
   readonly caller: CallerName;
@@ -44,7 +44,7 @@ const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
     }),
   );
 
-/** What the cell answered that it should not have; undefined where it is right. */
+/** The wrong answer of a cell in words; undefined when the answer is right. */
 const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promise<string | undefined> => {
   const { caller, column, carrier, expected } = cell;
   const method = endpoints.find((endpoint) => endpoint.id === id)?.method ?? '';
@@ -55,7 +55,7 @@ const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promis
   const { status, body } = await service.request(method, target, { headers: carrier.headers, body: asked.body });
   const wanted = expected === 'ok' ? route.success : expected;
   if (status === wanted) return undefined;
-  return `${id}: ${caller} (${carrier.name}) × ${column}: ${status} ${body?.code ?? ''} in the place of ${wanted}`;
+  return `${id}: ${caller} (${carrier.name}) × ${column}: ${status} ${body?.code ?? ''} instead of ${wanted}`;
 };
 
 const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
@@ -79,14 +79,14 @@ const cellsOfAll = (isWanted: (cell: MatrixCell) => boolean) =>
   );
 
 describe('the authorization matrix', () => {
-  it('has cells for every route, and enough of them', () => {
+  it('has cells for every route, and at least 3,000 in all', () => {
     expect(Object.keys(ROUTES).sort()).toEqual(endpoints.map(({ id }) => id).sort());
     expect(cellsOfAll(() => true).length).toBeGreaterThanOrEqual(LEAST_CELLS);
   });
 
-  it('refuses whom it must, and changes nothing by it', async () => {
+  it('denies every request that a caller may not make, and changes nothing', async () => {
     const denied = cellsOfAll(({ expected }) => expected !== 'ok');
-    // The records that are named are made before, so that only the requests themselves could change something.
+    // The named records are created first, so that only the requests themselves could change the table.
     await inTurns(denied, ({ route, cell }) => route.ask(service, world, { ...cell, fresh: false }));
     await service.settle();
     const before = await tableNow();
@@ -96,7 +96,7 @@ describe('the authorization matrix', () => {
     expect(await tableNow()).toEqual(before);
   }, 120_000);
 
-  it.each(routes)('lets through whom it may: %s', async (id, route) => {
+  it.each(routes)('allows every request that a caller may make: %s', async (id, route) => {
     const allowed = cellsOf(route).filter(({ expected }) => expected === 'ok');
     const wrong = await inTurns(allowed, (cell) => wrongIn(id, route, cell));
     expect(wrong.filter((line) => line !== undefined)).toEqual([]);

@@ -137,7 +137,7 @@ describe('an amount that the provider cannot charge', () => {
     ['provider_b', 'TWD', 101, REFUSALS.multiple('must be a multiple of 100 in TWD at provider_b')],
     ['provider_c', 'EUR', 5_000, REFUSALS.currency('provider_c takes USD only')],
     ['provider_c', 'KES', 5_000, REFUSALS.currency('provider_c does not take KES')],
-  ])('at %s, %s %d, is refused before anything is written or sent', async (provider_id, currency, total, refusal) => {
+  ])('at %s, %s %d, is refused before anything is written or sent', async (...[provider_id, currency, total, refusal]) => {
     const user = await signIn(service);
     await unchanged(service, async () => {
       const fields = { provider_id, currency, total_cents: total };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { DAY, itemsOf, signIn } from './flow.ts';
+import { DAY, partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { company } from './payers.ts';
 
@@ -92,7 +92,7 @@ test('a claim that nobody came back to is gone a day later', async () => {
   const user = await signIn(service, { expires_in: 3 * DAY });
   await service.fault({ action: 'error_500', path: '/v1/customers', times: 1 });
   expect(await save(user.options)).toMatchObject({ status: 502 });
-  const claims = () => itemsOf(service, `OWNER#USER#${user.userId}`);
+  const claims = () => partitionOf(service, `OWNER#USER#${user.userId}`);
   expect(await claims()).toMatchObject([{ claim: { draft: { userId: user.userId } }, ttl: expect.any(Number) }]);
   await service.advance(DAY + 1);
   expect(await save(user.options)).toMatchObject({ status: 201 });

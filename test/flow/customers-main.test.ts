@@ -21,7 +21,7 @@ const remove = (user: User, id: string) => service.request('DELETE', `/customers
 const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);
 
 describe('a customer', () => {
-  test('is made at its provider and here, and answered bare with every field', async () => {
+  test('is created at the provider and stored, and returned without envelope with every field', async () => {
     const user = await signIn(service);
     const answer = await service.post(
       '/customers',
@@ -65,14 +65,14 @@ describe('a customer', () => {
     });
   });
 
-  test('has a name of its own beside first and last name, where one is sent', async () => {
+  test('keeps a name that is sent beside first and last name', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Acme', first_name: 'Ada', last_name: '' });
     expect(customer).toMatchObject({ name: 'Acme', first_name: 'Ada', last_name: null });
     expect(await createCustomer(service, user.options)).toMatchObject({ name: null, phone: null, metadata: {} });
   });
 
-  test('comes in an envelope where that is asked for', async () => {
+  test('comes in an envelope on request', async () => {
     const user = await signIn(service);
     const headers = { 'x-response-form': 'envelope' };
     const made = await service.post('/customers', customerBody(), { ...user.options, headers });
@@ -107,7 +107,7 @@ describe('a customer', () => {
     expect(await service.get('/customers', user.options)).toMatchObject({ body: [] });
   });
 
-  test('of a provider that takes no customers here is refused', async () => {
+  test('at a provider without customers is refused', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_b', 'provider_c', 'provider_d']) {
       const answer = await service.post('/customers', customerBody({ provider_id }), user.options);
@@ -118,7 +118,7 @@ describe('a customer', () => {
     }
   });
 
-  test('takes no field that is not its caller’s to set', async () => {
+  test('ignores fields that a caller may not set', async () => {
     const user = await signIn(service);
     const set = {
       id: 'cust_000000000000000000000001',
@@ -151,7 +151,7 @@ describe('a customer', () => {
     expect(await storedRecord(service, 'CUS', customer.id)).toMatchObject({ version: 1 });
   });
 
-  test('names a project that its user may edit, and no other', async () => {
+  test('may name only a project that its user may edit', async () => {
     const [user, stranger, admin] = [
       await signIn(service),
       await signIn(service),
@@ -174,7 +174,7 @@ describe('a customer', () => {
     });
   });
 
-  test('is its user’s own: for anybody else it is not there', async () => {
+  test('belongs to its user: other callers get 404', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { id } = await createCustomer(service, user.options);
     for (const [method, path] of [
@@ -195,7 +195,7 @@ describe('a customer', () => {
 });
 
 describe('an update of a customer', () => {
-  test('changes what it names, here and at the provider, and is told once', async () => {
+  test('changes the named fields in the record and at the provider, and publishes one event', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', metadata: { a: 1 } });
     await service.advance(5);
@@ -219,7 +219,7 @@ describe('an update of a customer', () => {
     ]);
   });
 
-  test('clears what it sets to null, and the provider’s own event does not bring it back', async () => {
+  test('clears fields set to null, and the provider’s event does not restore them', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, {
       name: 'Ada Payer',
@@ -236,7 +236,7 @@ describe('an update of a customer', () => {
     expect((await service.get(`/customers/${customer.id}`, user.options)).body).toMatchObject(expected);
   });
 
-  test('that changes nothing asks nobody and writes nothing', async () => {
+  test('that changes nothing calls no provider and writes nothing', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -265,7 +265,7 @@ describe('an update of a customer', () => {
 });
 
 describe('the list of customers', () => {
-  test('is newest first, by limit and offset, with its total and the next page in headers', async () => {
+  test('comes newest first, by limit and offset, with total and next page in headers', async () => {
     const user = await signIn(service);
     const made: string[] = [];
     for (const name of ['one', 'two', 'three']) {
@@ -289,7 +289,7 @@ describe('the list of customers', () => {
     expect(await service.get('/customers?offset=3', user.options)).toMatchObject({ status: 200, body: [] });
   });
 
-  test('takes a limit above 100 as 100', async () => {
+  test('treats a limit above 100 as 100', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     expect(await service.get('/customers?limit=5000', user.options)).toMatchObject({ status: 200, body: [customer] });
@@ -320,7 +320,7 @@ describe('the list of customers', () => {
 });
 
 describe('a customer of an organization', () => {
-  test('belongs to it alone: those with the permission write, members read, everybody else is refused', async () => {
+  test('is written with the permission, read by members, and refused to all others', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const inAcme = { organization_id: acme.id };
@@ -348,7 +348,7 @@ describe('a customer of an organization', () => {
     expect((await remove(acme.owner, customer.id)).status).toBe(204);
   });
 
-  test('is meant where the session names one, unless the request says personal', async () => {
+  test('is the default when the session has an organization, unless the request says personal', async () => {
     const acme = await company(service);
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const ofAcme = await createCustomer(service, user.options);
@@ -361,8 +361,8 @@ describe('a customer of an organization', () => {
   });
 });
 
-describe('a customer that is deleted', () => {
-  test('takes its methods along, detached at the provider first, and leaves the payments', async () => {
+describe('deletion of a customer', () => {
+  test('detaches and deletes its payment methods, and keeps the payments', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { setup_future_usage: 'off_session' });
     const customer = (await service.get(`/customers/${payment.customer_id}`, user.options)).body;
@@ -389,7 +389,7 @@ describe('a customer that is deleted', () => {
     expect(customerEventsOf(service, customer.id)).toHaveLength(1);
   });
 
-  test('leaves methods of the owner’s other customers alone', async () => {
+  test('keeps the methods of the owner’s other customers', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const other = await createCustomer(service, user.options);
@@ -399,7 +399,7 @@ describe('a customer that is deleted', () => {
     expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [{ id: method.id }] });
   });
 
-  test('is followed, as the one that is meant, by another of the same owner', async () => {
+  test('makes another customer of the same owner the default', async () => {
     const user = await signIn(service);
     const [first, second] = [await createCustomer(service, user.options), await createCustomer(service, user.options)];
     expect(await createIntent(service, user)).toMatchObject({ customer_id: first.id });
@@ -412,7 +412,7 @@ describe('a customer that is deleted', () => {
     expect([first.id, second.id, null]).not.toContain(method.customer_id);
   });
 
-  test('does not come back by a create of yesterday’s payment under its old key', async () => {
+  test('is not undone by a repeated payment create under its old key', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY });
     const keyed = { ...user.options, idempotencyKey: 'basket' };
     const body = { total_cents: 900, currency: 'EUR', setup_future_usage: 'off_session' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
-import { DAY, HOUR, itemsOf, PATIENT, SECOND, signIn } from './flow.ts';
+import { DAY, HOUR, PATIENT, partitionOf, SECOND, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, customerEventsOf, storedRecord } from './payers.ts';
 
@@ -40,7 +40,7 @@ describe('a create under a key', () => {
     const keyed = { ...user.options, idempotencyKey: 'gone' };
     const { body } = await create(keyed);
     expect((await service.request('DELETE', `/customers/${body.id}`, user.options)).status).toBe(204);
-    const [left] = await itemsOf(service, `CUS#${body.id}`);
+    const [left] = await partitionOf(service, `CUS#${body.id}`);
     expect(left).toEqual({
       pk: `CUS#${body.id}`,
       sk: 'CUS',

@@ -1,6 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, DynamoDBDocumentClient, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandOutput,
+  ScanCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
+import type { Host } from '../../infra/local/host/host.ts';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
@@ -86,38 +94,70 @@ export const eventsOf = (service: TestHost, paymentId: string): string[] =>
     .filter((event: ParsedJson) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
     .map((event) => event['detail-type']);
 
-const documentsOf = (service: TestHost) => {
-  const { dynamoEndpoint, env } = service.host();
+interface Documents {
+  readonly client: DynamoDBDocumentClient;
+  readonly TableName: string;
+}
+
+/** A client is costly to make: each host has one. */
+const documents = new WeakMap<Host, Documents>();
+
+const documentsOf = (service: TestHost): Documents => {
+  const host = service.host();
+  const made = documents.get(host) ?? createDocuments(host);
+  documents.set(host, made);
+  return made;
+};
+
+const createDocuments = ({ dynamoEndpoint, env }: Host): Documents => {
   const client = new DynamoDBClient({
     endpoint: dynamoEndpoint,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
-  // The logger copies every item for a log that nobody keeps.
+  // The logger copies every item into a log that no test reads.
   client.middlewareStack.remove('loggerMiddleware');
-  return { client: DynamoDBDocumentClient.from(client), tableName: env['TABLE_NAME'] ?? '' };
+  return { client: DynamoDBDocumentClient.from(client), TableName: env['TABLE_NAME'] ?? '' };
 };
 
-/** Every item of the table whose partition key begins so, by key. */
-export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJson[]> => {
-  const { client, tableName } = documentsOf(service);
+const keyOf = ({ pk, sk }: ParsedJson): string => `${pk}\n${sk}`;
+
+const allPages = async (
+  read: (after: ParsedJson) => Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>>,
+): Promise<ParsedJson[]> => {
+  const items: ParsedJson[] = [];
+  let after: ParsedJson;
+  do {
+    const page = await read(after);
+    items.push(...(page.Items ?? []));
+    after = page.LastEvaluatedKey;
+  } while (after);
+  return items.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+};
+
+/** Every item of the table whose partition key begins with the prefix, by key. */
+export const itemsOf = (service: TestHost, prefix = ''): Promise<ParsedJson[]> => {
+  const { client, TableName } = documentsOf(service);
   const query = {
-    TableName: tableName,
+    TableName,
     ...(prefix !== '' && {
       FilterExpression: 'begins_with(pk, :prefix)',
       ExpressionAttributeValues: { ':prefix': prefix },
     }),
   };
-  const items: ParsedJson[] = [];
-  let after: ParsedJson;
-  do {
-    const page = await client.send(new ScanCommand({ ...query, ExclusiveStartKey: after }));
-    items.push(...(page.Items ?? []));
-    after = page.LastEvaluatedKey;
-  } while (after);
-  client.destroy();
-  const keyOf = (item: ParsedJson): string => `${item.pk}\n${item.sk}`;
-  return items.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return allPages((after) => client.send(new ScanCommand({ ...query, ExclusiveStartKey: after })));
+};
+
+/** Every item of one partition, by key; costs far less than a scan. */
+export const partitionOf = (service: TestHost, partition: string): Promise<ParsedJson[]> => {
+  const { client, TableName } = documentsOf(service);
+  const query = {
+    TableName,
+    KeyConditionExpression: 'pk = :partition',
+    ExpressionAttributeValues: { ':partition': partition },
+    ConsistentRead: true,
+  };
+  return allPages((after) => client.send(new QueryCommand({ ...query, ExclusiveStartKey: after })));
 };
 
 /** Puts or removes an item behind the service's back. */
@@ -125,15 +165,14 @@ export const changeTable = async (
   service: TestHost,
   change: { readonly put: ParsedJson } | { readonly remove: { readonly pk: string; readonly sk: string } },
 ): Promise<void> => {
-  const { client, tableName: TableName } = documentsOf(service);
+  const { client, TableName } = documentsOf(service);
   if ('put' in change) await client.send(new PutCommand({ TableName, Item: change.put }));
   else await client.send(new DeleteCommand({ TableName, Key: change.remove }));
-  client.destroy();
 };
 
 /** A payment as it is stored. */
 export const storedPayment = async (service: TestHost, paymentId: string): Promise<ParsedJson> =>
-  (await itemsOf(service, `PAY#${paymentId}`)).find(({ sk }) => sk === 'PAY');
+  (await partitionOf(service, `PAY#${paymentId}`)).find(({ sk }) => sk === 'PAY');
 
 /** Log entries of inbound events about one payment, oldest first. */
 export const logEntriesOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { paypalWebhooks } from '../../infra/local/simulator/paypal/webhooks.ts';
-import { squareWebhooks } from '../../infra/local/simulator/square/webhooks.ts';
-import { stripeWebhooks } from '../../infra/local/simulator/stripe/wire/webhooks.ts';
+import { paypalWebhooks } from '../../infra/local/simulator/paypal/operations/webhooks.ts';
+import { squareWebhooks } from '../../infra/local/simulator/square/operations/webhooks.ts';
+import { stripeWebhooks } from '../../infra/local/simulator/stripe/operations/webhooks.ts';
 import { withHost } from './host.ts';
 
 /** The URL that Lambda gives a function, beside its route: another address for Square, which signs it. */
@@ -48,7 +48,7 @@ describe("a function's own URL", () => {
     ['provider-a', 'charge.updated', stripeWebhooks, slot('stripe', LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET)],
     ['provider-b', 'CHECKOUT.ORDER.SAVED', paypalWebhooks, slot('paypal', LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID)],
     ['provider-c', 'inventory.count.updated', squareWebhooks, slot('square', LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY)],
-  ])('takes a signed event of %s, once, and no unsigned one', async (id, type, webhooks, given) => {
+  ])('takes a signed event of %s, once, and no unsigned one', async (...[id, type, webhooks, given]) => {
     const created = Math.floor(service.now() / 1_000);
     const raw = JSON.stringify(
       webhooks.envelope({ id: `${id}-1`, type, object: { id: 'x', object: 'x' }, created, cause: undefined }),

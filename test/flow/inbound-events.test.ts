@@ -14,6 +14,7 @@ import {
   logEntriesOf,
   MINUTE,
   PATIENT,
+  partitionOf,
   read,
   signIn,
   storedPayment,
@@ -49,7 +50,7 @@ const expectOutcomes = async (paymentId: string, expected: readonly unknown[]): 
   expect(logged).toEqual(expect.arrayContaining([...expected]));
 };
 
-describe('an event', () => {
+describe('an inbound event', () => {
   test.each([
     ['payment_intent.succeeded', 'contract', 'succeeded'],
     ['payment_intent.failed', 'contract', 'failed'],
@@ -83,15 +84,15 @@ describe('an event', () => {
     ]);
   });
 
-  test('is answered with its id, and stored before it is acted on', async () => {
+  test('is answered with its id, and stored before it is applied', async () => {
     const { payment } = await unconfirmed();
     const answer = await service.sendEvent(intentEvent(payment, 'payment_intent.processing', { id: 'evt_stored' }));
     expect(answer).toEqual({ status: 200, body: { received: true, event_id: 'evt_stored' } });
-    expect(await itemsOf(service, 'EVT#provider_a#evt_stored')).toHaveLength(1);
+    expect(await partitionOf(service, 'EVT#provider_a#evt_stored')).toHaveLength(1);
     await service.settle();
   });
 
-  test('tells why a payment failed', async () => {
+  test('carries the reason why a payment failed', async () => {
     const { tell } = await unconfirmed();
     const error = { last_payment_error: { code: 'card_declined', decline_code: 'lost_card' } };
     expect(await tell('payment_intent.payment_failed', { vocabulary: 'native', object: error })).toMatchObject({
@@ -100,7 +101,7 @@ describe('an event', () => {
     });
   });
 
-  test('that comes again is acted on once', async () => {
+  test('that is delivered twice is applied once', async () => {
     const { payment } = await unconfirmed();
     const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', times: 5 });
     expect(await service.sendEvent(event)).toEqual({ status: 200, body: { received: true, duplicate: true } });
@@ -111,7 +112,7 @@ describe('an event', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('that comes again under another id changes nothing', async () => {
+  test('that is repeated under another id changes nothing', async () => {
     const { payment, tell } = await unconfirmed();
     const first = await tell('payment_intent.succeeded');
     expect(await tell('payment_intent.succeeded')).toEqual(first);
@@ -122,7 +123,7 @@ describe('an event', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('of a type that nobody knows is taken and ignored', async () => {
+  test('of an unknown type is accepted and ignored', async () => {
     const { payment } = await unconfirmed();
     const event = intentEvent(payment, 'payment_intent.dreamt_of', { id: 'evt_unknown' });
     expect(await service.sendEvent(event)).toEqual({
@@ -137,7 +138,7 @@ describe('an event', () => {
   });
 });
 
-describe('an event of a kind that is not ours, whose object is none of ours either,', () => {
+describe('an inbound event of a foreign kind about a foreign object', () => {
   const sendSigned = (payload: string) => {
     const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
     const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: seconds() });
@@ -164,7 +165,7 @@ describe('an event of a kind that is not ours, whose object is none of ours eith
     await expectIgnored(id, await service.sendEvent({ provider, type, object, id, vocabulary: 'native' }));
   });
 
-  test('is taken in the thin form too', async () => {
+  test('is accepted in the thin format too', async () => {
     const created = new Date(service.now()).toISOString();
     const related_object = { id: 'mtr_1', type: 'billing.meter', url: '/v1/billing/meters/mtr_1' };
     const type = 'v1.billing.meter.error_report_triggered';
@@ -184,7 +185,7 @@ describe('an event of a kind that is not ours, whose object is none of ours eith
   });
 });
 
-describe('an event with odd content', () => {
+describe('an inbound event with odd content', () => {
   test.each([
     ['a name of a class', '"constructor":{"name":"Set"}'],
     ['numbers that no table keeps', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
@@ -207,8 +208,8 @@ describe('an event with odd content', () => {
   });
 });
 
-describe('an event out of order', () => {
-  test('from before the current attempt is stale, whatever it says, and the payment is looked up', async () => {
+describe('an inbound event out of order', () => {
+  test('from before the current attempt is stale, whatever it reports, and the payment is looked up', async () => {
     const { user, payment, tell } = await unconfirmed({ payment_method_id: 'pm_sim_processing_ok' });
     await service.webhookMode('drop');
     onTestFinished(async () => void (await service.webhookMode('normal')));
@@ -230,13 +231,13 @@ describe('an event out of order', () => {
     expect(await tell('payment_intent.failed', { created: seconds() })).toMatchObject({ status: 'failed' });
   });
 
-  test('of the second of the claim itself counts', async () => {
+  test('from the same second as the claim is applied', async () => {
     const { user, payment, tell } = await unconfirmed({ payment_method_id: THREE_D_SECURE });
     await confirm(service, payment.id, user.options);
     expect(await tell('payment_intent.succeeded', { created: seconds() })).toMatchObject({ status: 'succeeded' });
   });
 
-  test('never moves a payment backward, and brings its look-up forward', async () => {
+  test('never moves a payment backward, and makes its reconciliation due earlier', async () => {
     const { payment, tell } = await unconfirmed();
     await tell('payment_intent.processing');
     expect(await tell('payment_intent.requires_action')).toMatchObject({ status: 'processing' });
@@ -265,7 +266,7 @@ describe('an event out of order', () => {
     expect(names).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('that contradicts a settled payment is checked at the provider, and only what is further on is applied', async () => {
+  test('that contradicts a settled payment is checked at the provider, and applied only if it is ahead', async () => {
     const canceled = await unconfirmed();
     await canceled.tell('payment_intent.canceled');
     expect(await canceled.tell('payment_intent.succeeded')).toMatchObject({ status: 'canceled' });
@@ -287,7 +288,7 @@ describe('an event out of order', () => {
   });
 });
 
-describe('an event that does not fit the record', () => {
+describe('an inbound event that does not match the record', () => {
   test.each([
     ['amount', { amount: 2_499 }, 'amount differs'],
     ['currency', { currency: 'eur' }, 'currency differs'],
@@ -308,8 +309,8 @@ describe('an event that does not fit the record', () => {
   });
 });
 
-describe('an event that is early', () => {
-  test('is tried again after 1, 5 and 30 minutes, then logged', async () => {
+describe('an inbound event that is early', () => {
+  test('is retried after 1, 5 and 30 minutes, then logged', async () => {
     const object = { id: 'pi_never', amount: 1, currency: 'usd', status: 'succeeded' };
     await service.sendEvent({ type: 'payment_intent.succeeded', id: 'evt_early', object });
     const logged = async () => (await itemsOf(service, 'LOG#')).filter(({ eventId }) => eventId === 'evt_early');
@@ -329,7 +330,7 @@ describe('an event that is early', () => {
     });
   });
 
-  test('finds its payment once that is there', async () => {
+  test('is applied once its payment exists', async () => {
     const user = await signIn(service);
     await service.fault({ path: '/v1/payment_intents', times: 1, action: 'malformed' });
     const answer = await service.post('/payments/intents', intentBody(), user.options);
@@ -347,7 +348,7 @@ describe('an event that is early', () => {
   });
 });
 
-describe('a signature', () => {
+describe('the signature of an inbound event', () => {
   const URL_PATH = '/webhooks/provider_a';
   const eventText = (id: string): string =>
     JSON.stringify({
@@ -368,7 +369,7 @@ describe('a signature', () => {
       headers: { 'content-type': 'application/json', ...(header !== undefined && { 'stripe-signature': header }) },
     });
 
-  test('is checked over the bytes received, within 300 s of the clock on either side', async () => {
+  test('is checked over the received bytes, within 300 s of the clock in both directions', async () => {
     const body = eventText('evt_signed_1').replace('{', '{ ');
     expect(await send(body, signature(body))).toMatchObject({ status: 200 });
     for (const [offset, status] of [
@@ -382,13 +383,13 @@ describe('a signature', () => {
     }
   });
 
-  test('may be one of several: secrets are rotated', async () => {
+  test('may be one of several while secrets rotate', async () => {
     const body = eventText('evt_rotated');
     const [t, v1] = signature(body).split(',');
     expect(await send(body, `${t},v1=${'0'.repeat(64)},${v1}`)).toMatchObject({ status: 200 });
   });
 
-  test('that is bad or missing is refused, stores no event, and is logged without its payload', async () => {
+  test('is refused when it is bad or missing: no event is stored, and the log has no payload', async () => {
     const body = eventText('evt_forged');
     const good = signature(body);
     const refused = [
@@ -417,14 +418,14 @@ describe('a signature', () => {
       status: 401,
     });
     await service.settle();
-    expect(await itemsOf(service, 'EVT#provider_a#evt_forged')).toEqual([]);
+    expect(await partitionOf(service, 'EVT#provider_a#evt_forged')).toEqual([]);
     const entries = (await itemsOf(service, 'LOG#')).filter(({ pk }) => !before.includes(pk));
     expect(entries).toHaveLength(refused.length + 4);
     for (const entry of entries) expect(entry).toMatchObject({ status: 'failed', payload: {}, provider: 'provider_a' });
     expect(await send(body, good)).toMatchObject({ status: 200, body: { event_id: 'evt_forged' } });
   });
 
-  test('over what is no event lets it no further', async () => {
+  test('over a body that is no event is refused', async () => {
     for (const [body, status, code] of [
       ['{', 400, 'INVALID_JSON'],
       ['[]', 400, 'VALIDATION_ERROR'],
@@ -437,9 +438,9 @@ describe('a signature', () => {
   });
 });
 
-describe('the provider’s own events', () => {
+describe('the events that the provider sends', () => {
   test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'delivered in mode %s lead to what the ledger has',
+    'delivered in the mode %s lead to the state of the ledger',
     async (mode) => {
       const user = await signIn(service, { expires_in: 7 * 24 * HOUR });
       await service.webhookMode(mode, 7);
@@ -478,12 +479,12 @@ describe('the provider’s own events', () => {
 });
 
 describe('the stream', () => {
-  test('handed on once more is the same events, and changes nothing', async () => {
+  test('replayed publishes the same events, and changes nothing', async () => {
     const { payment, tell, user } = await unconfirmed();
     await tell('payment_intent.processing');
     const before = await tell('payment_intent.succeeded');
     const ofUser = async () => [
-      ...(await itemsOf(service, `PAY#${payment.id}`)),
+      ...(await partitionOf(service, `PAY#${payment.id}`)),
       ...(await itemsOf(service, `COUNT#USER#${user.userId}`)),
     ];
     const items = await ofUser();

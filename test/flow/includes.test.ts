@@ -6,8 +6,8 @@ import {
   createIntent,
   createPaidIntent,
   DAY,
-  itemsOf,
   PATIENT,
+  partitionOf,
   signIn,
   storedPayment,
   type User,
@@ -69,7 +69,7 @@ describe('a former member', () => {
     await removeMember(service, acme, acme.billing);
   });
 
-  test('still reads their payment, and at once neither its method, its organization nor its project whole', async () => {
+  test('still reads their payment, but no longer its method, nor organization and project in full', async () => {
     expect(await shownTo(acme.billing.options, payment.id, all)).toMatchObject({
       id: payment.id,
       payment_method: null,
@@ -112,7 +112,7 @@ describe('a member', () => {
     const ofOrganization = await payer(service, acme.owner.options, VISA, { organization_id: acme.id });
     const { id } = await subscribe(service, ofOrganization, { organization_id: acme.id });
     const card = await saveMethod(service, acme.billing.options);
-    const [stored] = (await itemsOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
+    const [stored] = (await partitionOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
     await giveMethod(service, stored, card.id);
     const list = async ({ options }: User) =>
       (await service.get(`/subscriptions?organization_id=${acme.id}&include_pm=true`, options)).body;
@@ -170,7 +170,7 @@ describe('a product', () => {
     updated_at: expect.any(String),
   };
 
-  test('shows its buyers what is for sale, and its project’s name', async () => {
+  test('shows buyers the fields of the offer, and the project’s name', async () => {
     const user = await signIn(service);
     const byUser = await buy(user.options);
     const byGuest = await buy({}, { guest_data: { email: 'gwen@example.com', name: 'Gwen' } });
@@ -184,7 +184,7 @@ describe('a product', () => {
     }
   });
 
-  test('shows itself whole to those with a role in its organization, and to platform admins', async () => {
+  test('is shown in full to members of its organization, and to platform admins', async () => {
     for (const user of [acme.owner, acme.admin, acme.billing, acme.member, admin]) {
       const { id } = await buy(user.options);
       const { product, project } = await shownTo(user.options, id, 'include_product=true&include_project=true');
@@ -203,7 +203,7 @@ describe('a product', () => {
     expect(body[0].project).toEqual({ id: 'school', name: 'Garden', slug: 'garden' });
   });
 
-  test('of a deleted organization is seen as buyers see it', async () => {
+  test('of a deleted organization is shown as to a buyer', async () => {
     const gone = await company(service);
     await put('products/gone-course', productBody({ organization_id: gone.id, metadata: { margin: 'secret' } }));
     const { id } = await buy(gone.owner.options, { product_id: 'gone-course' });
@@ -219,7 +219,7 @@ describe('an unknown include', () => {
     get: 'must be a comma list of payment_method, project, organization, subscription, product, order, pm',
   };
 
-  test('is refused with the names that are allowed, on get and on the list', async () => {
+  test('is refused with the list of allowed names, on get and on the list', async () => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user);
     const cases = [

@@ -105,7 +105,7 @@ describe('the gateway', () => {
   const catalogue = fakeCatalogue();
   const service = withHost({ catalogue });
 
-  test('hands on a request as payload format 2.0 has it', async () => {
+  test('passes a request to the function in payload format 2.0', async () => {
     const { body } = await service.request('POST', '/things?a=1&b=x%20y&a=2', {
       body: { name: 'Ä' },
       headers: { 'X-Custom': 'Value', Cookie: 'one=1; two=2', 'User-Agent': 'a-test' },
@@ -131,7 +131,7 @@ describe('the gateway', () => {
     expect(body.requestContext.time).toMatch(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/);
   });
 
-  test('joins a header that comes several times', async () => {
+  test('joins the values of a repeated header', async () => {
     const { host } = new URL(service.host().baseUrl);
     const answer = await rawRequest(
       service.host().baseUrl,
@@ -158,7 +158,7 @@ describe('the gateway', () => {
     expect(Buffer.from(body.body, encoded ? 'base64' : 'utf8').toString('utf8')).toBe('a=1');
   });
 
-  test('takes the caller’s address from the socket, whatever X-Forwarded-For says', async () => {
+  test('takes the caller’s address from the socket and ignores X-Forwarded-For', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' };
     const { body } = await service.get('/things/1', { headers });
     expect(body.requestContext.http.sourceIp).toBe('127.0.0.1');
@@ -224,7 +224,7 @@ describe('the gateway', () => {
     expect(answers.map((answer) => answer.body.pathParameters.id)).toEqual(answers.map((_, index) => String(index)));
   });
 
-  test('lets requests wait their turn where very many come at once', async () => {
+  test('queues requests when very many arrive at once', async () => {
     let running = 0;
     let most = 0;
     let open: () => void = () => undefined;
@@ -261,7 +261,7 @@ describe('the gateway', () => {
   });
 });
 
-describe('a page of the web', () => {
+describe('a web page of another origin', () => {
   const service = withHost({ catalogue: fakeCatalogue() });
   const port = (): string => new URL(service.host().baseUrl).port;
   /** With headers that `fetch` sets by itself. @returns the status. */
@@ -281,7 +281,7 @@ describe('a page of the web', () => {
   const NEW_SESSION = '{"email":"mallory@example.com","is_admin":true}';
 
   test.each(['GET /things/1', 'GET /health', 'GET /docs', 'GET /_local/clock', 'POST /_local/sessions'])(
-    'whose name leads here is not answered: %s',
+    'that resolves its name to this host gets no answer: %s',
     async (line) => {
       for (const name of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1', '']) {
         expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).toBe(403);
@@ -307,14 +307,14 @@ describe('a page of the web', () => {
     expect(await ask('GET /things/1', plain)).toBe(200);
   });
 
-  test('that is the host’s own reaches them, and so does a program', async () => {
+  test('does not stop the host’s own pages and programs from reaching the host', async () => {
     const origin = `http://127.0.0.1:${port()}`;
     const headers = { ...own(), origin, 'sec-fetch-site': 'same-origin' };
     expect(await ask('POST /_local/sessions', headers, NEW_SESSION)).toBe(201);
     expect(await ask('POST /_local/sessions', own(), NEW_SESSION)).toBe(201);
   });
 
-  test('may be left for a page of the host', async () => {
+  test('may link to a page of the host', async () => {
     const followed = { ...own(), 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     expect(await ask('GET /_local/clock', followed)).toBe(200);
   });
@@ -359,7 +359,7 @@ describe('queues', () => {
   });
   const counts = async () => (await service.queues())['apply-provider-event'];
 
-  test('hand a message to the function as SQS does', async () => {
+  test('deliver a message to the function as SQS does', async () => {
     await send(service, 'hello', { group: 'target-1' });
     await service.settle();
     expect(callsOf(catalogue, QUEUE.id)).toEqual([
@@ -382,7 +382,7 @@ describe('queues', () => {
     expect(await counts()).toEqual({ visible: 0, delayed: 0, in_flight: 0 });
   });
 
-  test('bring back only what failed, once its visibility is over', async () => {
+  test('deliver only failed messages again, after their visibility timeout', async () => {
     catalogue.handle(QUEUE.id, (event) => ({
       batchItemFailures: (event as SQSEvent).Records.filter(
         (record) => record.body === 'bad' && record.attributes.ApproximateReceiveCount === '1',
@@ -420,7 +420,7 @@ describe('queues', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('are redriven by SQS’s own operation, which knows the origin of what SQS itself has moved alone', async () => {
+  test('are redriven by the SQS operation, which knows the source only of messages that SQS moved', async () => {
     const { sqs, queueUrl } = clients(service);
     const DestinationArn = `arn:aws:sqs:eu-central-1:000000000000:${QUEUE.queue}`;
     const SourceArn = `${DestinationArn}-dlq`;
@@ -448,7 +448,7 @@ describe('queues', () => {
     await expect(wrongWay).rejects.toThrow('must be configured as a Dead Letter Queue');
   });
 
-  test('let the function choose when a message comes back', async () => {
+  test('let the function choose when a message is delivered again', async () => {
     const { sqs, queueUrl } = clients(service);
     catalogue.handle(QUEUE.id, async (event) => {
       const [record] = (event as SQSEvent).Records;
@@ -478,7 +478,7 @@ describe('queues', () => {
     expect(allBodies(catalogue)).toEqual(['later']);
   });
 
-  test('call a function no more often at once than its concurrency, groups side by side', async () => {
+  test('call a function within its concurrency, with message groups in parallel', async () => {
     let running = 0;
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -506,7 +506,7 @@ describe('queues', () => {
     await expect(sqs.send(unknown)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
   });
 
-  test('can be read by others, as a dead-letter queue is', async () => {
+  test('can be read by other clients, as a dead-letter queue is', async () => {
     const { sqs, queueUrl } = clients(service);
     const dlq = `${queueUrl}-dlq`;
     await sqs.send(new SendMessageCommand({ QueueUrl: dlq, MessageBody: 'dead' }));
@@ -539,7 +539,7 @@ describe('the bus', () => {
 });
 
 describe('the stream', () => {
-  test('hands on changes of the wanted items, in order, and nothing else', async () => {
+  test('delivers changes of the items in its filter, in order, and no others', async () => {
     const { service, catalogue } = await freshHost();
     const { dynamo, table } = clients(service);
     await put(service, 'one', { a: '1' });
@@ -563,7 +563,7 @@ describe('the stream', () => {
     });
   });
 
-  test('tries again from the first failed record on', async () => {
+  test('retries from the first failed record on', async () => {
     const { service, catalogue } = await freshHost();
     let failures = 2;
     catalogue.handle(STREAM.id, (event) => {
@@ -580,7 +580,7 @@ describe('the stream', () => {
     expect(seen.lastIndexOf('two')).toBeLessThan(seen.lastIndexOf('three'));
   });
 
-  test('keeps whole what it gives up after ten tries, and goes on', async () => {
+  test('stores the whole record after ten failed tries, and continues', async () => {
     const { service, catalogue } = await freshHost();
     catalogue.handle(STREAM.id, (event) => {
       if (keysOf(event).includes('poison')) throw new Error('no');
@@ -610,7 +610,7 @@ describe('the stream', () => {
 });
 
 describe('the clock', () => {
-  test('runs the sweep at the whole minute after an appointment, and at no other', async () => {
+  test('runs the sweep at the first whole minute after a due time, and at no other', async () => {
     const { service, catalogue } = await freshHost();
     const hour = await nextHour(service);
     await put(service, 'late', { due: 'DUE#7', due_at: new Date(hour + 59 * 60_000 - 1).toISOString() });
@@ -636,7 +636,7 @@ describe('the clock', () => {
     expect(callsOf(catalogue, HOURLY.id)).toHaveLength(1 + 2);
   });
 
-  test('runs what falls due on the way in time order, each at its own time', async () => {
+  test('runs due work in time order while it moves, each at its own time', async () => {
     const { service, catalogue } = await freshHost();
     await nextHour(service);
     const seen: [string, number][] = [];
@@ -656,7 +656,7 @@ describe('the clock', () => {
     ]);
   });
 
-  test('moves over a day, keeping every appointment of it', async () => {
+  test('moves over a day and runs all due work of that day', async () => {
     const { service, catalogue } = await freshHost();
     const appointment = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
     await appointment(service.now());
@@ -665,7 +665,7 @@ describe('the clock', () => {
     expect(callsOf(catalogue, SWEEP.id).length).toBeGreaterThan(20);
   });
 
-  test('stands still while frozen, and goes on from there', async () => {
+  test('stands still while frozen, and continues from there', async () => {
     const { service } = await freshHost();
     const at = service.now();
     await service.freeze(true);
@@ -701,7 +701,7 @@ describe('the identity service', () => {
     expect((await identity('GET', '/sessions/none')).status).toBe(404);
   });
 
-  test('makes users and sessions, and keeps an expired one known as such', async () => {
+  test('creates users and sessions, and remembers expired ones', async () => {
     const made = await service.session({ email: 'Ann@example.com', organization_id: 'org_1', expires_in: 60 });
     expect(await identity('GET', `/sessions/${made.session_id}`)).toMatchObject({
       body: { user_id: made.user_id, organization_id: 'org_1' },
@@ -745,7 +745,7 @@ describe('the identity service', () => {
 describe('a sink', () => {
   const service = withHost({ catalogue: fakeCatalogue(), frozen: true });
 
-  test('keeps what it gets, oldest first, and fails as told', async () => {
+  test('keeps what it receives, oldest first, and fails as configured', async () => {
     await service.control('POST', '/sink/mine/behaviour', { status: 503, times: 1 });
     const headers = { 'webhook-id': 'msg_1' };
     const first = await service.request('POST', '/_local/sink/mine', { body: '{"a": 1}', headers });
@@ -761,7 +761,7 @@ describe('a sink', () => {
 });
 
 describe('a restart on the same data', () => {
-  test('goes on with everything that was there', async () => {
+  test('continues with all its data', async () => {
     const dataDir = await temporaryFolder();
     const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
     await before.advance(3 * HOUR);
@@ -783,7 +783,7 @@ describe('a restart on the same data', () => {
     expect((await service.get(`/_local/identity-service/sessions/${session_id}`)).status).toBe(200);
   });
 
-  test('hands on changes that nobody had heard of', async () => {
+  test('delivers changes that no consumer had received', async () => {
     const dataDir = await temporaryFolder();
     const deaf = fakeCatalogue();
     deaf.handle(STREAM.id, () => Promise.reject(new Error('no')));
@@ -796,8 +796,8 @@ describe('a restart on the same data', () => {
   });
 });
 
-describe('a start that cannot be', () => {
-  test('says so in one line', async () => {
+describe('a host that cannot start', () => {
+  test('reports the reason in one line', async () => {
     const dataDir = await temporaryFolder();
     const { service } = await freshHost({ dataDir });
     const { startHost } = await import('../../infra/local/host/host.ts');
@@ -814,8 +814,8 @@ describe('a start that cannot be', () => {
   });
 });
 
-describe('another engine', () => {
-  test('is used where DYNAMODB_ENDPOINT names one', async () => {
+describe('another DynamoDB engine', () => {
+  test('is used when DYNAMODB_ENDPOINT names one', async () => {
     const { service: first } = await freshHost();
     const endpoint = first.host().dynamoEndpoint;
     const { service, catalogue } = await freshHost({ env: { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: 'other' } });

@@ -12,7 +12,7 @@ import { organizationKey } from '../../shared/table/keys.ts';
 import { recordItem } from '../../shared/table/record-store.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { intentBody } from '../builders/intent.ts';
-import { DAY, itemsOf, MINUTE, PATIENT } from './flow.ts';
+import { DAY, itemsOf, MINUTE, PATIENT, partitionOf } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
 import { withStops } from './stops.ts';
@@ -244,7 +244,7 @@ describe('deleting an organization', () => {
     for (const answer of [inBetween, afterwards]) {
       expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     }
-    const tombstone = (await itemsOf(service, `ORG#${id}`))[0];
+    const tombstone = (await partitionOf(service, `ORG#${id}`))[0];
     expect(Object.keys(tombstone).sort()).toEqual(['createdAt', 'deletedAt', 'id', 'pk', 'requestHash', 'sk']);
     await service.advance(2 * DAY);
     const later = await create();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, itemsOf, signIn } from './flow.ts';
+import { DAY, partitionOf, signIn } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { addMember, expectSound, newOrganization, newPerson, stored } from './organization-steps.ts';
 
@@ -76,7 +76,7 @@ describe('creating an organization', () => {
     expect(await service.post('/organizations', body, user.options)).toMatchObject(validation(path));
   });
 
-  test('under one key makes one, however often and by how many at once', async () => {
+  test('under one key creates one, repeated or concurrent', async () => {
     const user = await newPerson(service);
     const create = (name: string) => service.post('/organizations', { name }, { ...user.options, idempotencyKey: 'k' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('Acme')));
@@ -92,7 +92,7 @@ describe('creating an organization', () => {
     expect(later.body.data.id).not.toBe(answers[0]?.body.data.id);
   });
 
-  test('is for users with a session', async () => {
+  test('requires a session', async () => {
     const guest = { name: 'A', guest_data: { email: 'g@example.com', name: 'G' } };
     expect(await service.post('/organizations', { name: 'A' })).toMatchObject(refused(401, 'AUTHENTICATION_REQUIRED'));
     expect(await service.post('/organizations', guest)).toMatchObject(refused(401, 'GUEST_NOT_ALLOWED'));
@@ -101,7 +101,7 @@ describe('creating an organization', () => {
 });
 
 describe('listing organizations', () => {
-  test("shows the caller's own, with its role in each", async () => {
+  test("shows the caller's organizations, with the role in each", async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const own = await newOrganization(service, user, 'Own');
     await service.advance(1);
@@ -120,7 +120,7 @@ describe('listing organizations', () => {
     expect(body.data[0]).not.toHaveProperty('your_role');
   });
 
-  test.each([7, 105])('goes through %i of them by pages', async (count) => {
+  test.each([7, 105])('shows %i of them in pages', async (count) => {
     const user = await newPerson(service);
     const made: string[] = [];
     for (let start = 0; start < count; start += 15) {
@@ -159,7 +159,7 @@ describe('listing organizations', () => {
 });
 
 describe('getting an organization', () => {
-  test('tells each member its role', async () => {
+  test('shows each member their role', async () => {
     const { id, stranger, ids: _, ...people } = await staffed();
     for (const [role, person] of Object.entries(people)) {
       const { status, body } = await service.get(`/organizations/${id}`, person.options);
@@ -170,7 +170,7 @@ describe('getting an organization', () => {
     expect(await service.get(`/organizations/${id}`, stranger.options)).toMatchObject(denied);
   });
 
-  test('of one that is not there is 404', async () => {
+  test('gets 404 for an unknown one', async () => {
     const user = await newPerson(service);
     expect(await service.get('/organizations/org_none', user.options)).toMatchObject({
       status: 404,
@@ -180,7 +180,7 @@ describe('getting an organization', () => {
 });
 
 describe('updating an organization', () => {
-  test('changes what is sent, clears what is null or empty, and ignores what nobody may set', async () => {
+  test('changes the fields sent, clears null and empty ones, and ignores read-only fields', async () => {
     const user = await newPerson(service);
     const full = { name: 'Acme', business_phone: '1', tax_id: 'T', address: 'A' };
     const { body } = await service.post('/organizations', full, user.options);
@@ -227,7 +227,7 @@ describe('updating an organization', () => {
   });
 });
 
-describe('what its owner alone may do', () => {
+describe('a command that only the owner may use', () => {
   const attempts = (id: string, memberId: string, email: string) =>
     [
       ['PUT', `/organizations/${id}`, { name: 'Mine' }],
@@ -237,9 +237,9 @@ describe('what its owner alone may do', () => {
       ['DELETE', `/organizations/${id}/members/${memberId}`, undefined],
     ] as const;
 
-  test('is refused to every other member, to strangers and where there is no organization', async () => {
+  test('is refused to other members, to strangers and for an unknown organization', async () => {
     const { id, admin, billing, member, stranger, ids } = await staffed();
-    const before = await itemsOf(service, `ORG#${id}`);
+    const before = await partitionOf(service, `ORG#${id}`);
     const askedBy = async (person: { options: object }, organizationId: string): Promise<TestAnswer[]> =>
       Promise.all(
         attempts(organizationId, ids.billing, stranger.email).map(([method, path, body]) =>
@@ -260,7 +260,7 @@ describe('what its owner alone may do', () => {
     for (const answer of await askedBy(admin, 'org_none')) {
       expect(answer).toMatchObject(refused(404, 'RESOURCE_NOT_FOUND'));
     }
-    expect(await itemsOf(service, `ORG#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 });
 
@@ -287,7 +287,7 @@ describe('adding a member', () => {
     expectSound(await stored(service, id));
   });
 
-  test('refuses a role that nobody can be given, an unknown user and a second time', async () => {
+  test('refuses a role that cannot be assigned, an unknown user and a user who is a member', async () => {
     const [owner, user] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
     const add = (body: object) => service.post(`/organizations/${id}/members`, body, owner.options);
@@ -302,7 +302,7 @@ describe('adding a member', () => {
     expectSound(await stored(service, id));
   });
 
-  test('under one key answers alike again, and only for the same request', async () => {
+  test('under one key returns the same answer, for the same request only', async () => {
     const [owner, user, other] = [await newPerson(service), await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
     const options = { ...owner.options, idempotencyKey: 'k' };
@@ -332,7 +332,7 @@ describe('adding a member', () => {
 });
 
 describe('listing members', () => {
-  test('shows who they are, in order of joining, to every member', async () => {
+  test('shows name and e-mail in order of joining, to every member', async () => {
     const owner = await newPerson(service, { name: 'Olga' });
     const id = await newOrganization(service, owner);
     const { user_id } = await service.control('POST', '/sessions', {
@@ -365,7 +365,7 @@ describe('listing members', () => {
     });
   });
 
-  test('filters by role and goes by pages, with the total of each', async () => {
+  test('filters by role and comes in pages, with the total of each', async () => {
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
     for (let index = 0; index < 7; index += 1) {
@@ -388,7 +388,7 @@ describe('listing members', () => {
     expect(wrong).toMatchObject({ status: 400, body: { details: [{ path: 'limit' }, { path: 'role' }] } });
   });
 
-  test('is for members', async () => {
+  test('requires membership', async () => {
     const { id, stranger } = await staffed();
     const answer = await service.get(`/organizations/${id}/members`, stranger.options);
     expect(answer).toMatchObject(refused(403, 'ORGANIZATION_ACCESS_DENIED'));
@@ -396,7 +396,7 @@ describe('listing members', () => {
 });
 
 describe('changing a role', () => {
-  test('shows at once, everywhere', async () => {
+  test('takes effect at once on every route', async () => {
     const { id, owner, member, ids } = await staffed();
     await service.advance(1);
     const path = `/organizations/${id}/members/${ids.member}`;
@@ -419,15 +419,15 @@ describe('changing a role', () => {
     expect((await service.get('/organizations', member.options)).body.data[0].role).toBe('admin');
     const admins = await service.get(`/organizations/${id}/members?role=admin`, owner.options);
     expect(admins.body.meta.pagination.total).toBe(2);
-    const before = await itemsOf(service, `ORG#${id}`);
+    const before = await partitionOf(service, `ORG#${id}`);
     await service.advance(1);
     expect(await service.put(path, { role: 'admin' }, owner.options)).toMatchObject({ status: 200 });
-    expect(await itemsOf(service, `ORG#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 
-  test('is refused for the owner, to owner, to no role, and of nobody', async () => {
+  test('is refused for the owner, to owner, to no role, and for an unknown member', async () => {
     const { id, owner, ids } = await staffed();
-    const before = await itemsOf(service, `ORG#${id}`);
+    const before = await partitionOf(service, `ORG#${id}`);
     const change = (memberId: string, role: unknown) =>
       service.put(`/organizations/${id}/members/${memberId}`, { role }, owner.options);
     expect(await change(ids.owner, 'admin')).toMatchObject(refused(400, 'OWNER_IMMUTABLE'));
@@ -435,7 +435,7 @@ describe('changing a role', () => {
     expect(await change(ids.admin, 'boss')).toMatchObject(validation('role'));
     expect(await change(ids.admin, undefined)).toMatchObject(validation('role'));
     expect(await change('mem_none', 'admin')).toMatchObject({ status: 404, body: { details: { resource: 'member' } } });
-    expect(await itemsOf(service, `ORG#${id}`)).toEqual(before);
+    expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 });
 
@@ -456,7 +456,7 @@ describe('removing a member', () => {
     expectSound(await stored(service, id));
   });
 
-  test('is refused for the owner and of nobody', async () => {
+  test('is refused for the owner and for an unknown member', async () => {
     const { id, owner, ids } = await staffed();
     const remove = (memberId: string) =>
       service.request('DELETE', `/organizations/${id}/members/${memberId}`, owner.options);
@@ -466,8 +466,8 @@ describe('removing a member', () => {
   });
 });
 
-describe('leaving', () => {
-  test('is for any member but the owner', async () => {
+describe('leaving an organization', () => {
+  test('is possible for any member except the owner', async () => {
     const { id, owner, admin, billing, member, stranger } = await staffed();
     const leave = (options: object) => service.post(`/organizations/${id}/leave`, {}, options);
     for (const person of [admin, billing, member]) {
@@ -488,7 +488,7 @@ describe('leaving', () => {
 });
 
 describe('the demo organization', () => {
-  test('is there from the start, and stays as it has become', async () => {
+  test('exists from the start, and keeps later changes', async () => {
     const found = await stored(service, 'org_demo');
     expectSound(found);
     const roles = found.members.map(({ userId, role }) => [userId, role]).sort();

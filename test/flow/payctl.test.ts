@@ -95,18 +95,18 @@ describe('payctl', () => {
     expect(stateOf(json, 'provider_b')).toMatchObject({ state: 'ok' });
     expect(stateOf(json, 'provider_c')).toMatchObject({
       state: 'fail',
-      detail: 'keys of square, which the host has, are not here',
+      detail: 'the host has keys of square, this shell has none',
     });
   });
 
-  test('says where nobody answers, and what it does not understand, with exit code 2', async () => {
+  test('reports an unreachable host and an unknown command with exit code 2', async () => {
     const nobody = await spawned('http://127.0.0.1:1', ['drift']);
     expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
     expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
     expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
   });
 
-  test('says in one line what AWS refuses, with exit code 2', async () => {
+  test('reports a refusal of AWS in one line with exit code 2', async () => {
     const refusal = {
       __type: 'com.amazonaws#AccessDeniedException',
       message: 'not authorized to perform:\n dynamodb:Scan',
@@ -126,7 +126,7 @@ describe('payctl', () => {
     await aws.stop();
   });
 
-  test('timeline tells what the route tells', async () => {
+  test('timeline shows the entries of the timeline route', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
@@ -138,7 +138,7 @@ describe('payctl', () => {
     expect(said).toMatch(/change +succeeded +answer/);
   });
 
-  test('dlq lists dead letters and sends them back', async () => {
+  test('dlq lists dead letters and redrives them', async () => {
     await service.control('POST', '/sink/default/behaviour', { status: 500 });
     await createIntent(service, await signIn(service));
     await service.advance(120);
@@ -154,7 +154,7 @@ describe('payctl', () => {
     expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
   });
 
-  test('dlq redrive sends back what the bus could not deliver, though SQS does not know where it comes from', async () => {
+  test('dlq redrive returns events that the bus could not deliver, for which SQS knows no source queue', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.settle();
@@ -168,7 +168,7 @@ describe('payctl', () => {
     expect((await service.sink()).slice(before)).toMatchObject([{ body: { event: 'payment.created' } }]);
   });
 
-  test('replay counts in a dry run exactly what it then sends', async () => {
+  test('replay counts in a dry run exactly the deliveries that it then sends', async () => {
     const user = await signIn(service);
     for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
     const late = await createIntent(service, user);
@@ -188,7 +188,7 @@ describe('payctl', () => {
     expect((await payctl(['replay', ...range, '--target', 'nobody', '--dry-run'])).json.count).toBe(0);
   });
 
-  test('makes sessions, and moves the clock', async () => {
+  test('creates sessions, and moves the clock', async () => {
     const made = await payctl(['sessions', 'new', '--email', 'new@example.com']);
     expect((await service.get('/payments', { session: made.json.session_id })).status).toBe(200);
     const { json: before } = await payctl(['clock']);
@@ -197,7 +197,7 @@ describe('payctl', () => {
   });
 });
 
-describe('payctl, of a host with much of it closed,', () => {
+describe('payctl, against a host with disabled parts,', () => {
   const service = withHost({
     frozen: true,
     env: {
@@ -209,7 +209,7 @@ describe('payctl, of a host with much of it closed,', () => {
     },
   });
 
-  test('doctor says what is closed and why', async () => {
+  test('doctor lists the disabled parts and the reasons', async () => {
     const { exitCode, json } = await payctlOf(service)(['doctor'], {
       PROVIDER_B: 'paypal',
       GUEST_TOKEN_SECRET: 'ours',
@@ -228,8 +228,8 @@ describe('payctl, of a host with much of it closed,', () => {
   });
 });
 
-describe('payctl replay, where a target is there no more,', () => {
-  test('counts apart in a dry run what it then does not send', async () => {
+describe('payctl replay to a target that is no longer configured', () => {
+  test('counts the deliveries that it will skip separately in a dry run', async () => {
     const heard: string[] = [];
     const target = await answering((url) => {
       heard.push(url);
@@ -283,11 +283,11 @@ describe('payctl drift', () => {
 
   /** Five kinds, five of each. */
   const PLANTS: Readonly<Record<string, (payment: ParsedJson) => Promise<unknown>>> = {
-    'paid there, and nobody told us': (payment) => confirmInBrowser(service, payment, VISA),
-    'canceled there, and nobody told us': cancelAtProvider,
-    'another amount here': (payment) => rewritten(payment, { totalCents: 9_999 }),
-    'another currency here': (payment) => rewritten(payment, { currency: 'EUR' }),
-    'not there': (payment) => rewritten(payment, { providerIntentId: `pi_lost_${payment.id}` }),
+    'paid at the provider only': (payment) => confirmInBrowser(service, payment, VISA),
+    'canceled at the provider only': cancelAtProvider,
+    'another amount in the record': (payment) => rewritten(payment, { totalCents: 9_999 }),
+    'another currency in the record': (payment) => rewritten(payment, { currency: 'EUR' }),
+    'unknown to the provider': (payment) => rewritten(payment, { providerIntentId: `pi_lost_${payment.id}` }),
   };
   const EACH = 5;
   const AGREEING = 40;
@@ -304,7 +304,7 @@ describe('payctl drift', () => {
     return planted;
   };
 
-  test('finds 25 of 25 payments that differ among 40 that agree, and mends what its provider knows better', async () => {
+  test('finds 25 of 25 payments that differ among 40 that agree, and fixes those with a newer status at the provider', async () => {
     const user = await signIn(service);
     const providers = ['provider_a', 'provider_b', 'provider_c'];
     for (let count = 0; count < AGREEING; count += 1) {
@@ -329,11 +329,11 @@ describe('payctl drift', () => {
       kinds.set(name, (kinds.get(name) ?? new Set()).add(kind));
     }
     expect(Object.fromEntries([...kinds].map(([name, of]) => [name, [...of]]))).toEqual({
-      'paid there, and nobody told us': ['status differs'],
-      'canceled there, and nobody told us': ['status differs'],
-      'another amount here': ['amount differs'],
-      'another currency here': ['currency differs'],
-      'not there': ['not at the provider'],
+      'paid at the provider only': ['status differs'],
+      'canceled at the provider only': ['status differs'],
+      'another amount in the record': ['amount differs'],
+      'another currency in the record': ['currency differs'],
+      'unknown to the provider': ['not at the provider'],
     });
 
     const mended = await payctl(['drift', '--fix']);
@@ -344,12 +344,12 @@ describe('payctl drift', () => {
       if (name.startsWith('paid')) expect(status).toBe('succeeded');
       if (name.startsWith('canceled')) expect(status).toBe('canceled');
     }
-    // What payctl has mended, it has by a clock that runs on from the host's.
+    // payctl stamps its fixes with a clock that runs on from the host's.
     const since = new Date(service.now() + 3_600_000).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
 
-  test('reconcile does the same for one, by any of its ids', async () => {
+  test('reconcile does the same for one payment, by any of its ids', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user);
@@ -364,7 +364,7 @@ describe('payctl drift', () => {
   });
 });
 
-describe('payctl, of a payment whose creation nobody answers,', () => {
+describe('payctl, for a payment whose creation has no answer,', () => {
   const service = withHost({ frozen: true });
   const payctl = payctlOf(service);
   const START = { total_cents: 2500, currency: 'USD' };
@@ -375,7 +375,7 @@ describe('payctl, of a payment whose creation nobody answers,', () => {
     return answer.body.details.payment_id;
   };
 
-  test('drift finds it once it is stuck, and reconcile says why it cannot be finished, or finishes it', async () => {
+  test('drift finds the payment once it is stuck, and reconcile finishes it or says why it cannot', async () => {
     const user = await signIn(service);
     const id = await unanswered(user);
     const early = await spawned(service.host().baseUrl, ['reconcile', id]);
@@ -401,7 +401,7 @@ describe('payctl, of a payment whose creation nobody answers,', () => {
     expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
   });
 
-  test('reconcile says that a provider which refuses it has ended it', async () => {
+  test('reconcile reports that the payment ended because the provider refuses it', async () => {
     const id = await unanswered(await signIn(service));
     await service.advance(2 * MINUTE);
     await service.clearFaults();

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { fullAddress } from '../builders/address.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
-import { itemsOf, signIn, type User } from './flow.ts';
+import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 
 /** Steps of tests about customers and payment methods; a refused step fails the test. */
@@ -73,7 +73,7 @@ export const removeMember = async (service: TestHost, { id, owner }: Company, { 
 
 /** The record itself, as it is stored. */
 export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM', id: string): Promise<ParsedJson> =>
-  (await itemsOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
+  (await partitionOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
 
 /** The provider's own view of a customer, of a method. */
 export const customerAtProvider = async (service: TestHost, id: string): Promise<ParsedJson> =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
+import { HOUR, itemsOf, MINUTE, PATIENT, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
 import {
   company,
@@ -135,7 +135,7 @@ describe('payment_method.detached', () => {
       expect(await service.providerRequests()).toEqual([]);
       expect((await service.get(`/payment-methods/${method.id}`, user.options)).status).toBe(404);
       expect(await defaultsIn(service, user.options)).toEqual([other.id]);
-      expect(await itemsOf(service, `REF#provider_a#${at.id}`)).toEqual([]);
+      expect(await partitionOf(service, `REF#provider_a#${at.id}`)).toEqual([]);
       expect(await lastOutcome(at.id)).toMatchObject({
         response: { outcome: 'applied', reason: 'payment method removed' },
       });

@@ -6,6 +6,7 @@ import {
   createPaidIntent,
   itemsOf,
   PATIENT,
+  partitionOf,
   read,
   signIn,
   timesCharged,
@@ -33,7 +34,7 @@ const setDefault = (user: User, id: string) => service.post(`/payment-methods/${
 const list = (user: User, query = '') => service.get(`/payment-methods${query}`, user.options);
 
 describe('a payment method', () => {
-  test('is attached at its provider to the user’s customer, and answered bare with every field', async () => {
+  test('is attached to the user’s customer at the provider, and returned without envelope with every field', async () => {
     const user = await signIn(service);
     const { id: addressId } = await createAddress(service, user.options);
     const answer = await create(user, { alias: 'Work', type: 'card', billing_address_id: addressId, is_default: true });
@@ -81,7 +82,7 @@ describe('a payment method', () => {
     expect(stored).not.toContain(token);
   });
 
-  test('of a user who has a customer is attached to that one; the next ones too', async () => {
+  test('is attached to the customer that the user has, and so are the next ones', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     const methods = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
@@ -107,7 +108,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ status: 200, body: [] });
   });
 
-  test('that the provider does not know is refused', async () => {
+  test('is refused when the provider does not know it', async () => {
     const user = await signIn(service);
     for (const token of ['pm_nothing', 'tok_nothing', 'nonsense', 'cus_1']) {
       const answer = await create(user, { provider_payment_method_token: token });
@@ -117,7 +118,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ body: [] });
   });
 
-  test('of another customer at the provider is not found', async () => {
+  test('gets 404 when it belongs to another customer at the provider', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { provider_payment_method_id } = await saveMethod(service, user.options);
     const answer = await create(stranger, { provider_payment_method_token: provider_payment_method_id });
@@ -154,7 +155,7 @@ describe('a payment method', () => {
     expect(JSON.stringify(answer.body)).not.toContain('4242');
   });
 
-  test('of a provider that saves none is refused; of the fourth, which takes customers only', async () => {
+  test('is refused at a provider that saves none, such as one that supports only customers', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_b', 'provider_c', 'provider_d']) {
       expect(await create(user, { provider_id })).toMatchObject({
@@ -164,7 +165,7 @@ describe('a payment method', () => {
     }
   });
 
-  test('is not made of a card’s own number here', async () => {
+  test('cannot be created from a card number', async () => {
     const user = await signIn(service);
     for (const body of [
       rawCardBody(),
@@ -177,7 +178,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ body: [] });
   });
 
-  test('takes no field that is not its caller’s to set', async () => {
+  test('ignores fields that a caller may not set', async () => {
     const user = await signIn(service);
     const set = {
       id: 'pmt_000000000000000000000001',
@@ -225,7 +226,7 @@ describe('a payment method', () => {
     expect(JSON.stringify(stored)).not.toMatch(/somebody|9999|2001/);
   });
 
-  test('is its user’s own: for anybody else it is not there', async () => {
+  test('belongs to its user: other callers get 404', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { id } = await saveMethod(service, user.options, { is_default: true });
     for (const [method, path, body] of [
@@ -257,7 +258,7 @@ describe('a payment method', () => {
     expect(await defaultsIn(service, user.options)).toEqual([id]);
   });
 
-  test('pays, again and again', async () => {
+  test('can pay several payments', async () => {
     const user = await signIn(service);
     const { id } = await saveMethod(service, user.options, { alias: 'Work' });
     for (const total_cents of [700, 800]) {
@@ -278,7 +279,7 @@ describe('a payment method', () => {
     }
   });
 
-  test('saved after its intent was made pays it, when it is confirmed with it', async () => {
+  test('pays an intent that is older than the method, named in the confirm', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(payment.customer_id).toBeNull();
@@ -289,7 +290,7 @@ describe('a payment method', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: id });
   });
 
-  test('put on an intent that was made without a customer pays it', async () => {
+  test('pays an intent that was created without a customer', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const { id } = await saveMethod(service, user.options);
@@ -303,7 +304,7 @@ describe('a payment method', () => {
 });
 
 describe('an update of a payment method', () => {
-  test('changes alias, billing address and default, and nothing that it does not name', async () => {
+  test('changes alias, billing address and default, and no field that it does not name', async () => {
     const user = await signIn(service);
     const address = await createAddress(service, user.options);
     const method = await saveMethod(service, user.options, { alias: 'Old' });
@@ -347,8 +348,8 @@ describe('an update of a payment method', () => {
   });
 });
 
-describe('the default', () => {
-  test('is the last one set, by whichever route, and one', async () => {
+describe('the default payment method', () => {
+  test('is the one that was set last, by any route', async () => {
     const user = await signIn(service);
     const [a, b, c] = [
       await saveMethod(service, user.options),
@@ -366,7 +367,7 @@ describe('the default', () => {
     }
   });
 
-  test('is nobody where nobody is set, and where it is given up', async () => {
+  test('is absent until one is set, and after it is cleared', async () => {
     const user = await signIn(service);
     const [a, b] = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
     expect(await defaultsIn(service, user.options)).toEqual([]);
@@ -377,7 +378,7 @@ describe('the default', () => {
     expect(await defaultsIn(service, user.options)).toEqual([]);
   });
 
-  test('set fifty times at once is one', async () => {
+  test('is one method after fifty concurrent changes', async () => {
     const user = await signIn(service);
     const methods = await Promise.all(Array.from({ length: 10 }, () => saveMethod(service, user.options)));
     const answers = await Promise.all(
@@ -390,14 +391,14 @@ describe('the default', () => {
     expect(single.filter(({ body }) => body.is_default).map(({ body }) => body.id)).toEqual(chosen);
   });
 
-  test('of many created as default at once is one', async () => {
+  test('is one method after many concurrent creates as default', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     await Promise.all(Array.from({ length: 10 }, () => saveMethod(service, user.options, { is_default: true })));
     expect(await defaultsIn(service, user.options)).toHaveLength(1);
   });
 
-  test('passes to the newest that is left when it is deleted', async () => {
+  test('passes to the newest remaining method when it is deleted', async () => {
     const user = await signIn(service);
     const made: ParsedJson[] = [];
     for (let count = 0; count < 3; count += 1) {
@@ -418,7 +419,7 @@ describe('the default', () => {
     expect(next.is_default).toBe(false);
   });
 
-  test('stays where another is deleted', async () => {
+  test('stays the same when another method is deleted', async () => {
     const user = await signIn(service);
     const [a, b] = [
       await saveMethod(service, user.options, { is_default: true }),
@@ -428,7 +429,7 @@ describe('the default', () => {
     expect(await defaultsIn(service, user.options)).toEqual([a.id]);
   });
 
-  test('kept under a key is answered as it was', async () => {
+  test('is returned unchanged for a repeated Idempotency-Key', async () => {
     const user = await signIn(service);
     const [a, b] = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
     const keyed = { ...user.options, idempotencyKey: 'default' };
@@ -441,8 +442,8 @@ describe('the default', () => {
   });
 });
 
-describe('a payment method that is deleted', () => {
-  test('is detached at the provider, and is gone', async () => {
+describe('a deleted payment method', () => {
+  test('is detached at the provider, and then gets 404', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const answer = await remove(user, method.id);
@@ -451,13 +452,13 @@ describe('a payment method that is deleted', () => {
     await service.settle();
     expect((await service.get(`/payment-methods/${method.id}`, user.options)).status).toBe(404);
     expect((await remove(user, method.id)).status).toBe(404);
-    expect(await itemsOf(service, `PM#${method.id}`)).toEqual([]);
-    expect(await itemsOf(service, `REF#provider_a#${method.provider_payment_method_id}`)).toEqual([]);
+    expect(await partitionOf(service, `PM#${method.id}`)).toEqual([]);
+    expect(await partitionOf(service, `REF#provider_a#${method.provider_payment_method_id}`)).toEqual([]);
     const naming = { total_cents: 100, currency: 'USD', payment_method_id: method.id };
     expect(await service.post('/payments/intents', naming, user.options)).toMatchObject({ status: 404 });
   });
 
-  test('that the provider has let go already is gone here, too', async () => {
+  test('that the provider has detached already is deleted as well', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     await service.webhookMode('drop');
@@ -476,7 +477,7 @@ describe('a payment method that is deleted', () => {
     expect((await remove(user, method.id)).status).toBe(204);
   });
 
-  test('leaves the payments that were made with it, which show none', async () => {
+  test('stays out of its payments, which remain and show no method', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: method.id });

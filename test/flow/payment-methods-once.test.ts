@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
-import { DAY, HOUR, IMPATIENT, itemsOf, SECOND, signIn } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, partitionOf, SECOND, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
@@ -52,7 +52,7 @@ describe('a create under a key', () => {
       status: 409,
       body: { code: 'INVALID_STATE' },
     });
-    const [left] = await itemsOf(service, `PM#${body.id}`);
+    const [left] = await partitionOf(service, `PM#${body.id}`);
     expect(Object.keys(left).sort()).toEqual(['createdAt', 'pk', 'requestHash', 'sk', 'tombstone', 'ttl']);
     expect((await service.get(`/payment-methods/${body.id}`, user.options)).status).toBe(404);
     await service.advance(DAY + SECOND);
@@ -108,7 +108,7 @@ describe('a provider that fails', () => {
 
   test.each(FAULTS)(
     'by %s at %s answers %i, and the same key saves the one method',
-    async (action, path, status, code) => {
+    async (...[action, path, status, code]) => {
       const user = await signIn(service);
       const keyed = { ...user.options, idempotencyKey: `save-${action}` };
       await service.fault({ action, path, times: 1 });

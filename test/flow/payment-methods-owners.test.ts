@@ -21,7 +21,7 @@ const list = (user: User, query = '') => service.get(`/payment-methods${query}`,
 const link = (user: User, id: string, billing_address_id: unknown) =>
   service.request('PATCH', `/payment-methods/${id}/billing-address`, { ...user.options, body: { billing_address_id } });
 
-describe('a method of an organization', () => {
+describe('a payment method of an organization', () => {
   let acme: Company;
   let stranger: User;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('a method of an organization', () => {
   });
   const inAcme = () => ({ organization_id: acme.id });
 
-  test('belongs to it alone, under a customer of its own, and carries no user', async () => {
+  test('belongs to the organization, under its own customer, and carries no user', async () => {
     const method = await saveMethod(service, acme.billing.options, inAcme());
     expect(method).toMatchObject({ organization_id: acme.id, is_guest_method: false });
     expect(await storedRecord(service, 'PM', method.id)).not.toHaveProperty('userId');
@@ -43,7 +43,7 @@ describe('a method of an organization', () => {
     expect(idsOf(await list(acme.owner, `?organization_id=${acme.id}`))).toEqual([method.id]);
   });
 
-  test('is read by its members, and written by those with the permission', async () => {
+  test('is read by members, and written by members with the permission', async () => {
     const method = await saveMethod(service, acme.admin.options, inAcme());
     const path = `/payment-methods/${method.id}`;
     const writes = [
@@ -78,14 +78,14 @@ describe('a method of an organization', () => {
     expect((await service.request('DELETE', path, acme.billing.options)).status).toBe(204);
   });
 
-  test('has a default beside its members’ own', async () => {
+  test('has a default of its own, apart from its members’ defaults', async () => {
     const own = await saveMethod(service, acme.owner.options, { is_default: true });
     const first = await saveMethod(service, acme.owner.options, { ...inAcme(), is_default: true });
     expect(await defaultsIn(service, acme.owner.options)).toEqual([own.id]);
     expect(await defaultsIn(service, acme.member.options, `?organization_id=${acme.id}`)).toEqual([first.id]);
   });
 
-  test('is not meant by a session’s organization on the list, but is on a create', async () => {
+  test('needs an explicit organization on the list; a create takes the session’s', async () => {
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const method = await saveMethod(service, user.options);
     expect(method).toMatchObject({ organization_id: acme.id });
@@ -94,7 +94,7 @@ describe('a method of an organization', () => {
     expect(await saveMethod(service, user.options, { organization_id: null })).not.toHaveProperty('organization_id');
   });
 
-  test('is out of reach for one who is no member any more', async () => {
+  test('cannot be used by a former member', async () => {
     const method = await saveMethod(service, acme.owner.options, inAcme());
     const email = 'leaver@acme.example.com';
     const leaver = await signIn(service, { email });
@@ -108,8 +108,8 @@ describe('a method of an organization', () => {
   });
 });
 
-describe('the billing address of a method', () => {
-  test('is linked, told to the provider, and unlinked by null', async () => {
+describe('the billing address of a payment method', () => {
+  test('is linked, sent to the provider, and unlinked by null', async () => {
     const user = await signIn(service);
     const [method, address] = [
       await saveMethod(service, user.options, { alias: 'Kept' }),
@@ -132,7 +132,7 @@ describe('the billing address of a method', () => {
     expect((await service.get(`/payment-methods/${method.id}`, user.options)).body).toEqual(unlinked.body);
   });
 
-  test('stays linked where the provider fails, and is told again when it is sent again', async () => {
+  test('stays linked when the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
     // What certainly did nothing is tried once more at once.
@@ -154,7 +154,7 @@ describe('the billing address of a method', () => {
     expect((await link(user, method.id, address.id)).body).toMatchObject({ provider_synced: true });
   });
 
-  test('changed and changed back is told each time as it is', async () => {
+  test('is sent to the provider at each change, back and forth', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const [one, two] = [
@@ -168,7 +168,7 @@ describe('the billing address of a method', () => {
     expect((await service.providerRequests()).map(({ status }: ParsedJson) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  test('must be the user’s, or of an organization where the user may', async () => {
+  test('must belong to the user, or to an organization in which the user may use it', async () => {
     const [user, stranger, acme, other] = [
       await signIn(service),
       await signIn(service),
@@ -198,7 +198,7 @@ describe('the billing address of a method', () => {
     expect(await link(acme.member, method.id, ofAcme.id)).toMatchObject({ status: 403 });
   });
 
-  test.each([[undefined], [''], [7], ['a'.repeat(65)]])('%j is no address', async (sent) => {
+  test.each([[undefined], [''], [7], ['a'.repeat(65)]])('cannot be %j', async (sent) => {
     const user = await signIn(service);
     const { id } = await saveMethod(service, user.options);
     const answer = await link(user, id, sent);
@@ -207,7 +207,7 @@ describe('the billing address of a method', () => {
   });
 });
 
-describe('the list of methods', () => {
+describe('the list of payment methods', () => {
   let user: User;
   let made: ParsedJson[];
   beforeAll(async () => {
@@ -256,7 +256,7 @@ describe('the list of methods', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test.each(['', 'orderBy=alias&', 'card_brand=visa&', 'orderDir=asc&'])('is read page by page: %s', async (query) => {
+  test.each(['', 'orderBy=alias&', 'card_brand=visa&', 'orderDir=asc&'])('comes in pages: %s', async (query) => {
     const whole = idsOf(await list(user, `?${query}`));
     const pages: string[] = [];
     let path: string | undefined = `/payment-methods?${query}limit=1`;
@@ -270,12 +270,12 @@ describe('the list of methods', () => {
     expect(await list(user, `?${query}limit=1&page=9`)).toMatchObject({ status: 200, body: [] });
   });
 
-  test('comes in an envelope where that is asked for', async () => {
+  test('comes in an envelope on request', async () => {
     const answer = await list(user, '?envelope=true&limit=1');
     expect(answer.body).toMatchObject({ success: true, data: [{ id: made[3].id }] });
   });
 
-  test('has no project to filter by', async () => {
+  test('refuses a project filter', async () => {
     for (const query of ['?project_id=proj_1', '?project_id=']) {
       expect(await list(user, query)).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_FILTER' } });
     }
@@ -298,7 +298,7 @@ describe('the list of methods', () => {
     expect(problemsOf(answer)).toEqual([path]);
   });
 
-  test('shows the default wherever it stands, and repairs a pointer that leads nowhere', async () => {
+  test('shows the default on any page, and repairs a pointer to a missing method', async () => {
     const owner = await signIn(service);
     const first = await saveMethod(service, owner.options, { is_default: true });
     await service.advance(1);
@@ -312,7 +312,7 @@ describe('the list of methods', () => {
 });
 
 describe('a guest', () => {
-  test('saves a method, and reads it by the token alone', async () => {
+  test('saves a method, and reads it with the guest token only', async () => {
     const { method, options, token } = await guestWithMethod(service, 'Gina@Example.com', { alias: 'Mine' });
     expect(method).toMatchObject({
       is_guest_method: true,
@@ -332,7 +332,7 @@ describe('a guest', () => {
     expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ guestEmail: 'gina@example.com' });
   });
 
-  test('goes on by its token: one guest, one customer', async () => {
+  test('keeps one customer across requests with the guest token', async () => {
     const { method, options, token } = await guestWithMethod(service, 'on@example.com');
     const second = await saveMethod(service, options, { is_default: true });
     const third = await service.post(`/payment-methods?token=${token}`, methodBody());
@@ -344,7 +344,7 @@ describe('a guest', () => {
     expect(await defaultsIn(service, options)).toEqual([second.id]);
   });
 
-  test('pays with it by its token', async () => {
+  test('pays with the saved method by the guest token', async () => {
     const { method, options } = await guestWithMethod(service, 'pays@example.com');
     const body = { total_cents: 400, currency: 'USD', payment_method_id: method.id };
     const payment = await service.post('/payments/intents', body, options);
@@ -358,7 +358,7 @@ describe('a guest', () => {
     });
   });
 
-  test('sees nothing of another guest of the same e-mail, and cannot use it', async () => {
+  test('cannot see or use methods of another guest with the same e-mail', async () => {
     const email = 'twins@example.com';
     const [one, two] = [await guestWithMethod(service, email), await guestWithMethod(service, email)];
     const unknown = { status: 404, body: { code: 'RESOURCE_NOT_FOUND', details: { resource: 'payment_method' } } };
@@ -383,7 +383,7 @@ describe('a guest', () => {
     expect(JSON.stringify(shown)).not.toContain(one.method.customer_id);
   });
 
-  test('reads and creates only', async () => {
+  test('may only read and create methods', async () => {
     const { method, options } = await guestWithMethod(service, 'only@example.com');
     for (const [verb, path, body] of [
       ['PUT', `/payment-methods/${method.id}`, { alias: 'Mine' }],
@@ -400,7 +400,7 @@ describe('a guest', () => {
     expect(await service.post('/payment-methods', inAcme, options)).toMatchObject({ status: 403 });
   });
 
-  test('is nobody without token or guest_data, with a forged one, or an expired one', async () => {
+  test('is refused without token or guest_data, and with a forged or expired token', async () => {
     const { method, options } = await guestWithMethod(service, 'late@example.com');
     for (const path of ['/payment-methods', `/payment-methods/${method.id}`]) {
       expect(await service.get(path)).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
@@ -418,7 +418,7 @@ describe('a guest', () => {
   });
 });
 
-test('a method or customer of another provider than the payment’s is refused', async () => {
+test('a method or customer at another provider than the payment’s is refused', async () => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options);
   const elsewhere = { providerId: 'provider_b' };
@@ -444,7 +444,7 @@ test('a method or customer of another provider than the payment’s is refused',
   expect(confirmed).toMatchObject({ status: 400, body: { code: 'PROVIDER_MISMATCH' } });
 });
 
-test('the customer meant is the owner’s: a user’s, an organization’s, a guest’s', async () => {
+test('the default customer is the owner’s: the user’s, the organization’s or the guest’s', async () => {
   const acme = await company(service);
   const { owner } = acme;
   const own = await saveMethod(service, owner.options);

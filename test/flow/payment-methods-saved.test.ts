@@ -52,7 +52,7 @@ const expectSavedOnce = async (paymentId: string, options: RequestOptions, query
 };
 
 describe('a payment that is to save its method', () => {
-  test('has a customer, made for its user where there was none', async () => {
+  test('has a customer, created for its user if needed', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     const { body: customers } = await service.get('/customers', user.options);
@@ -62,7 +62,7 @@ describe('a payment that is to save its method', () => {
     expect(await methodsOf(user.options)).toEqual([]);
   });
 
-  test('saves it when it is confirmed, and the method pays later on', async () => {
+  test('saves it on confirm, and the method can pay later', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
@@ -78,7 +78,7 @@ describe('a payment that is to save its method', () => {
     });
   });
 
-  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s, given when it is confirmed', async (token) => {
+  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s, named in the confirm', async (token) => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     await confirm(service, payment.id, user.options, { payment_method_id: token });
@@ -86,7 +86,7 @@ describe('a payment that is to save its method', () => {
     expect(JSON.stringify(await itemsOf(service))).not.toContain(token);
   });
 
-  test('saves it when the payer’s browser has confirmed and a webhook tells', async () => {
+  test('saves it after a confirm in the browser, on the webhook', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     expect((await confirmInBrowser(service, payment, 'pm_card_mastercard')).status).toBe(200);
@@ -94,7 +94,7 @@ describe('a payment that is to save its method', () => {
     expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ card_brand: 'mastercard' });
   });
 
-  test('saves it when nobody told and the payment was pulled', async () => {
+  test('saves it on a sync, without a webhook', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     await service.webhookMode('drop');
@@ -105,7 +105,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it when the answer was lost and reconciliation has found out', async () => {
+  test('saves it on reconciliation after a lost answer', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('drop');
@@ -125,7 +125,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it once however often and by whomever its success is told', async () => {
+  test('saves it once, though several sources report the success', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('duplicate');
@@ -141,7 +141,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it later where the provider does not answer now', async () => {
+  test('saves it later when the provider does not answer', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.fault({ action: 'error_500', path: '/v1/payment_methods/' });
@@ -157,7 +157,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves nothing where it fails, is canceled, or was not asked to', async () => {
+  test('saves nothing when it fails, is canceled, or was not asked to save', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY });
     const declined = await saving(user, { payment_method_id: DECLINED });
     expect((await confirm(service, declined.id, user.options)).status).toBe(402);
@@ -170,7 +170,7 @@ describe('a payment that is to save its method', () => {
     expect(await read(service, plain.id, user.options)).toMatchObject({ payment_method_id: null });
   });
 
-  test('and is made with a saved one saves no other', async () => {
+  test('and names a saved method saves no other', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const payment = await saving(user, { payment_method_id: method.id });
@@ -179,7 +179,7 @@ describe('a payment that is to save its method', () => {
     expect((await methodsOf(user.options)).map(({ id }) => id)).toEqual([method.id]);
   });
 
-  test('and is made with a saved one, by the provider’s own id, saves no other', async () => {
+  test('and names a saved method by the provider’s id saves no other', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options, { alias: 'Kept' });
     const payment = await saving(user, { payment_method_id: method.provider_payment_method_id });
@@ -214,7 +214,7 @@ describe('a payment that is to save its method', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: methods[0].id });
   });
 
-  test('does not bring back a method that was deleted since, however often its success is told', async () => {
+  test('does not restore a method that was deleted since, however often the success is reported', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await confirm(service, payment.id, user.options);
@@ -226,7 +226,7 @@ describe('a payment that is to save its method', () => {
     expect(await methodsOf(user.options)).toEqual([]);
   });
 
-  test('may be told so by an update', async () => {
+  test('may be asked to save by an update', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     expect(payment.customer_id).toBeNull();
@@ -239,7 +239,7 @@ describe('a payment that is to save its method', () => {
   });
 });
 
-describe('the method is kept', () => {
+describe('a method that is saved with its payment is saved', () => {
   test('for the organization that pays', async () => {
     const acme = await company(service);
     const payment = await saving(acme.billing, { organization_id: acme.id });

@@ -5,7 +5,7 @@ import { type ParsedJson, type RequestOptions, type TestHost, withHost } from '.
 
 const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id);
 
-describe('the list of a user', () => {
+describe('the payment list of a user', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
   /** Oldest first; five a minute, of one moment each. */
@@ -45,7 +45,7 @@ describe('the list of a user', () => {
     payments = shown.flatMap(({ body }) => body.data);
   });
 
-  test('shows everything of the user once, newest first, twenty a page', async () => {
+  test('shows every payment of the user once, newest first, twenty per page', async () => {
     const answer = await list();
     expect(answer.body).toMatchObject({
       success: true,
@@ -68,25 +68,28 @@ describe('the list of a user', () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  test.each([1, 7, 29, 30, 50])('goes through in pages of %i, by number and by cursor alike', async (limit) => {
-    const byNumber: string[] = [];
-    const byCursor: string[] = [];
-    for (let page = 1; byNumber.length < 30; page += 1) {
-      const { data, meta } = (await list(`?limit=${limit}&page=${page}`)).body;
-      byNumber.push(...idsOf(data));
-      expect(meta).toMatchObject({ total: 30, hasMore: byNumber.length < 30 });
-    }
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-      const { data, meta }: ParsedJson = (await list(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)).body;
-      byCursor.push(...idsOf(data));
-      cursor = meta.next_cursor;
-      expect(meta.hasMore).toBe(cursor !== undefined);
-    }
-    expect(byNumber).toEqual(idsOf(payments.toReversed()));
-    expect(byCursor).toEqual(byNumber);
-  });
+  test.each([1, 7, 29, 30, 50])(
+    'returns the same payments by page number and by cursor, %i per page',
+    async (limit) => {
+      const byNumber: string[] = [];
+      const byCursor: string[] = [];
+      for (let page = 1; byNumber.length < 30; page += 1) {
+        const { data, meta } = (await list(`?limit=${limit}&page=${page}`)).body;
+        byNumber.push(...idsOf(data));
+        expect(meta).toMatchObject({ total: 30, hasMore: byNumber.length < 30 });
+      }
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const { data, meta }: ParsedJson = (await list(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)).body;
+        byCursor.push(...idsOf(data));
+        cursor = meta.next_cursor;
+        expect(meta.hasMore).toBe(cursor !== undefined);
+      }
+      expect(byNumber).toEqual(idsOf(payments.toReversed()));
+      expect(byCursor).toEqual(byNumber);
+    },
+  );
 
-  test('is empty beyond its end, with the same total', async () => {
+  test('is empty after the last page, with the same total', async () => {
     expect((await list('?page=3')).body).toMatchObject({ data: [], meta: { page: 3, total: 30, hasMore: false } });
     expect((await list('?page=1000000')).body).toMatchObject({ data: [], meta: { total: 30, hasMore: false } });
   });
@@ -110,7 +113,7 @@ describe('the list of a user', () => {
     expect(firstOnly.meta).toMatchObject({ total: count, hasMore: count > 1 });
   });
 
-  test('filters by time, inclusive at both ends', async () => {
+  test('filters by creation time, both ends included', async () => {
     const moments = [...new Set(payments.map(({ created_at }): string => created_at))].sort();
     expect(moments).toHaveLength(6);
     const [, second = '', , fourth = ''] = moments;
@@ -134,7 +137,7 @@ describe('the list of a user', () => {
     });
   });
 
-  test('finds by id, e-mail and description, whatever the case', async () => {
+  test('searches id, e-mail and description without regard to case', async () => {
     const wanted = payments[13];
     expect(idsOf(await listed(`?search=${wanted.id}`))).toEqual([wanted.id]);
     expect(await listed(`?search=${wanted.id.slice(0, -1)}`)).toEqual([]);
@@ -152,25 +155,28 @@ describe('the list of a user', () => {
     expect((await list(`?search=${wanted.id}`, other.options)).body.data).toEqual([]);
   });
 
-  test.each(['amount_cents', 'status', 'updated_at', 'created_at'])('orders by %s, both ways', async (orderBy) => {
-    const up = await listed(`?orderBy=${orderBy}&orderDir=asc&limit=50`);
-    const down = await listed(`?orderBy=${orderBy}&orderDir=desc&limit=50`);
-    expect(up).toHaveLength(30);
-    expect(idsOf(down)).toEqual(idsOf(up).toReversed());
-    const values = up.map((payment) => payment[orderBy]);
-    expect(values).toEqual(values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
-    const paged: string[] = [];
-    for (const page of [1, 2, 3, 4])
-      paged.push(...idsOf(await listed(`?orderBy=${orderBy}&orderDir=asc&limit=9&page=${page}`)));
-    expect(paged).toEqual(idsOf(up));
-    expect((await list(`?orderBy=${orderBy}&limit=9`)).body.meta).toMatchObject({
-      total: 30,
-      orderBy,
-      orderDir: 'desc',
-    });
-  });
+  test.each(['amount_cents', 'status', 'updated_at', 'created_at'])(
+    'orders by %s, ascending and descending',
+    async (orderBy) => {
+      const up = await listed(`?orderBy=${orderBy}&orderDir=asc&limit=50`);
+      const down = await listed(`?orderBy=${orderBy}&orderDir=desc&limit=50`);
+      expect(up).toHaveLength(30);
+      expect(idsOf(down)).toEqual(idsOf(up).toReversed());
+      const values = up.map((payment) => payment[orderBy]);
+      expect(values).toEqual(values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+      const paged: string[] = [];
+      for (const page of [1, 2, 3, 4])
+        paged.push(...idsOf(await listed(`?orderBy=${orderBy}&orderDir=asc&limit=9&page=${page}`)));
+      expect(paged).toEqual(idsOf(up));
+      expect((await list(`?orderBy=${orderBy}&limit=9`)).body.meta).toMatchObject({
+        total: 30,
+        orderBy,
+        orderDir: 'desc',
+      });
+    },
+  );
 
-  test('adds the method where it is asked for', async () => {
+  test('includes the payment method on request', async () => {
     for (const query of ['?include=payment_method', '?include=pm', '?include_pm=true', '?include_payment_method=1']) {
       const [first] = await listed(`${query}&limit=1`);
       expect(first).toHaveProperty('payment_method', null);
@@ -179,7 +185,7 @@ describe('the list of a user', () => {
     expect(plain).not.toHaveProperty('payment_method');
   });
 
-  test('is bare where that is asked for', async () => {
+  test('comes without an envelope on request', async () => {
     const asked: [string, RequestOptions][] = [
       ['?envelope=false', {}],
       ['', { headers: { 'x-response-form': 'bare' } }],
@@ -198,7 +204,7 @@ describe('the list of a user', () => {
     expect(last.headers.get('link')).toBeNull();
   });
 
-  test('goes on where it was while newer payments come in', async () => {
+  test('continues at its cursor while newer payments are created', async () => {
     const latecomer = await signIn(service);
     const first = [];
     for (let count = 0; count < 4; count += 1) {
@@ -213,7 +219,7 @@ describe('the list of a user', () => {
     expect(idsOf(theirs.data).every((id) => idsOf(payments).includes(id))).toBe(true);
   });
 
-  test('needs a project and an organization that are there', async () => {
+  test('requires the project and the organization to exist', async () => {
     expect(await list('?project_id=prj_none')).toMatchObject({
       status: 404,
       body: { details: { resource: 'project' } },
@@ -222,7 +228,7 @@ describe('the list of a user', () => {
     expect(idsOf(await listed('?organization_id='))).toEqual(idsOf(payments.toReversed().slice(0, 20)));
   });
 
-  test('names every problem of a query at once', async () => {
+  test('reports every problem of a query at once', async () => {
     const query =
       '?page=0&limit=51&status=paid&created_at_from=yesterday&created_at_to=2020-13-01&orderBy=id&orderDir=up' +
       `&include_pm=perhaps&search=${'x'.repeat(201)}&project_id=${'p'.repeat(65)}`;
@@ -262,7 +268,7 @@ describe('the list of a user', () => {
     expect(await list(`?${query}`)).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
   });
 
-  test('refuses a cursor with another order', async () => {
+  test('refuses a cursor that was made for another order', async () => {
     const { meta } = (await list('?limit=2')).body;
     expect(await list(`?orderBy=amount_cents&cursor=${meta.next_cursor}`)).toMatchObject({
       status: 400,
@@ -271,10 +277,10 @@ describe('the list of a user', () => {
   });
 });
 
-describe('one payment', () => {
+describe('GET of one payment', () => {
   const service = withHost({ frozen: true, env: PATIENT });
 
-  test('is enveloped, or bare where that is asked for, as every other answer', async () => {
+  test('comes in an envelope, or without one on request, like every other answer', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const path = `/payments/${payment.id}`;
@@ -297,7 +303,7 @@ describe('one payment', () => {
     expect(created).toMatchObject({ status: 201, body: { success: true, data: { total_cents: 100 } } });
   });
 
-  test('passes scope guards that match, and is not found by any that does not', async () => {
+  test('returns the payment when all scope parameters match, and 404 when one does not', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     for (const guard of [
@@ -313,7 +319,7 @@ describe('one payment', () => {
     }
   });
 
-  test('carries what is included, null where there is none', async () => {
+  test('carries the records to include, and null for one that does not exist', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const get = async (query: string) =>
@@ -355,101 +361,104 @@ const guestList = (service: TestHost, email: string, options: RequestOptions = {
   service.get(`/payments/guest/${encodeURIComponent(email)}`, options);
 const isFull = (payment: ParsedJson): boolean => 'metadata' in payment && 'provider_payment_id' in payment;
 
-describe.each(['minimal', 'full', 'token'] as const)('the list by a guest’s e-mail, GUEST_EMAIL_LIST=%s', (mode) => {
-  const service = withHost({ frozen: true, env: { ...PATIENT, GUEST_EMAIL_LIST: mode } });
+describe.each(['minimal', 'full', 'token'] as const)(
+  'the payment list of a guest’s e-mail, with GUEST_EMAIL_LIST=%s,',
+  (mode) => {
+    const service = withHost({ frozen: true, env: { ...PATIENT, GUEST_EMAIL_LIST: mode } });
 
-  test('without a token', async () => {
-    const payment = await guestPayment(service, 'open@example.com');
-    await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
-    const answer = await guestList(service, 'Open@Example.com');
-    if (mode === 'token') {
-      expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
-      return;
-    }
-    expect(answer).toMatchObject({
-      status: 200,
-      body: {
-        success: true,
-        data: [{ id: payment.id, status: 'succeeded' }],
-        meta: { page: 1, total: 1, hasMore: false },
-      },
-    });
-    expect(answer.body).not.toHaveProperty('user_context');
-    expect(answer.headers.get('x-total-count')).toBe('1');
-    const [shown] = answer.body.data;
-    if (mode === 'minimal') expect(Object.keys(shown).sort()).toEqual(SMALL.toSorted());
-    else expect(isFull(shown)).toBe(true);
-    expect(shown).not.toHaveProperty('client_secret');
-  });
-
-  test('with a token shows that guest in full, others of the e-mail by the mode', async () => {
-    const mine = await guestPayment(service, 'two@example.com');
-    await service.advance(1);
-    const theirs = await guestPayment(service, 'two@example.com');
-    const answer = await guestList(service, 'two@example.com', { guestToken: mine.guest_token });
-    expect(idsOf(answer.body.data)).toEqual([theirs.id, mine.id]);
-    const [other, own] = answer.body.data;
-    expect(isFull(own)).toBe(true);
-    expect(isFull(other)).toBe(mode === 'full');
-    expect(JSON.stringify(answer.body)).not.toContain('_secret_');
-  });
-
-  test('with a token of another e-mail is as without one', async () => {
-    const payment = await guestPayment(service, 'three@example.com');
-    const other = await guestPayment(service, 'four@example.com');
-    const answer = await guestList(service, 'three@example.com', { guestToken: other.guest_token });
-    if (mode === 'token') expect(answer.status).toBe(401);
-    else expect(answer.body.data.map(isFull)).toEqual([mode === 'full']);
-    expect(JSON.stringify(answer.body)).not.toContain(payment.client_secret);
-  });
-
-  test('with a token that is none is refused', async () => {
-    const answer = await guestList(service, 'five@example.com', { guestToken: 'nonsense' });
-    expect(answer).toMatchObject({ status: 401, body: { code: 'SESSION_INVALID' } });
-  });
-
-  test('of an e-mail that nobody has is empty, and of one that is none refused', async () => {
-    const token = (await guestPayment(service, 'six@example.com')).guest_token;
-    const options = mode === 'token' ? { guestToken: token } : {};
-    const unknown = await guestList(service, mode === 'token' ? 'six@example.com' : 'unknown@example.com', options);
-    expect(unknown.status).toBe(200);
-    if (mode !== 'token') expect(unknown.body).toMatchObject({ data: [], meta: { total: 0, hasMore: false } });
-    for (const email of ['nobody', 'a@b', `${'x'.repeat(250)}@example.com`]) {
-      expect(await guestList(service, email, options)).toMatchObject({
-        status: 400,
-        body: { code: 'VALIDATION_ERROR' },
+    test('is limited without a token', async () => {
+      const payment = await guestPayment(service, 'open@example.com');
+      await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
+      const answer = await guestList(service, 'Open@Example.com');
+      if (mode === 'token') {
+        expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+        return;
+      }
+      expect(answer).toMatchObject({
+        status: 200,
+        body: {
+          success: true,
+          data: [{ id: payment.id, status: 'succeeded' }],
+          meta: { page: 1, total: 1, hasMore: false },
+        },
       });
-    }
-  });
+      expect(answer.body).not.toHaveProperty('user_context');
+      expect(answer.headers.get('x-total-count')).toBe('1');
+      const [shown] = answer.body.data;
+      if (mode === 'minimal') expect(Object.keys(shown).sort()).toEqual(SMALL.toSorted());
+      else expect(isFull(shown)).toBe(true);
+      expect(shown).not.toHaveProperty('client_secret');
+    });
 
-  test('never shows a user’s own payments, though the e-mail is the same', async () => {
-    const user = await signIn(service, { email: 'both@example.com' });
-    await createPaidIntent(service, user);
-    const guest = await guestPayment(service, 'both@example.com');
-    const answer = await guestList(service, 'both@example.com', { guestToken: guest.guest_token });
-    expect(idsOf(answer.body.data)).toEqual([guest.id]);
-    expect((await service.get('/payments', user.options)).body.meta.total).toBe(1);
-  });
-
-  test('goes in pages', async () => {
-    const first = await guestPayment(service, 'many@example.com');
-    const token = { guestToken: first.guest_token };
-    const made = [first.id];
-    for (let count = 0; count < 4; count += 1) {
+    test('shows the token’s guest in full, and other guests of the e-mail as the setting says', async () => {
+      const mine = await guestPayment(service, 'two@example.com');
       await service.advance(1);
-      made.push((await guestPayment(service, 'many@example.com', token)).id);
-    }
-    const path = '/payments/guest/many@example.com?limit=2';
-    const pages = await Promise.all([1, 2, 3].map((page) => service.get(`${path}&page=${page}`, token)));
-    expect(pages.flatMap(({ body }) => idsOf(body.data))).toEqual(made.toReversed());
-    await service.settle();
-    expect((await service.get(path, token)).body.meta).toMatchObject({ limit: 2, total: 5, hasMore: true });
-    const linked: string[] = [];
-    for (let next = `${path}&envelope=false`; next !== ''; ) {
-      const answer = await service.get(next, token);
-      linked.push(...idsOf(answer.body));
-      next = /<(.*)>/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
-    }
-    expect(linked).toEqual(made.toReversed());
-  });
-});
+      const theirs = await guestPayment(service, 'two@example.com');
+      const answer = await guestList(service, 'two@example.com', { guestToken: mine.guest_token });
+      expect(idsOf(answer.body.data)).toEqual([theirs.id, mine.id]);
+      const [other, own] = answer.body.data;
+      expect(isFull(own)).toBe(true);
+      expect(isFull(other)).toBe(mode === 'full');
+      expect(JSON.stringify(answer.body)).not.toContain('_secret_');
+    });
+
+    test('treats a token of another e-mail like no token', async () => {
+      const payment = await guestPayment(service, 'three@example.com');
+      const other = await guestPayment(service, 'four@example.com');
+      const answer = await guestList(service, 'three@example.com', { guestToken: other.guest_token });
+      if (mode === 'token') expect(answer.status).toBe(401);
+      else expect(answer.body.data.map(isFull)).toEqual([mode === 'full']);
+      expect(JSON.stringify(answer.body)).not.toContain(payment.client_secret);
+    });
+
+    test('refuses an invalid token', async () => {
+      const answer = await guestList(service, 'five@example.com', { guestToken: 'nonsense' });
+      expect(answer).toMatchObject({ status: 401, body: { code: 'SESSION_INVALID' } });
+    });
+
+    test('is empty for an unknown e-mail, and refuses an invalid one', async () => {
+      const token = (await guestPayment(service, 'six@example.com')).guest_token;
+      const options = mode === 'token' ? { guestToken: token } : {};
+      const unknown = await guestList(service, mode === 'token' ? 'six@example.com' : 'unknown@example.com', options);
+      expect(unknown.status).toBe(200);
+      if (mode !== 'token') expect(unknown.body).toMatchObject({ data: [], meta: { total: 0, hasMore: false } });
+      for (const email of ['nobody', 'a@b', `${'x'.repeat(250)}@example.com`]) {
+        expect(await guestList(service, email, options)).toMatchObject({
+          status: 400,
+          body: { code: 'VALIDATION_ERROR' },
+        });
+      }
+    });
+
+    test('never shows payments of a signed-in user with the same e-mail', async () => {
+      const user = await signIn(service, { email: 'both@example.com' });
+      await createPaidIntent(service, user);
+      const guest = await guestPayment(service, 'both@example.com');
+      const answer = await guestList(service, 'both@example.com', { guestToken: guest.guest_token });
+      expect(idsOf(answer.body.data)).toEqual([guest.id]);
+      expect((await service.get('/payments', user.options)).body.meta.total).toBe(1);
+    });
+
+    test('comes in pages', async () => {
+      const first = await guestPayment(service, 'many@example.com');
+      const token = { guestToken: first.guest_token };
+      const made = [first.id];
+      for (let count = 0; count < 4; count += 1) {
+        await service.advance(1);
+        made.push((await guestPayment(service, 'many@example.com', token)).id);
+      }
+      const path = '/payments/guest/many@example.com?limit=2';
+      const pages = await Promise.all([1, 2, 3].map((page) => service.get(`${path}&page=${page}`, token)));
+      expect(pages.flatMap(({ body }) => idsOf(body.data))).toEqual(made.toReversed());
+      await service.settle();
+      expect((await service.get(path, token)).body.meta).toMatchObject({ limit: 2, total: 5, hasMore: true });
+      const linked: string[] = [];
+      for (let next = `${path}&envelope=false`; next !== ''; ) {
+        const answer = await service.get(next, token);
+        linked.push(...idsOf(answer.body));
+        next = /<(.*)>/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
+      }
+      expect(linked).toEqual(made.toReversed());
+    });
+  },
+);

@@ -76,7 +76,7 @@ describe('a signed-in user', () => {
     expect(await confirm(service, created.body.id, user.options)).toMatchObject({ status: 200 });
   });
 
-  test('names the method when confirming', async () => {
+  test('pays with the method named in the confirm', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(payment.status).toBe('requires_payment_method');
@@ -88,7 +88,7 @@ describe('a signed-in user', () => {
     expect(await confirm(service, payment.id, user.options, body)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('is declined with the reason, and pays with another method', async () => {
+  test('gets the decline reason, and pays with another method', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds',
@@ -127,7 +127,7 @@ describe('a signed-in user', () => {
     expect(answer).toMatchObject({ status: 402, body: { details: { decline_code: code } } });
   });
 
-  test('names a method that the provider does not know when confirming, and pays with another', async () => {
+  test('is refused a confirm with a method unknown to the provider, and pays with another', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const refused = { status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] } };
@@ -140,7 +140,7 @@ describe('a signed-in user', () => {
   });
 
   test.each(['pm_unknown', 'tok_unknown'])(
-    'names %s, which the provider does not know, and nothing is left',
+    'creates no payment with %s, a method unknown to the provider',
     async (method) => {
       const user = await signIn(service);
       const answer = await service.post('/payments/intents', intentBody({ payment_method_id: method }), user.options);
@@ -154,7 +154,7 @@ describe('a signed-in user', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('gives a repeated create the same payment', async () => {
+  test('returns the same payment for a repeated create', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'basket 7' };
     const first = await service.post('/payments/intents', paidIntentBody(), options);
@@ -170,7 +170,7 @@ describe('an Idempotency-Key', () => {
     expect((await atProvider(service, first.body.id)).intents).toHaveLength(1);
   });
 
-  test('takes fields in another order for the same request', async () => {
+  test('treats a body with its fields in another order as the same request', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'k' };
     const first = await service.post('/payments/intents', { total_cents: 100, currency: 'USD' }, options);
@@ -178,7 +178,7 @@ describe('an Idempotency-Key', () => {
     expect(again.body.id).toBe(first.body.id);
   });
 
-  test('refuses another request', async () => {
+  test('refuses a different request under the same key', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'k' };
     await service.post('/payments/intents', intentBody(), options);
@@ -186,7 +186,7 @@ describe('an Idempotency-Key', () => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  test('is of one user, one route and one day', async () => {
+  test('is valid for one user, one route and one day', async () => {
     const [one, other] = await Promise.all([signIn(service, { expires_in: 7 * DAY }), signIn(service)]);
     const create = (path: string, session: string) =>
       service.post(path, intentBody(), { session, idempotencyKey: 'same' });
@@ -204,7 +204,7 @@ describe('an Idempotency-Key', () => {
     expect(replayed.body.id).toBe(nextDay.body.id);
   });
 
-  test('gives a repeated confirm the same answer, a decline too', async () => {
+  test('returns the same answer for a repeated confirm, a decline included', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     const options = { ...user.options, idempotencyKey: 'confirm' };
@@ -223,7 +223,7 @@ describe('an Idempotency-Key', () => {
     expect(paid.status).toBe(200);
   });
 
-  test('of a confirm is for that very request, and keeps no refusal but a decline', async () => {
+  test('of a confirm is bound to its request, and stores no refusal except a decline', async () => {
     const user = await signIn(service);
     const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
     const options = { ...user.options, idempotencyKey: 'confirm' };
@@ -241,7 +241,7 @@ describe('an Idempotency-Key', () => {
     expect(ofOther).toMatchObject({ status: 200, body: { id: other.id } });
   });
 
-  test.each(['', ' ', 'ünprintable', 'x'.repeat(256)])('is refused where it is %j', async (idempotencyKey) => {
+  test.each(['', ' ', 'ünprintable', 'x'.repeat(256)])('is refused when it is %j', async (idempotencyKey) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody(), { ...user.options, idempotencyKey });
     expect(answer).toMatchObject({ status: 400, body: { code: 'IDEMPOTENCY_KEY_INVALID' } });
@@ -255,7 +255,7 @@ describe('a guest', () => {
     return answer.body;
   };
 
-  test('pays in the browser and sees it by the token', async () => {
+  test('pays in the browser and reads the payment with the guest token', async () => {
     const payment = await createAsGuest({ email: 'Grace@Example.com', phone: '+1 555 0100' });
     expect(payment).toMatchObject({
       user_id: null,
@@ -277,7 +277,7 @@ describe('a guest', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('confirms at the service by the token', async () => {
+  test('confirms through the service with the guest token', async () => {
     const payment = await createAsGuest();
     const answer = await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
     expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
@@ -288,7 +288,7 @@ describe('a guest', () => {
     expect(byQuery).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('goes on with the same guest by the token, alone or beside guest_data', async () => {
+  test('stays the same guest when a create carries the guest token, with or without guest_data', async () => {
     const first = await createAsGuest({ email: 'same@example.com' });
     const token = { guestToken: first.guest_token };
     const byToken = await service.post('/payments/intents', intentBody(), token);
@@ -309,7 +309,7 @@ describe('a guest', () => {
     expect(await service.get(`/payments/${otherEmail.id}`, token)).toMatchObject({ status: 404 });
   });
 
-  test('gets nothing of somebody else by naming the e-mail', async () => {
+  test('gets no access to the payments of another guest by giving that guest’s e-mail', async () => {
     const theirs = await createAsGuest({ email: 'victim@example.com' });
     const mine = await createAsGuest({ email: 'victim@example.com' });
     expect(mine.id).not.toBe(theirs.id);
@@ -319,7 +319,7 @@ describe('a guest', () => {
     expect((await service.get('/payments', token)).body.data.map(({ id }: { id: string }) => id)).toEqual([mine.id]);
   });
 
-  test('may neither change, cancel nor sync', async () => {
+  test('may not update, cancel or sync a payment', async () => {
     const payment = await createAsGuest();
     const token = { guestToken: payment.guest_token };
     const guestData = { guest_data: { email: 'a@example.com', name: 'A' } };
@@ -331,7 +331,7 @@ describe('a guest', () => {
     expect(await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, token)).toMatchObject(refused);
   });
 
-  test('is refused with a forged, a changed and an expired token', async () => {
+  test('is refused with a forged, an altered or an expired token', async () => {
     const payment = await createAsGuest();
     const [head, , signature] = payment.guest_token.split('.');
     const claims = Buffer.from(JSON.stringify({ email: 'x@example.com', guest_id: 'gst_x', iss: 'payments:guest' }));
@@ -350,8 +350,8 @@ describe('a guest', () => {
   });
 });
 
-describe('who calls', () => {
-  test('is told by X-Session-ID, a bearer token (signed or opaque) or session_id', async () => {
+describe('the credential of a request', () => {
+  test('is read from X-Session-ID, a bearer token (signed or opaque) or session_id', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const path = `/payments/${payment.id}`;
@@ -364,7 +364,7 @@ describe('who calls', () => {
     expect((await Promise.all(carriers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  test('is decided by the first carrier present, whatever else is there', async () => {
+  test('is the first one present, in a fixed order of carriers', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await createPaidIntent(service, user);
     const path = `/payments/${payment.id}`;
@@ -379,7 +379,7 @@ describe('who calls', () => {
     expect(await status(`?session_id=none`, { guestToken: 'none' })).toBe(401);
   });
 
-  test('gets 404 for the payment of another user, in every route', async () => {
+  test('of another user gets 404 for a payment on every route', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await createPaidIntent(service, user);
     const answers = await Promise.all([
@@ -398,7 +398,7 @@ describe('who calls', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'created', total_cents: 2_500 });
   });
 
-  test('is asked for where there is no credential', async () => {
+  test('is required: a request without one gets 401', async () => {
     const answers = await Promise.all([
       service.post('/payments/intents', intentBody()),
       service.post('/payments', intentBody()),
@@ -413,7 +413,7 @@ describe('who calls', () => {
     }
   });
 
-  test('is refused with an unknown and with an expired session', async () => {
+  test('is refused when the session is unknown or expired', async () => {
     const user = await signIn(service, { expires_in: 100 });
     expect(await service.get('/payments', { session: 'none' })).toMatchObject({ body: { code: 'SESSION_INVALID' } });
     expect(await service.get('/payments', user.options)).toMatchObject({ status: 200 });
@@ -423,7 +423,7 @@ describe('who calls', () => {
     }
   });
 
-  test('is unknown while the identity service is away: 503, never anonymous', async () => {
+  test('cannot be checked while the identity service is down: 503, never anonymous access', async () => {
     const user = await signIn(service);
     onTestFinished(() => service.identity({ available: true }));
     await service.identity({ available: false });
@@ -456,7 +456,7 @@ describe('3-D Secure', () => {
     return { user, payment };
   };
 
-  test('passed: succeeded through the webhook', async () => {
+  test('that the customer passes ends in a succeeded payment through the webhook', async () => {
     const { user, payment } = await pending();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
     await service.authenticate(payment.id, 'success');
@@ -468,7 +468,7 @@ describe('3-D Secure', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('failed: failed through the webhook, and another card pays', async () => {
+  test('that the customer fails ends in a failed payment through the webhook, and another card pays', async () => {
     const { user, payment } = await pending();
     await service.authenticate(payment.id, 'failure');
     await service.settle();
@@ -486,7 +486,7 @@ describe('3-D Secure', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('sends the customer to the return_url where there is one', async () => {
+  test('redirects the customer to the return_url when one is set', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       payment_method_id: THREE_D_SECURE,
@@ -499,7 +499,7 @@ describe('3-D Secure', () => {
     });
   });
 
-  test('in the browser of a guest, passed', async () => {
+  test('passed in a guest’s browser ends in a succeeded payment', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody());
     const inBrowser = await confirmInBrowser(service, payment, THREE_D_SECURE);
     expect(inBrowser).toMatchObject({ status: 200, body: { status: 'requires_action' } });

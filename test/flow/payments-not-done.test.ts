@@ -47,8 +47,8 @@ const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
 
 const isConfirm = ({ path }: ParsedJson): boolean => /confirm$|capture$|v2\/payments$/.test(path);
 
-describe.each(PROVIDERS)('at $slot, a call that was not done', (provider) => {
-  test('leaves nothing of a create: not listed, not finished later, and the same key starts anew', async () => {
+describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', (provider) => {
+  test('leaves no payment after a create: not listed, not finished later, and the key can be used again', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: `basket ${provider.slot}` };
     const before = (await itemsOf(service, 'PAY#')).length;
@@ -66,7 +66,7 @@ describe.each(PROVIDERS)('at $slot, a call that was not done', (provider) => {
     expect((await atProvider(service, anew.body.id)).intents).toHaveLength(1);
   });
 
-  test('takes the claim of a confirmation back: the payment is as before, and the next one charges once', async () => {
+  test('releases the claim of a confirm: the payment is as before, and the next confirm charges once', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     await service.settle();
@@ -88,7 +88,7 @@ describe.each(PROVIDERS)('at $slot, a call that was not done', (provider) => {
     expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('drops an update, which is free to come again', async () => {
+  test('discards an update, which can be repeated', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     const update = (total: number) => service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);
@@ -103,7 +103,7 @@ describe.each(PROVIDERS)('at $slot, a call that was not done', (provider) => {
     expect((await atProvider(service, id)).charges).toMatchObject([{ amount: 7_000, status: 'succeeded' }]);
   });
 
-  test('leaves a payment that was to be canceled, or read, as it is', async () => {
+  test('leaves a payment unchanged after a cancel or a sync', async () => {
     const user = await signIn(service);
     const payment = await create(provider, user);
     const before = await read(service, payment.id, user.options);
@@ -118,7 +118,7 @@ describe.each(PROVIDERS)('at $slot, a call that was not done', (provider) => {
   });
 });
 
-test('one call that was not done is made once more by itself, where the provider names no longer wait', async () => {
+test('a call that was not carried out is repeated once, unless the provider asks for a longer wait', async () => {
   const user = await signIn(service);
   const { id } = await createIntent(service, user, { provider_id: 'provider_b', payment_method_id: 'SIM-OK' });
   await service.clearProviderRequests();
@@ -129,7 +129,7 @@ test('one call that was not done is made once more by itself, where the provider
   expect(new Set(captures.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
 });
 
-test('a failed payment whose next attempt did not happen is failed as before, and no second failure is told', async () => {
+test('a failed payment whose next attempt was not carried out stays failed, without a second event', async () => {
   const user = await signIn(service);
   const { id } = await createIntent(service, user, { payment_method_id: DECLINED });
   await confirm(service, id, user.options);
@@ -146,7 +146,7 @@ test('a failed payment whose next attempt did not happen is failed as before, an
   expect(await timesCharged(service, id)).toBe(1);
 });
 
-test('an attempt whose end is unclear stays claimed, although sending it again does nothing', async () => {
+test('an attempt with an unknown outcome stays claimed, though its repetition is not carried out', async () => {
   await service.webhookMode('drop');
   const user = await signIn(service);
   const payment = await createIntent(service, user, { payment_method_id: VISA });
@@ -161,7 +161,7 @@ test('an attempt whose end is unclear stays claimed, although sending it again d
   expect(await timesCharged(service, payment.id)).toBe(1);
 });
 
-test('a capture after the payer’s approval that did not happen is made as soon as it can be', async () => {
+test('a capture after the payer’s approval that was not carried out is repeated as soon as possible', async () => {
   const user = await signIn(service);
   const body = intentBody({ provider_id: 'provider_b', return_url: 'https://shop.example/back' });
   const { id } = await createIntent(service, user, body);

@@ -31,7 +31,7 @@ const tally = (answers: readonly TestAnswer[]): Record<string, number> => {
 };
 
 describe('200 confirms of one payment at once', () => {
-  test('charge it once, and say so once', async () => {
+  test('charge it once, and publish one event', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const answers = await atOnce(200, () => confirm(service, payment.id, user.options));
@@ -44,7 +44,7 @@ describe('200 confirms of one payment at once', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('of different methods, each under a key of its own, charge one of them', async () => {
+  test('with different methods and different keys charge one method', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await atOnce(60, (index) =>
@@ -64,7 +64,7 @@ describe('200 confirms of one payment at once', () => {
     expect(eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
-  test('under one key answer alike, or that it is still running', async () => {
+  test('under one key get the same answer, or that the first request is still running', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const options = { ...user.options, idempotencyKey: 'one' };
@@ -103,7 +103,7 @@ describe('50 creates at once', () => {
     expect(owned).toHaveLength(1);
   });
 
-  test('that was refused under a key may come again under it, corrected', async () => {
+  test('may reuse the key of a refused create with a corrected body', async () => {
     const user = await signIn(service);
     const ask = (token: string) =>
       service.post('/payments/intents', paidIntentBody({ payment_method_id: token }), {
@@ -116,7 +116,7 @@ describe('50 creates at once', () => {
     expect((await atProvider(service, corrected.body.id)).intents).toHaveLength(1);
   });
 
-  test('without a key make 50, each counted and announced once', async () => {
+  test('without a key make 50 payments, each counted and published once', async () => {
     const user = await signIn(service);
     const answers = await atOnce(50, () => service.post('/payments/intents', paidIntentBody(), user.options));
     expect(tally(answers)).toEqual({ '201 created': 50 });
@@ -127,8 +127,8 @@ describe('50 creates at once', () => {
   });
 });
 
-describe('everything that can settle a payment, racing', () => {
-  test('moves it once: confirm, webhook, sync and the customer at the same time', async () => {
+describe('concurrent changes of one payment', () => {
+  test('change its status once: confirm, webhook, sync and the customer at the same time', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE }));
     await service.webhookMode('duplicate');
@@ -149,7 +149,7 @@ describe('everything that can settle a payment, racing', () => {
     }
   });
 
-  test('updates at the same time: none that was answered with 200 is lost', async () => {
+  test('by several updates lose none that was answered with 200', async () => {
     const user = await signIn(service);
     const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'];
     const newValue = (field: string): string => (field === 'return_url' ? 'https://shop.example/' : `new ${field}`);
@@ -168,7 +168,7 @@ describe('everything that can settle a payment, racing', () => {
     }
   });
 
-  test('updates and confirms at the same time: what is charged is what the record says', async () => {
+  test('by updates and confirms charge the amount in the record', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createPaidIntent(service, user));
     const answers = await Promise.all(
@@ -191,7 +191,7 @@ describe('everything that can settle a payment, racing', () => {
     }
   });
 
-  test('cancels and confirms at the same time: canceled without a charge, or paid', async () => {
+  test('by cancels and confirms end canceled without a charge, or paid', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createPaidIntent(service, user));
     await Promise.all(

@@ -114,7 +114,7 @@ describe.each(Object.entries(COMMANDS))('a payment that is %s', (state, commands
     );
   });
 
-  test('is found as it is by a sync, which says nothing new', async () => {
+  test('keeps its status in a sync that finds no change', async () => {
     const user = await signIn(service);
     const payment = await STATES[state as State](user);
     await service.settle();
@@ -140,7 +140,7 @@ describe('a confirmed payment', () => {
   });
 });
 
-describe('prices', () => {
+describe('the price of a payment', () => {
   test.each([
     [{ subtotal_cents: 1_000, tax_cents: 200, discount_cents: 100 }, [1_000, 200, 100, 1_100]],
     [{ total_cents: 1_100, tax_cents: 200, discount_cents: 100 }, [1_000, 200, 100, 1_100]],
@@ -245,15 +245,15 @@ describe('prices', () => {
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ currency: stored }]);
   });
 
-  test.each(['QQQ', 'US', 'dollar', '$'])('may not be in %j', async (currency) => {
+  test.each(['QQQ', 'US', 'dollar', '$'])('cannot be in the currency %j', async (currency) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody({ currency }), user.options);
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_CURRENCY' } });
   });
 });
 
-describe('an update', () => {
-  test('changes what it names, clears what it nulls, and leaves the rest', async () => {
+describe('an update of a payment', () => {
+  test('changes the fields it names, clears those it sets to null, and leaves the others', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       description: 'Old',
@@ -291,7 +291,7 @@ describe('an update', () => {
     expect(await read(service, payment.id, user.options)).toEqual(changed.body);
   });
 
-  test('sets and clears the method, here and at the provider', async () => {
+  test('sets and clears the payment method, in the record and at the provider', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(await update(payment.id, user, { payment_method_id: VISA })).toMatchObject({ body: { status: 'created' } });
@@ -306,7 +306,7 @@ describe('an update', () => {
     expect(await sync(payment, user)).toMatchObject({ body: { status: 'requires_payment_method' } });
   });
 
-  test('with a method that the provider does not know changes nothing', async () => {
+  test('with a method unknown to the provider changes nothing', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const before = await read(service, payment.id, user.options);
@@ -318,7 +318,7 @@ describe('an update', () => {
     expect(await update(payment.id, user, { total_cents: 100 })).toMatchObject({ status: 200 });
   });
 
-  test('may not change provider, organization or guest, and names all three', async () => {
+  test('refuses to change provider, organization and guest, and lists all three problems', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const answer = await update(payment.id, user, {
@@ -339,7 +339,7 @@ describe('an update', () => {
     expect(await update(payment.id, user, same)).toMatchObject({ status: 200, body: { total_cents: 2_500 } });
   });
 
-  test('and a create never store what a caller may not set', async () => {
+  test('and a create ignore fields that a caller may not set', async () => {
     const user = await signIn(service);
     const forbidden = {
       id: 'pay_000000000000000000000000',
@@ -376,9 +376,9 @@ describe('an update', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('an unknown payment or provider', () => {
   test.each(['pay_000000000000000000000000', 'nonsense', '%00', '..', 'x'.repeat(64)])(
-    'is 404 by every command: %j',
+    'gets 404 from every command: %j',
     async (id) => {
       const user = await signIn(service);
       const path = id === '%00' || id === '..' ? encodeURIComponent('\u0000..') : id;
@@ -410,7 +410,7 @@ describe('what is not there', () => {
     expect((await service.get('/payments', user.options)).body.meta.total).toBe(0);
   });
 
-  test('is a provider that takes customers only', async () => {
+  test('includes a provider that supports only customers', async () => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody({ provider_id: 'provider_d' }), user.options);
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_PROVIDER' } });

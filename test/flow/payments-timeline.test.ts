@@ -21,7 +21,7 @@ const changesIn = (timeline: readonly ParsedJson[]): string[] =>
     .map(({ status, cause, attempt }) => `${cause} ${attempt}: ${status}`);
 
 describe('the timeline of a payment', () => {
-  test('tells each claim and answer, each event and what became of it, and each delivery, in order', async () => {
+  test('lists each claim and answer, each event with its outcome, and each delivery, in order', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.advance(MINUTE);
@@ -59,7 +59,7 @@ describe('the timeline of a payment', () => {
     expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
   });
 
-  test('shows every try at a target that fails', async () => {
+  test('shows every attempt to deliver to a failing target', async () => {
     await service.control('POST', '/sink/default/behaviour', { status: 500 });
     const user = await signIn(service);
     const payment = await createIntent(service, user);
@@ -76,7 +76,7 @@ describe('the timeline of a payment', () => {
     ]);
   });
 
-  test('holds no secret, address or card', async () => {
+  test('contains no secret, address or card', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody({}, { email: 'g@example.com' }));
     await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
     await service.settle();
@@ -86,7 +86,7 @@ describe('the timeline of a payment', () => {
     }
   });
 
-  test('shows provider events and deliveries to those who may read the webhook log, as of now', async () => {
+  test('shows provider events and deliveries to callers who may read the webhook log now', async () => {
     const acme = await company(service);
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id });
     await service.settle();
@@ -109,7 +109,7 @@ describe('the timeline of a payment', () => {
     expect(changesIn(timeline)).toHaveLength(timeline.length);
   });
 
-  test('keeps its changes for ever, and what was logged of it for 90 days', async () => {
+  test('keeps changes without limit, and log entries for 90 days', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     await confirm(service, payment.id, user.options);
@@ -122,7 +122,7 @@ describe('the timeline of a payment', () => {
     expect(after.map(({ kind }) => kind)).toEqual(changesIn(before).map(() => 'change'));
   });
 
-  test('is nobody else’s', async () => {
+  test('gets 404 for all other callers', async () => {
     const payment = await createIntent(service, await signIn(service));
     const stranger = await signIn(service);
     expect((await service.get(`/payments/${payment.id}/timeline`, stranger.options)).status).toBe(404);

@@ -57,7 +57,7 @@ const expectCharged = async (id: string, user: User, amount: number): Promise<vo
 };
 
 describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost) => {
-  test('is gone on with by the same request, which answers as the first should have', async () => {
+  test('is completed by the same request, which gets the answer of the first', async () => {
     const user = await signIn(service);
     const { id } = await withLostUpdate(lost, user);
     expect(await update(id, user, 5_000)).toMatchObject({ status: 200, body: { total_cents: 5_000 } });
@@ -65,7 +65,7 @@ describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost
     await expectCharged(id, user, 5_000);
   });
 
-  test('is finished before another update, and before a confirmation, which charges what the record shows', async () => {
+  test('is completed before another update, and before a confirm, which charges the amount in the record', async () => {
     const user = await signIn(service);
     const [first, second] = [await withLostUpdate(lost, user), await withLostUpdate(lost, user)];
     expect(await update(first.id, user, 7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
@@ -75,7 +75,7 @@ describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost
     await expectCharged(second.id, user, 5_000);
   });
 
-  test('is asked about and let go by a cancellation', async () => {
+  test('is looked up and discarded by a cancel', async () => {
     const user = await signIn(service);
     const { id } = await withLostUpdate(lost, user);
     expect(await cancel(id, user)).toMatchObject({ status: 200, body: { status: 'canceled' } });
@@ -87,7 +87,7 @@ describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost
   });
 });
 
-test('while the provider cannot be reached, everybody is told to come again', async () => {
+test('every caller is told to retry while the provider cannot be reached', async () => {
   const user = await signIn(service);
   const [lost] = CASES;
   if (!lost) throw new Error('no case');
@@ -124,7 +124,7 @@ describe.each([
   ['timeout_after', 5_000],
   ['reset', 1_000],
 ] as const)('an order that its payer approves after an update was lost (%s)', (action, approved) => {
-  test('is captured for the amount that was approved, which the record then shows', async () => {
+  test('is captured for the approved amount, which the record then shows', async () => {
     const user = await signIn(service);
     const { id } = await lostAtPayPal(user, action);
     await service.authenticate(id);
@@ -134,7 +134,7 @@ describe.each([
     expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('is captured so, too, where nobody tells of the approval', async () => {
+  test('is captured the same way without a webhook of the approval', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const [looked, confirmed, synced] = [
@@ -152,7 +152,7 @@ describe.each([
   });
 });
 
-test('an order that PayPal has for another amount than the record is not captured, whoever hears of the approval', async () => {
+test('a PayPal order with another amount than the record is not captured, whatever reports the approval', async () => {
   const user = await signIn(service);
   const [told, untold] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
   await service.authenticate(told);
@@ -194,8 +194,8 @@ const patchAtPayPal = async (order: string, value: string): Promise<void> => {
   expect({ status, body }).toMatchObject({ status: 204 });
 };
 
-describe('what the payer has paid at the provider meanwhile', () => {
-  test('is found by an update, a confirmation and a cancellation, and told as the state that it is', async () => {
+describe('a payment that changed at the provider meanwhile', () => {
+  test('is found paid by an update, a confirm and a cancel, which report the new status', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const paid = async () => {
@@ -214,7 +214,7 @@ describe('what the payer has paid at the provider meanwhile', () => {
     for (const { id } of [updated, confirmed, canceled]) await expectCharged(id, user, 2_500);
   });
 
-  test('is the amount before a lost update that never arrived', async () => {
+  test('is paid for the amount before a lost update that never arrived', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user);
@@ -225,7 +225,7 @@ describe('what the payer has paid at the provider meanwhile', () => {
     await expectCharged(payment.id, user, 2_500);
   });
 
-  test('a payment that was canceled there is told as canceled', async () => {
+  test('is reported as canceled when the provider canceled it', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });

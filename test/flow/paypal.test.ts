@@ -47,7 +47,7 @@ const expectPaidOnce = async (id: string, user: User): Promise<ParsedJson> => {
   return payment;
 };
 
-describe('an approval', () => {
+describe('an approval at PayPal', () => {
   test('leads to one capture, and both ids lead to the payment', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
@@ -70,21 +70,18 @@ describe('an approval', () => {
     }
   });
 
-  test.each(['duplicate', 'reorder'] as const)(
-    'whose events come in the mode %s leads to one capture',
-    async (mode) => {
-      await service.webhookMode(mode, 3);
-      const user = await signIn(service);
-      const { id } = await createIntent(service, user, PAYPAL);
-      await approve(id);
-      await service.settle();
-      await service.advance(HOUR);
-      await expectPaidOnce(id, user);
-      expect(await capturesAsked()).toBe(1);
-    },
-  );
+  test.each(['duplicate', 'reorder'] as const)('with webhooks in the mode %s leads to one capture', async (mode) => {
+    await service.webhookMode(mode, 3);
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, PAYPAL);
+    await approve(id);
+    await service.settle();
+    await service.advance(HOUR);
+    await expectPaidOnce(id, user);
+    expect(await capturesAsked()).toBe(1);
+  });
 
-  test('that nobody tells of is captured by the confirmation, without a method', async () => {
+  test('without a webhook is captured by the confirm, without a method', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id } = await createIntent(service, user, PAYPAL);
@@ -94,7 +91,7 @@ describe('an approval', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('after a confirmation that came too early is captured all the same', async () => {
+  test('after a confirm that came too early is captured as well', async () => {
     const user = await signIn(service);
     const { id, next_action } = await createIntent(service, user, PAYPAL);
     const early = await confirm(service, id, user.options);
@@ -111,7 +108,7 @@ describe('an approval', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('after it, and untold, is found by the next look', async () => {
+  test('after a confirm and without a webhook is found by the next reconciliation', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id } = await createIntent(service, user, PAYPAL);
@@ -121,7 +118,7 @@ describe('an approval', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('untold, and found by a sync, is captured a minute later', async () => {
+  test('without a webhook that a sync finds is captured a minute later', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
@@ -132,7 +129,7 @@ describe('an approval', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('that meets a confirmation is captured once', async () => {
+  test('at the same time as a confirm is captured once', async () => {
     const user = await signIn(service);
     for (let round = 0; round < 5; round += 1) {
       const { id } = await createIntent(service, user, PAYPAL);
@@ -172,7 +169,7 @@ describe('an approval', () => {
     expect(await capturesAsked()).toBe(2);
   });
 
-  test('of a guest pays, and is seen with the guest’s token', async () => {
+  test('by a guest pays, and the guest token shows the payment', async () => {
     const created = await service.post('/payments/intents', guestIntentBody(PAYPAL));
     expect(created).toMatchObject({ status: 201, body: { next_action: { type: 'redirect_to_url' } } });
     const { id, guest_token: guestToken } = created.body;
@@ -195,7 +192,7 @@ describe('an approval', () => {
     expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   });
 
-  test('keeps the method of a payer who asked for it', async () => {
+  test('saves the payment method when the payer asked for it', async () => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { ...PAYPAL, setup_future_usage: 'off_session' });
     await approve(id);
@@ -208,7 +205,7 @@ describe('an approval', () => {
   });
 });
 
-describe('an order that can no longer be paid', () => {
+describe('a PayPal order that can no longer be paid', () => {
   test('is replaced where its card was declined, and the payment is paid once', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, { ...PAYPAL, payment_method_id: 'SIM-NSF' });
@@ -253,7 +250,7 @@ describe('an order that can no longer be paid', () => {
     await expectPaidOnce(created.id, user);
   });
 
-  test('because it expired asks its payer anew', async () => {
+  test('because it expired needs a new approval', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     await service.advance(8 * HOUR);
@@ -265,7 +262,7 @@ describe('an order that can no longer be paid', () => {
     await expectPaidOnce(created.id, user);
   });
 
-  test('is canceled here after a day, there it has long been gone', async () => {
+  test('is canceled by the service after a day, long after PayPal dropped it', async () => {
     const user = await signIn(service, { expires_in: 30 * DAY });
     const { id } = await createIntent(service, user, PAYPAL);
     const pending = await createIntent(service, user, PAYPAL);
@@ -277,8 +274,8 @@ describe('an order that can no longer be paid', () => {
   });
 });
 
-describe('an update', () => {
-  test('reaches the order, and keeps the way to its approval', async () => {
+describe('an update of a payment at PayPal', () => {
+  test('reaches the order, and keeps the approval link', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     const put = (body: object) => service.put(`/payments/intents/${created.id}`, body, user.options);
@@ -301,7 +298,7 @@ describe('an update', () => {
     expect(charges).toMatchObject([{ amount: 4_000 }]);
   });
 
-  test('comes too late once its payer has approved', async () => {
+  test('is refused once the payer has approved', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id } = await createIntent(service, user, PAYPAL);
@@ -313,7 +310,7 @@ describe('an update', () => {
   });
 });
 
-describe('an amount', () => {
+describe('an amount at PayPal', () => {
   test.each([
     ['HUF', 250_050, { path: 'total_cents', rule: 'multiple_of' }],
     ['TWD', 101, { path: 'total_cents', rule: 'multiple_of' }],
@@ -324,7 +321,7 @@ describe('an amount', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [problem] } });
   });
 
-  test('in a currency that PayPal does not take is refused for it', async () => {
+  test('in a currency that PayPal does not support is refused', async () => {
     const user = await signIn(service);
     const body = intentBody({ ...PAYPAL, currency: 'KWD' });
     expect(await service.post('/payments/intents', body, user.options)).toMatchObject({
@@ -334,8 +331,8 @@ describe('an amount', () => {
   });
 });
 
-describe('a method', () => {
-  test('is saved of a setup token, and goes from its vault', async () => {
+describe('a PayPal payment method', () => {
+  test('is saved from a setup token, and removed from the vault on deletion', async () => {
     const user = await signIn(service);
     const body = { provider_id: 'provider_b', provider_payment_method_token: 'SIM-CARD', is_default: true };
     const saved = await service.post('/payment-methods', body, user.options);
@@ -350,7 +347,7 @@ describe('a method', () => {
   });
 });
 
-describe('the webhook route', () => {
+describe('the webhook route of PayPal', () => {
   const told = (payment: ParsedJson, object: object = {}) => ({
     provider: 'provider_b',
     object: {
@@ -362,7 +359,7 @@ describe('the webhook route', () => {
     },
   });
 
-  test('takes the interface’s words too', async () => {
+  test('accepts events in the contract’s vocabulary too', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const event = { ...told(payment), type: 'payment_intent.succeeded', vocabulary: 'contract' as const };
@@ -372,7 +369,7 @@ describe('the webhook route', () => {
     expect(await logEntriesOf(service, payment.id)).toMatchObject([{ status: 'success' }]);
   });
 
-  test('takes a capture’s event of a payment that has not heard of it', async () => {
+  test('accepts the event of a capture that the payment does not know yet', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const object = {
@@ -413,7 +410,7 @@ describe('the webhook route', () => {
     },
   );
 
-  test('asks for the event again while nobody can verify it, and never takes it unseen', async () => {
+  test('answers 503 while an event cannot be verified, so that PayPal sends it again, and never applies it unverified', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const before = (await itemsOf(service, 'EVT#')).length;
@@ -430,7 +427,7 @@ describe('the webhook route', () => {
     });
   });
 
-  test('is closed without a webhook id, as the slot is without its keys', async () => {
+  test('is closed without a webhook id, and the slot is closed without its keys', async () => {
     const host = await startTestHost({ env: { PROVIDER_B_WEBHOOK_ID: '' } });
     const bare = await startTestHost({ env: { PROVIDER_B_CLIENT_SECRET: '' } });
     try {

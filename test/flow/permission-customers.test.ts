@@ -13,7 +13,7 @@ const WAYS = [
   ['provider_c', 'the service', {}, 'cnon:card-nonce-ok'],
 ] as const;
 
-describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (slot, _, env, token) => {
+describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (...[slot, _, env, token]) => {
   const service = withHost({ frozen: true, env });
   const card = { provider_id: slot, provider_payment_method_token: token };
   const PERSONAL = { organization_id: null } as const;

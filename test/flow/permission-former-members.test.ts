@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { changeTable, confirm, createIntent, DAY, HOUR, itemsOf, read, signIn, type User } from './flow.ts';
+import { changeTable, confirm, createIntent, DAY, HOUR, partitionOf, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, readSubscription, storyOf, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A membership's end ends the use of that person's methods by the organization; nobody is charged by mistake. */
+/** When a membership ends, the organization may no longer use that person's payment methods. */
 const SLOTS = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
@@ -71,7 +71,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     };
   };
 
-  test.each(ENDINGS)('is not charged once that person %s, and says why', async (ending) => {
+  test.each(ENDINGS)('is not charged once that person %s, and publishes the reason', async (ending) => {
     const { made, end, taken, asOwner } = await lent();
     await end(ending);
     await service.advance(32 * DAY);
@@ -82,8 +82,8 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     expect(await taken()).toHaveLength(1);
   });
 
-  test.each(['at once', 'after the charge that did not happen'])(
-    'lets that person delete their card and customer %s',
+  test.each(['at once', 'after the charge that was due'])(
+    'does not stop that person from deleting their card and customer %s',
     async (when) => {
       const { admin, method, customer, end, taken } = await lent();
       await end('is removed');
@@ -96,7 +96,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     },
   );
 
-  test('is paid on by a card that a remaining member names', async () => {
+  test('is paid by a card that a remaining member names', async () => {
     const { owner, method, made, end, taken, asOwner } = await lent();
     await end('is removed');
     await service.advance(32 * DAY);
@@ -113,7 +113,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     ]);
   });
 
-  test('goes on after a lower role, which is still a membership', async () => {
+  test('continues when the person gets a lower role', async () => {
     const { owner, memberPath, made, taken, asOwner } = await lent();
     expect((await service.put(memberPath, { role: 'member' }, owner.options)).status).toBe(200);
     await service.advance(32 * DAY);
@@ -121,7 +121,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
   });
 
-  test('ends with its organization, and holds neither card nor customer', async () => {
+  test('ends with its organization, and the card and customer can be deleted', async () => {
     const { owner, admin, organizationId, taken, method, customer } = await lent();
     const deleted = await service.request('DELETE', `/organizations/${organizationId}`, owner.options);
     expect(deleted.status).toBe(200);
@@ -133,12 +133,12 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
   });
 });
 
-describe('a subscription billed by the service, before the end of a membership has been followed up', () => {
+describe('a service-billed subscription, before the follow-up of a membership’s end,', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  /** The membership is gone; nothing has told the subscription yet. */
+  /** Removes the membership without an event to the subscription. */
   const endSilently = async (organizationId: string, userId: string): Promise<void> => {
-    const items = await itemsOf(service, `ORG#${organizationId}`);
+    const items = await partitionOf(service, `ORG#${organizationId}`);
     const { pk, sk } = items.find((item) => item.sk !== 'ORG' && item.userId === userId);
     await changeTable(service, { remove: { pk, sk } });
   };
@@ -169,7 +169,7 @@ describe('a subscription billed by the service, before the end of a membership h
 describe('a payment of the organization with a former member’s personal card', () => {
   const service = withHost({ frozen: true });
 
-  test.each(Object.entries(SLOTS))('at %s is not charged, neither for them nor for the owner', async (slot, token) => {
+  test.each(Object.entries(SLOTS))('at %s is not charged, for them or for the owner', async (slot, token) => {
     const owner = await newPerson(service);
     const billing = await newPerson(service);
     const organizationId = await newOrganization(service, owner);

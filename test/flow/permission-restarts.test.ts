@@ -22,7 +22,7 @@ const STOPS = [
 
 const DENIED = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } };
 
-describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s personal card', (slot, _, env, token) => {
+describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s personal card', (...[slot, _, env, token]) => {
   const service = withHost({ frozen: true, env });
 
   interface Lent {
@@ -53,7 +53,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, of a member’s persona
     return { asLender, asOwner, owner, organizationId, memberId, made, charges };
   };
 
-  describe.each(STOPS)('that the member has %s', (__, stop, body, comeBack) => {
+  describe.each(STOPS)('that the member has %s', (...[__, stop, body, comeBack]) => {
     test('is not started again by another member', async () => {
       const { asLender, asOwner, made, charges } = await lent();
       expect(await command(service, asLender, made.id, stop, body)).toMatchObject({ status: 200 });

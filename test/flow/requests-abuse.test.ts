@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { signatureHeaders } from '../../infra/local/simulator/paypal/signing.ts';
+import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
@@ -61,7 +61,7 @@ const transmission = (kind: 'valid' | 'invalid') => {
     create_time: new Date(service.now()).toISOString(),
     resource: { id: `CAPTURE${events}`, amount: { value: '25.00', currency_code: 'USD' } },
   });
-  return { body, headers: signatureHeaders({ raw: body, slot, at: service.now(), kind }) };
+  return { body, headers: paypalSignatureHeaders({ raw: body, slot, at: service.now(), kind }) };
 };
 const receive = (ip: string, sent: { body: string; headers: Record<string, string> }): Promise<TestAnswer> =>
   service.request('POST', '/webhooks/provider_b', from(ip, sent));

@@ -160,7 +160,7 @@ describe('a refusal', () => {
     ['DELETE', '/payments', 405, 'METHOD_NOT_ALLOWED'],
     ['DELETE', '/payments/pay_1', 405, 'METHOD_NOT_ALLOWED'],
     ['GET', '/payments/intents/pay_1/cancel', 405, 'METHOD_NOT_ALLOWED'],
-  ])('of %s %s is %i %s', async (method, path, status, code) => {
+  ])('of %s %s is %i %s', async (...[method, path, status, code]) => {
     const answer = await service.request(method, path, { session: target.session });
     expect(answer).toMatchObject({ status, body: { success: false, code, request_id: expect.any(String) } });
     if (status === 405) expect(answer.headers.get('allow')).toEqual(expect.stringMatching(/GET|POST/));

@@ -143,16 +143,19 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, ...its }) => 
     await expectPaid(payment.id, options);
   });
 
-  test.each(['timeout_before', 'timeout_after'])('whose charge meets %s is unclear, then paid once', async (action) => {
-    const { payment, options } = await began();
-    await service.fault({ provider: slot, path: its.charging, action, times: 1 });
-    expect(await pay(payment, options)).toMatchObject({ status: 202, body: { status: 'processing' } });
-    await service.advance(40 * MINUTE);
-    await expectPaid(payment.id, options);
-  });
+  test.each(['timeout_before', 'timeout_after'])(
+    'has an unknown outcome when the charge meets %s, then is paid once',
+    async (action) => {
+      const { payment, options } = await began();
+      await service.fault({ provider: slot, path: its.charging, action, times: 1 });
+      expect(await pay(payment, options)).toMatchObject({ status: 202, body: { status: 'processing' } });
+      await service.advance(40 * MINUTE);
+      await expectPaid(payment.id, options);
+    },
+  );
 
   test.each(['duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'is paid once where events come by %s',
+    'is paid once with webhooks in the mode %s',
     async (mode) => {
       await service.webhookMode(mode, 5);
       const { payment, options } = await began();
@@ -162,7 +165,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, ...its }) => 
     },
   );
 
-  test.each(['paid', 'failed'] as const)('that takes its time ends %s', async (end) => {
+  test.each(['paid', 'failed'] as const)('that settles later ends %s', async (end) => {
     const { payment, options } = await began();
     const pending = await pay(payment, options, its.settles[end]);
     expect(pending).toMatchObject({ status: 200, body: { status: expect.stringMatching(/^(processing|pending)$/) } });
@@ -172,7 +175,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, ...its }) => 
   });
 
   if (who === 'user') {
-    test('is synced by each id that its provider has given it', async () => {
+    test('is synced by each of its ids at the provider', async () => {
       const { payment, options } = await began();
       await service.webhookMode('drop');
       await pay(payment, options);
@@ -195,7 +198,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, ...its }) => 
     });
   }
 
-  test('that an event tells of by its latest id is found by it', async () => {
+  test('is found by an event that carries its latest id', async () => {
     const { payment, options } = await began();
     await pay(payment, options);
     const { provider_payment_id: id, total_cents: amount } = await expectPaid(payment.id, options);

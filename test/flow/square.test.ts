@@ -36,7 +36,7 @@ const squareEvent = (type: string, object: object, more: object = {}) =>
   service.sendEvent({ provider: 'provider_c', type, object, ...more });
 
 describe('a payment at Square', () => {
-  test('begins as an order, with a secret of ours, and is charged by the confirmation', async () => {
+  test('starts as an order with a client secret of the service, and is charged by the confirm', async () => {
     const user = await signIn(service);
     const created = await create(user, { description: 'Two books' });
     expect(created).toMatchObject({
@@ -63,7 +63,7 @@ describe('a payment at Square', () => {
     expect(eventsOf(service, created.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('is paid by a guest, who confirms with a token of the browser', async () => {
+  test('is paid by a guest who confirms with a card token from the browser', async () => {
     const created = await service.post('/payments/intents', guestIntentBody({ provider_id: 'provider_c' }));
     expect(created).toMatchObject({ status: 201, body: { client_secret: expect.any(String) } });
     const { id, guest_token: guestToken } = created.body;
@@ -72,7 +72,7 @@ describe('a payment at Square', () => {
     expect(await timesCharged(service, id)).toBe(1);
   });
 
-  test('is found by either of its ids', async () => {
+  test('is found by its order id and by its payment id', async () => {
     const user = await signIn(service);
     const { id, provider_payment_id, provider_intent_id } = await pay(user);
     expect(provider_payment_id).not.toBe(provider_intent_id);
@@ -105,7 +105,7 @@ describe('a payment at Square', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('with a token that is spent is refused with one clear error, and stays open for another', async () => {
+  test('with a used token is refused with one error, and can be paid with another token', async () => {
     const user = await signIn(service);
     const payment = await create(user, { payment_method_id: 'cnon:card-nonce-already-used' });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({
@@ -135,7 +135,7 @@ describe('a payment at Square', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status, provider_payment_id: charges[0].id });
   });
 
-  test.each(['before', 'after'])('whose charge loses its connection %s it is made is made once', async (when) => {
+  test.each(['before', 'after'])('whose connection breaks %s the charge is charged once', async (when) => {
     const user = await signIn(service);
     await service.webhookMode('drop');
     const payment = await create(user, { payment_method_id: `cnon:sim-timeout-${when}` });
@@ -164,7 +164,7 @@ describe('a payment at Square', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 409 });
   });
 
-  test('that nobody confirms expires with its order', async () => {
+  test('without a confirm expires with its order', async () => {
     const user = await signIn(service, { expires_in: 2 * DAY });
     const payment = await create(user);
     await service.advance(DAY + 10 * MINUTE);
@@ -172,33 +172,30 @@ describe('a payment at Square', () => {
     expect(await atProvider(service, payment.id)).toMatchObject({ intents: [{ status: 'canceled' }] });
   });
 
-  test.each(['duplicate', 'reorder', 'delay'] as const)(
-    'ends the same where its events come in mode %s',
-    async (mode) => {
-      const user = await signIn(service);
-      await service.webhookMode(mode, 7);
-      const declined = await create(user, { payment_method_id: 'cnon:card-nonce-declined' });
-      await confirm(service, declined.id, user.options);
-      await confirm(service, declined.id, user.options, { payment_method_id: OK });
-      const later = await create(user, { payment_method_id: 'bnon:bank-nonce-ok' });
-      await confirm(service, later.id, user.options);
-      await service.webhookMode('normal');
-      await service.advance(3 * 60 * MINUTE);
-      await service.settle();
-      for (const [{ id }, events] of [
-        [declined, ['payment.created', 'payment.failed', 'payment.succeeded']],
-        [later, ['payment.created', 'payment.succeeded']],
-      ] as const) {
-        expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
-        expect(eventsOf(service, id)).toEqual(events);
-        expect(await timesCharged(service, id)).toBe(1);
-      }
-    },
-  );
+  test.each(['duplicate', 'reorder', 'delay'] as const)('ends the same with webhooks in the mode %s', async (mode) => {
+    const user = await signIn(service);
+    await service.webhookMode(mode, 7);
+    const declined = await create(user, { payment_method_id: 'cnon:card-nonce-declined' });
+    await confirm(service, declined.id, user.options);
+    await confirm(service, declined.id, user.options, { payment_method_id: OK });
+    const later = await create(user, { payment_method_id: 'bnon:bank-nonce-ok' });
+    await confirm(service, later.id, user.options);
+    await service.webhookMode('normal');
+    await service.advance(3 * 60 * MINUTE);
+    await service.settle();
+    for (const [{ id }, events] of [
+      [declined, ['payment.created', 'payment.failed', 'payment.succeeded']],
+      [later, ['payment.created', 'payment.succeeded']],
+    ] as const) {
+      expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
+      expect(eventsOf(service, id)).toEqual(events);
+      expect(await timesCharged(service, id)).toBe(1);
+    }
+  });
 });
 
 describe("Square's events", () => {
-  test('make a payment succeed whose answer is still to come, by its order or by our id', async () => {
+  test('complete a payment before its answer arrives, found by order or by our id', async () => {
     const user = await signIn(service);
     for (const named of ['order_id', 'reference_id']) {
       const payment = await create(user);
@@ -220,7 +217,7 @@ describe("Square's events", () => {
     }
   });
 
-  test("are taken in the interface's words, for the order and for its payment", async () => {
+  test("are accepted in the contract's vocabulary, for the order and for its payment", async () => {
     const user = await signIn(service);
     const waiting = await create(user);
     const said = { amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
@@ -234,7 +231,7 @@ describe("Square's events", () => {
     expect(translated).toMatchObject([{ response: { outcome: 'ignored', reason: 'no change' } }]);
   });
 
-  test('about an order of somebody else with our id, or another amount, change nothing', async () => {
+  test('about a foreign order with our id, or with another amount, change nothing', async () => {
     const user = await signIn(service);
     const payment = await create(user);
     const object = {
@@ -286,7 +283,7 @@ describe('a card at Square', () => {
     expect(payment_methods.filter(({ customer }: ParsedJson) => customer !== null)).toHaveLength(0);
   });
 
-  test('is saved with the payment that asks for it, and a bank account is not', async () => {
+  test('is saved with the payment when the payer asks for it, and a bank account is not', async () => {
     const user = await signIn(service);
     const kept = await pay(user, { setup_future_usage: 'off_session' });
     expect(kept).toMatchObject({ payment_method_id: expect.stringMatching(/^pmt_/) });

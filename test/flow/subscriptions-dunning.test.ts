@@ -43,7 +43,7 @@ const pastDue = async (): Promise<{
 };
 
 describe('a renewal that fails', () => {
-  it('is tried again 1, 3, 7 and 14 days later, to the second, and then ends the subscription', async () => {
+  it('is retried 1, 3, 7 and 14 days later, to the second, and then ends the subscription', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const expected = [`failed ${failedAt}`];
     for (const [done, next] of [
@@ -86,7 +86,7 @@ describe('a renewal that fails', () => {
     expect(await attempts()).toEqual(expected);
   });
 
-  it('is tried at once with a new method, and counts for its own period', async () => {
+  it('is retried at once with a new method, and pays its own period', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const before = await readSubscription(service, who, id);
     await service.advance(2 * DAY);
@@ -112,7 +112,7 @@ describe('a renewal that fails', () => {
     expect(await attempts()).toHaveLength(3);
   });
 
-  it('keeps to its days where the new method fails too', async () => {
+  it('keeps its retry days when the new method fails too', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     await service.advance(DAY / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -121,7 +121,7 @@ describe('a renewal that fails', () => {
     expect(await attempts()).toHaveLength(2);
   });
 
-  it('is not tried again while the subscription is paused', async () => {
+  it('is not retried while the subscription is paused', async () => {
     const { who, id, attempts } = await pastDue();
     expect(await command(service, who, id, 'pause')).toMatchObject({ body: { status: 'paused' } });
     await service.advance(20 * DAY);
@@ -129,7 +129,7 @@ describe('a renewal that fails', () => {
     expect(await membershipOf(service, who, id)).toMatchObject({ status: 'expired' });
   });
 
-  it('is not tried again once the subscription is canceled', async () => {
+  it('is not retried once the subscription is canceled', async () => {
     const { who, id, attempts } = await pastDue();
     const canceled = await command(service, who, id, 'cancel', { cancel_at_period_end: false });
     expect(canceled).toMatchObject({ body: { status: 'canceled', next_billing_date: null } });

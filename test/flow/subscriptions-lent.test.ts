@@ -125,7 +125,7 @@ const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): 
 
 describe('a transfer to a member’s card that was interrupted before the membership ended', () => {
   it.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
-    'is taken back where nothing was charged: $state, $name',
+    'is reverted when nothing was charged: $state, $name',
     async ({ there: left, ...one }) => {
       const it = await interrupted(one);
       expect(await there(it.made.id)).toEqual(left);
@@ -138,7 +138,7 @@ describe('a transfer to a member’s card that was interrupted before the member
   );
 
   it.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
-    'is finished where the card was charged or the former one ended, and then waits for a method: $state, $name',
+    'is completed when the card was charged or the former subscription ended, and then needs a method: $state, $name',
     async ({ there: left, taken, ...one }) => {
       const { service } = stoppable();
       const it = await interrupted(one);
@@ -177,7 +177,7 @@ const creation = async (): Promise<Creation> => {
   };
 };
 
-describe('a subscription with a member’s card whose creation was interrupted before the membership ended', () => {
+describe('a subscription with a member’s card whose create was interrupted before the membership ended', () => {
   it.each([
     { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
     { how: 'stopped', status: 500, left: [] },
@@ -192,7 +192,7 @@ describe('a subscription with a member’s card whose creation was interrupted b
     expect(await timesTaken(card)).toBe(0);
   });
 
-  it('is held back at Stripe once it is known to be there', async () => {
+  it('stops collection at Stripe once the service has found it there', async () => {
     const { service, losing } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -205,7 +205,7 @@ describe('a subscription with a member’s card whose creation was interrupted b
     expect(await timesTaken(card)).toBe(1);
   });
 
-  it('is held back at once where the service finds it late', async () => {
+  it('stops collection at once when the service finds it late', async () => {
     const { service, stopped } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -223,7 +223,7 @@ describe('a subscription with a member’s card whose creation was interrupted b
   });
 });
 
-it('a member’s card that a request lends while the end of the membership is followed up is looked at once more', async () => {
+it('a member’s card that a request uses during the follow-up of the membership’s end is checked again', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card } = await creation();
   const minute = MINUTE * 1_000;
@@ -242,7 +242,7 @@ it('a member’s card that a request lends while the end of the membership is fo
   expect(await timesTaken(card)).toBe(1);
 });
 
-it('a paused subscription of a former member’s card is not resumed, though its period is paid for', async () => {
+it('a paused subscription with a former member’s card is not resumed, though its period is paid', async () => {
   const { service } = stoppable();
   const { act, end, card, owner } = await creation();
   const { body: made } = await act();

@@ -22,8 +22,8 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 const admin = async () => (await signIn(service, { is_admin: true })).options;
 const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id);
 
-describe('a subscription', () => {
-  it('is charged when it is made, and every month', async () => {
+describe('a new subscription', () => {
+  it('is charged at its creation and every month after it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'active', billing_status: 'active', billing_owner: 'service' });
@@ -38,7 +38,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('shows what it was made of, and nothing of what callers may not set', async () => {
+  it('shows the fields of its request, and ignores fields that a caller may not set', async () => {
     const who = await subscriber(service);
     const address = await createAddress(service, who.options);
     const texts = { concept: 'Plan', description: 'A plan', reference_code: 'R-1', category: 'c', tags: 'a,b' };
@@ -84,7 +84,7 @@ describe('a subscription', () => {
     expect(body.data.subscription).toMatchObject({ id: made.id, status: 'active' });
   });
 
-  it('is made once under a key', async () => {
+  it('is created once per Idempotency-Key', async () => {
     const who = await subscriber(service);
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'once' } };
     const first = await trySubscribe(service, keyed);
@@ -99,8 +99,8 @@ describe('a subscription', () => {
   });
 });
 
-describe('its price', () => {
-  it("is the product's, with its interval and its trial", async () => {
+describe('the price of a subscription', () => {
+  it('comes from the product, with interval and trial', async () => {
     const who = await subscriber(service);
     await service.put(
       '/admin/products/course',
@@ -132,7 +132,7 @@ describe('its price', () => {
     }
   });
 
-  it('has a trial of the client’s where no product is named', async () => {
+  it('takes the trial from the request when no product is named', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who, { trial_days: 730 })).toMatchObject({ status: 'trialing' });
   });
@@ -142,20 +142,20 @@ describe('its price', () => {
     ['another interval', { billing_interval: 'daily' }, 400, 'PRICING_MISMATCH'],
     ['another currency', { currency: 'USD' }, 400, 'PRICING_MISMATCH'],
     ['a trial where it has none', { trial_days: 730 }, 400, 'PRICING_MISMATCH'],
-  ])('is never the client’s where a product is named: %s', async (_, fields, status, code) => {
+  ])('is never the client’s where a product is named: %s', async (...[_, fields, status, code]) => {
     const who = await subscriber(service);
     await service.put('/admin/products/plan', productBody({ billing_interval: 'monthly' }), await admin());
     const answer = await service.post('/subscriptions', { ...who.names, product_id: 'plan', ...fields }, who.options);
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  it('is derived from what is given', async () => {
+  it('has its missing amounts derived from the given ones', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { total_cents: undefined, subtotal_cents: 900, tax_cents: 100 });
     expect(made).toMatchObject({ subtotal_cents: 900, tax_cents: 100, discount_cents: 0, total_cents: 1_000 });
   });
 
-  it('is refused where it does not add up, with every problem named', async () => {
+  it('is refused when the amounts do not add up, with every problem reported', async () => {
     const who = await subscriber(service);
     const wrong = await trySubscribe(service, who, { subtotal_cents: 900, total_cents: 1_000 });
     expect(wrong).toMatchObject({ status: 400, body: { code: 'PRICING_MISMATCH' } });
@@ -181,8 +181,8 @@ describe('its price', () => {
   });
 });
 
-describe('what it names', () => {
-  it('has to be there, of one provider, and its payer’s', async () => {
+describe('the customer and method of a subscription', () => {
+  it('must exist, be at one provider, and belong to the payer', async () => {
     const [who, other] = [await subscriber(service), await subscriber(service)];
     const token = { provider_id: 'provider_c', provider_payment_method_token: 'cnon:card-nonce-ok' };
     const elsewhere = await service.post('/payment-methods', token, who.options);
@@ -198,7 +198,7 @@ describe('what it names', () => {
     }
   });
 
-  it('may be the organization’s or the caller’s own, where an organization subscribes', async () => {
+  it('may belong to the organization or to the caller, when an organization subscribes', async () => {
     const { id: organization_id, billing, member } = await company(service);
     const ofOrganization = await payer(service, billing.options, 'pm_card_visa', { organization_id });
     const own = await payer(service, billing.options);
@@ -221,7 +221,7 @@ describe('what it names', () => {
 });
 
 describe('the list of subscriptions', () => {
-  it('shows one’s own, newest first, by status and by page', async () => {
+  it('shows the caller’s own, newest first, by status and by page', async () => {
     const who = await subscriber(service);
     const made: string[] = [];
     for (const trial_days of [0, 5, 0]) {
@@ -239,7 +239,7 @@ describe('the list of subscriptions', () => {
     expect((await list('?status=nothing')).status).toBe(400);
   });
 
-  it('shows an organization’s or a project’s, with what was asked for beside them', async () => {
+  it('shows those of an organization or a project, with the records to include', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, 'pm_card_visa', { organization_id });
     const project = { name: 'P', slug: 'p', billing_email: 'b@example.com', organization_id };
@@ -265,8 +265,8 @@ describe('the list of subscriptions', () => {
   });
 });
 
-describe('a change', () => {
-  it('of metadata merges, deletes by null, or replaces', async () => {
+describe('an update of a subscription', () => {
+  it('merges metadata, deletes a key by null, or replaces all', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { metadata: { a: '1', b: '2' } });
     const merged = await patch(service, who, made.id, { metadata: { b: null, c: '3' } });
@@ -282,7 +282,7 @@ describe('a change', () => {
     });
   });
 
-  it('of the method takes one of the caller’s own, of the same provider', async () => {
+  it('takes a payment method of the caller at the same provider', async () => {
     const { id: organization_id, owner, billing } = await company(service);
     const names = await payer(service, owner.options, 'pm_card_visa', { organization_id });
     const made = await subscribe(service, names, { organization_id });
@@ -302,7 +302,7 @@ describe('a change', () => {
     });
   });
 
-  it('of the billing address links and unlinks', async () => {
+  it('links and unlinks the billing address', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const address = await createAddress(service, who.options);
@@ -317,7 +317,7 @@ describe('a change', () => {
     expect((await link((await createAddress(service, stranger.options)).id)).status).toBe(404);
   });
 
-  it('pays the next period with the new method', async () => {
+  it('with a new payment method charges that method in the next period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const mastercard = await anotherMethod(service, who, 'pm_card_mastercard');
@@ -330,7 +330,7 @@ describe('a change', () => {
 });
 
 describe('a guest', () => {
-  it('subscribes with what is theirs by token, and is found by e-mail in a small set of fields', async () => {
+  it('subscribes with their own method by token, and the list by e-mail shows few fields', async () => {
     const email = 'gina.sub@example.com';
     const method = await service.post('/payment-methods', {
       provider_id: 'provider_a',
@@ -368,7 +368,7 @@ describe('a guest', () => {
 });
 
 describe('the payments of a subscription', () => {
-  it('are charged, changed and canceled by it alone', async () => {
+  it('can be charged, changed and canceled through the subscription only', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     const id = made.latest_payment_id;
@@ -384,8 +384,8 @@ describe('the payments of a subscription', () => {
   });
 });
 
-describe('its events', () => {
-  it('say all that is promised', async () => {
+describe('the events of a subscription', () => {
+  it('carry every field of the contract', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

@@ -49,10 +49,10 @@ const expectAgreement = async (service: TestHost, who: Subscriber, id: string): 
   return now;
 };
 
-describe('a subscription that its provider bills', () => {
+describe('a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('is charged there alone, mirrored here, period by period', async () => {
+  it('is charged by the provider only, and the record follows, period by period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({
@@ -74,7 +74,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('that is declined leaves nothing here or there, and answers the same again', async () => {
+  it('leaves nothing at the service or the provider when it is declined, and a retry gets the same answer', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'native' } };
     const first = await trySubscribe(service, keyed);
@@ -83,7 +83,7 @@ describe('a subscription that its provider bills', () => {
     expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
   });
 
-  it('gives notice of the end of its trial once, and is charged then', async () => {
+  it('publishes the end of its trial once, and is charged then', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -111,7 +111,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('that fails to renew is past due, and active again with a method that pays', async () => {
+  it('becomes past due when a renewal fails, and active again with another method', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -137,7 +137,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('ends there and here when its retries are used up', async () => {
+  it('ends at the provider and at the service when the retries are exhausted', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -157,7 +157,7 @@ describe('a subscription that its provider bills', () => {
     expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('is canceled at its end, and that can be taken back', async () => {
+  it('is canceled at the end of the period, and the cancellation can be withdrawn', async () => {
     const who = await subscriber(service);
     const [kept, ended] = [await subscribe(service, who), await subscribe(service, who)];
     for (const { id } of [kept, ended]) {
@@ -179,7 +179,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, kept.id, 'cancel', CANCEL_NOW);
   });
 
-  it('is made once more there when it is reactivated: for nothing within its period, charged after it', async () => {
+  it('is created again at the provider on reactivation: free within its period, charged after it', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, made.id, 'cancel', CANCEL_NOW);
@@ -210,7 +210,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('is paused and resumed there, for nothing while its period is paid for', async () => {
+  it('is paused and resumed at the provider, free while its period is paid', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
@@ -224,7 +224,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('begins a new period, and is charged, where it is resumed after the one that was paid for', async () => {
+  it('starts a new period and is charged when it is resumed after the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -245,7 +245,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('stays paused where it is resumed and declined, and may be tried again', async () => {
+  it('stays paused when the charge of a resume is declined, and may be resumed again', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -261,7 +261,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('is charged once where the answer to its resumption is lost, and it is asked for again', async () => {
+  it('is charged once when the answer to its resume is lost and the resume is repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, made.id, 'pause');
@@ -278,7 +278,7 @@ describe('a subscription that its provider bills', () => {
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
   });
 
-  it('ends with its customer', async () => {
+  it('ends when its customer is deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const deleted = await service.request('DELETE', `/customers/${who.names.customer_id}`, who.options);
@@ -289,28 +289,31 @@ describe('a subscription that its provider bills', () => {
   });
 });
 
-describe('whatever becomes of its events', () => {
+describe('the events of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it.each(['duplicate', 'reorder', 'delay', 'drop'] as const)('(%s) it ends as the provider has it', async (mode) => {
-    await service.webhookMode(mode, 7);
-    const who = await subscriber(service);
-    const good = await subscribeToGold(service, who);
-    const bad = await subscribe(service, who);
-    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-    await patch(service, who, bad.id, { payment_method_id: failing });
-    await service.moveTo(good.current_period_end);
-    // Longer than any event is late, and than the provider is left unread.
-    await service.advance(6 * HOUR);
-    await expectAgreement(service, who, good.id);
-    expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
-    expect(statuses(await paymentsOf(service, who, bad.id)).toSorted()).toEqual(['failed', 'succeeded']);
-    for (const { id } of [good, bad]) await command(service, who, id, 'cancel', CANCEL_NOW);
-    await service.webhookMode('normal');
-    await service.advance(2 * HOUR);
-  });
+  it.each(['duplicate', 'reorder', 'delay', 'drop'] as const)(
+    'delivered in the mode %s lead to the provider’s state',
+    async (mode) => {
+      await service.webhookMode(mode, 7);
+      const who = await subscriber(service);
+      const good = await subscribeToGold(service, who);
+      const bad = await subscribe(service, who);
+      const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+      await patch(service, who, bad.id, { payment_method_id: failing });
+      await service.moveTo(good.current_period_end);
+      // Longer than any event is late, and than the provider is left unread.
+      await service.advance(6 * HOUR);
+      await expectAgreement(service, who, good.id);
+      expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
+      expect(statuses(await paymentsOf(service, who, bad.id)).toSorted()).toEqual(['failed', 'succeeded']);
+      for (const { id } of [good, bad]) await command(service, who, id, 'cancel', CANCEL_NOW);
+      await service.webhookMode('normal');
+      await service.advance(2 * HOUR);
+    },
+  );
 
-  it('an answer that is lost is asked for again, and leads to one subscription', async () => {
+  it('and a lost answer that is requested again lead to one subscription', async () => {
     for (const action of ['timeout_before', 'timeout_after']) {
       const who = await subscriber(service);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
@@ -325,7 +328,7 @@ describe('whatever becomes of its events', () => {
     }
   });
 
-  it('what the interface itself calls them is understood, in order only', async () => {
+  it('are accepted in the contract’s vocabulary, in order only', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

@@ -44,7 +44,7 @@ describe('a charge that begins a period, while it is pending', () => {
   it.each([
     ['canceled', 'cancel', 'reactivate', 'cancelled'],
     ['paused', 'pause', 'resume', 'expired'],
-  ] as const)('gives nobody a membership who comes back from being %s', async (_, leave, comeBack, before) => {
+  ] as const)('gives nobody a membership who comes back from being %s', async (...[_, leave, comeBack, before]) => {
     const who = await subscriber(service, 'SIM-OK', PENDING);
     const made = await subscribeToGold(service, who);
     await command(service, who, made.id, leave, leave === 'cancel' ? NOW : {});

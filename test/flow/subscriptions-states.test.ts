@@ -19,10 +19,10 @@ import {
 const CANCEL_NOW = { cancel_at_period_end: false };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
-describe('a trial', () => {
+describe('a subscription’s trial', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('charges nothing until it ends, gives notice three days before, and then runs from its end', async () => {
+  it('charges nothing until it ends, is announced three days before, and the first period starts at its end', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -49,7 +49,7 @@ describe('a trial', () => {
     ]);
   });
 
-  it('that is shorter than three days gives its notice at once, and once', async () => {
+  it('shorter than three days is announced at once, and only once', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 2 });
     await service.advance(MINUTE);
@@ -57,7 +57,7 @@ describe('a trial', () => {
     expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.updated trial_will_end']);
   });
 
-  it('whose end cannot be charged is past due, and is tried again', async () => {
+  it('whose first charge is declined becomes past due, and the charge is retried', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribe(service, who, { trial_days: 1 });
     await service.advance(DAY + MINUTE);
@@ -67,7 +67,7 @@ describe('a trial', () => {
     });
   });
 
-  it('that is to be canceled ends without a charge', async () => {
+  it('with a scheduled cancellation ends without a charge', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 1 });
     expect(await command(service, who, made.id, 'cancel')).toMatchObject({
@@ -79,7 +79,7 @@ describe('a trial', () => {
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
   });
 
-  it('that was canceled runs on when it is reactivated', async () => {
+  it('that was canceled continues after a reactivation', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 5 });
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
@@ -88,7 +88,7 @@ describe('a trial', () => {
   });
 });
 
-describe('a price of nothing', () => {
+describe('a subscription with a price of zero', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('is active without a charge, period after period', async () => {
@@ -103,10 +103,10 @@ describe('a price of nothing', () => {
   });
 });
 
-describe('a first charge', () => {
+describe('the first charge of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('that is declined leaves no subscription, and answers the same again under its key', async () => {
+  it('that is declined leaves no subscription, and its key returns the same answer', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'first' } };
     const answer = await trySubscribe(service, keyed);
@@ -128,7 +128,7 @@ describe('a first charge', () => {
     expect((await service.get('/payments', who.options)).body.data).toEqual([]);
   });
 
-  it('that is pending makes it past due, and active once it is paid', async () => {
+  it('that is pending leaves the subscription past due, and active once it is paid', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -143,7 +143,7 @@ describe('a first charge', () => {
     ]);
   });
 
-  it('that waits for its payer is active once the payer has authenticated', async () => {
+  it('that needs authentication activates the subscription once the payer has authenticated', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -154,7 +154,7 @@ describe('a first charge', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  it('that is not paid within 23 hours ends it', async () => {
+  it('that is not paid within 23 hours ends the subscription', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     await service.advance(23 * HOUR - MINUTE);
@@ -168,7 +168,7 @@ describe('a first charge', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 
-  it('that failed after all is tried with another method at once', async () => {
+  it('that fails after pending is retried at once with another method', async () => {
     const who = await subscriber(service, 'pm_sim_processing_fail');
     const made = await subscribe(service, who);
     await service.advance(2 * MINUTE);
@@ -185,7 +185,7 @@ describe('a first charge', () => {
   });
 
   it.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
-    'whose answer is lost (%s) is looked up, and made once',
+    'whose answer is lost (%s) is looked up, and charged once',
     async (token) => {
       const who = await subscriber(service, token);
       // Its event may be quicker than the deadline.
@@ -200,10 +200,10 @@ describe('a first charge', () => {
   );
 });
 
-describe('a cancelation', () => {
+describe('a cancellation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('at the end of the period lets it run until then, and charges nothing after', async () => {
+  it('at the end of the period keeps it active until then, and nothing is charged after', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const scheduled = await command(service, who, made.id, 'cancel');
@@ -227,7 +227,7 @@ describe('a cancelation', () => {
     ]);
   });
 
-  it('that is scheduled can be taken back', async () => {
+  it('that is scheduled can be withdrawn', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, made.id, 'cancel');
@@ -240,7 +240,7 @@ describe('a cancelation', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  it('now is for good, repeated or not', async () => {
+  it('with immediate effect is final, and may be repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, made.id, 'cancel', CANCEL_NOW);
@@ -259,7 +259,7 @@ describe('a cancelation', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('leaves what is under way to its end', async () => {
+  it('lets a charge that is under way complete', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
@@ -275,7 +275,7 @@ describe('a cancelation', () => {
   });
 });
 
-describe('a reactivation', () => {
+describe('a reactivation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   it('within the period charges nothing', async () => {
@@ -309,7 +309,7 @@ describe('a reactivation', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('that is declined leaves it canceled, as often as it is tried', async () => {
+  it('that is declined leaves it canceled, however often it is tried', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, made.id, 'cancel', CANCEL_NOW);
@@ -331,10 +331,10 @@ describe('a reactivation', () => {
   });
 });
 
-describe('a pause', () => {
+describe('a pause of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('charges nothing, and runs on in the period that is paid for', async () => {
+  it('charges nothing, and a resume continues the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(await command(service, who, made.id, 'pause')).toMatchObject({
@@ -350,7 +350,7 @@ describe('a pause', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  it('beyond the period starts a new one when it is resumed', async () => {
+  it('past the end of the period starts a new one on resume', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, made.id, 'pause');

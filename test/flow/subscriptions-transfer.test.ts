@@ -77,8 +77,8 @@ const pastDue = async (methods?: Methods): Promise<Changing> => {
   return it;
 };
 
-describe('a method of another customer', () => {
-  it('pays from the next period on, and what is paid for stays paid for', async () => {
+describe('a change to a method of another customer', () => {
+  it('charges the new method from the next period on, and keeps the paid period', async () => {
     const it = await changing();
     const { who, made, method } = it;
     const changed = await patch(service, who, made.id, { payment_method_id: method, metadata: { by: 'owner' } });
@@ -104,7 +104,7 @@ describe('a method of another customer', () => {
     expect(storyOf(service, made.id).filter((told) => told.includes('cancelled'))).toEqual([]);
   });
 
-  it('takes over a trial, and an end that is scheduled', async () => {
+  it('keeps a trial and a scheduled cancellation', async () => {
     const it = await changing({}, { trial_days: 10 });
     const { who, made, method } = it;
     await command(service, who, made.id, 'cancel');
@@ -117,7 +117,7 @@ describe('a method of another customer', () => {
     expect(await there(it)).toEqual({ statuses: ['canceled', 'canceled'], paid: 0 });
   });
 
-  it('is charged at once for what is past due, and the former one is never collected', async () => {
+  it('charges a past due amount at once, and the former subscription never collects it', async () => {
     const it = await pastDue();
     const changed = await patch(service, it.who, it.made.id, { payment_method_id: it.method });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: it.method } });
@@ -125,7 +125,7 @@ describe('a method of another customer', () => {
     expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
   });
 
-  it('that is declined changes nothing: the retries go on', async () => {
+  it('changes nothing when the charge is declined: the retries continue', async () => {
     const it = await pastDue({ own: 'pm_card_chargeCustomerFail' });
     const before = await readSubscription(service, it.who, it.made.id);
     const changed = await patch(service, it.who, it.made.id, { payment_method_id: it.method, metadata: { no: 'no' } });
@@ -142,7 +142,7 @@ describe('a method of another customer', () => {
   });
 
   it.each(['timeout_before', 'timeout_after'] as const)(
-    'is taken over once, whichever answer is lost (%s)',
+    'happens once, whichever answer is lost (%s)',
     async (action) => {
       const it = await changing();
       const { who, made, method } = it;
@@ -172,7 +172,7 @@ describe('a method of another customer', () => {
     },
   );
 
-  it('begins nothing where the provider has ended the subscription unheard', async () => {
+  it('does nothing when the provider has ended the subscription without an event', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await service.webhookMode('drop');
@@ -185,7 +185,7 @@ describe('a method of another customer', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not pay once more for a renewal that nobody has told of yet', async () => {
+  it('does not charge again for a renewal without an event so far', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await service.webhookMode('drop');
@@ -200,7 +200,7 @@ describe('a method of another customer', () => {
     expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
   });
 
-  it('is not deleted while it is being taken over', async () => {
+  it('stops deletion of the method until it is complete', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await leftHalfWay(it);
@@ -211,7 +211,7 @@ describe('a method of another customer', () => {
     expect(await remove()).toMatchObject({ status: 409, body: { code: 'PAYMENT_METHOD_IN_USE' } });
   });
 
-  it('is finished a day later, when the provider has forgotten what it was asked', async () => {
+  it('is completed a day later, after the provider’s idempotency keys have expired', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await leftHalfWay(it);

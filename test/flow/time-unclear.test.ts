@@ -54,8 +54,8 @@ const ACTIONS = [
   ['malformed', true],
 ] as const;
 
-describe('a confirm without a clear answer', () => {
-  test('stays processing until the first look, and is charged once, whatever went wrong', async () => {
+describe('a confirm with an unknown outcome', () => {
+  test('leaves the payment processing until the first reconciliation, and charges once, for every failure', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const cases = await Promise.all(
@@ -87,7 +87,7 @@ describe('a confirm without a clear answer', () => {
     }
   });
 
-  test('is settled by the webhook before anybody looks', async () => {
+  test('is settled by the webhook before the first reconciliation', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     await strike(payment, '/confirm', 'timeout_after', 1);
@@ -97,7 +97,7 @@ describe('a confirm without a clear answer', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('is settled by a sync of its user', async () => {
+  test('is settled when the user syncs the payment', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -124,7 +124,7 @@ describe('a confirm without a clear answer', () => {
     }
   });
 
-  test('with a card that is declined turns out declined', async () => {
+  test('with a card that is declined ends as failed', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const fields = { payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds' };
@@ -166,7 +166,7 @@ describe('a confirm without a clear answer', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('whose appointment is handed out several times is looked up once', async () => {
+  test('is looked up once, though its due work is delivered several times', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -193,7 +193,7 @@ describe('a confirm without a clear answer', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('is sent again under its own key within 30 minutes, and fails after that', async () => {
+  test('is sent again under its own key within 30 minutes, and fails after that time', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
@@ -239,7 +239,7 @@ describe('a confirm without a clear answer', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('given up although it could have been paid is put right by a sync, and pays after all', async () => {
+  test('that was given up though it was paid is corrected by a sync', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
@@ -283,7 +283,7 @@ describe('a payment that settles later', () => {
     expect(await timesCharged(service, failing.id)).toBe(0);
   });
 
-  test('waits for its customer, and is found paid although no webhook came', async () => {
+  test('waits for its customer, and is found paid without a webhook', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
@@ -297,7 +297,7 @@ describe('a payment that settles later', () => {
   });
 });
 
-describe('a create without a clear answer', () => {
+describe('a create with an unknown outcome', () => {
   test.each([
     ['timeout_before', 504, 'PROVIDER_TIMEOUT'],
     ['timeout_after', 504, 'PROVIDER_TIMEOUT'],
@@ -330,7 +330,7 @@ describe('a create without a clear answer', () => {
     expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('is finished by the same key as soon as nobody can be at it any more', async () => {
+  test('is finished by a retry under the same key once the first request has timed out', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action: 'malformed' });
@@ -346,7 +346,7 @@ describe('a create without a clear answer', () => {
     expect(eventsOf(service, id)).toEqual(['payment.created']);
   });
 
-  test('while the provider is away for hours is tried until it is back', async () => {
+  test('is retried until the provider is back, even after hours', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', action: 'reset' });
@@ -361,8 +361,8 @@ describe('a create without a clear answer', () => {
   });
 });
 
-describe('other calls without a clear answer', () => {
-  test('an update is told by 504, shows the former amount, and is in force later', async () => {
+describe('an update, a cancel or a sync with an unknown outcome', () => {
+  test('an update gets 504, shows the former amount, and takes effect later', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
@@ -384,7 +384,7 @@ describe('other calls without a clear answer', () => {
     }
   });
 
-  test('a cancel is told by 504, and done by asking again', async () => {
+  test('a cancel gets 504, and a second request completes it', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
@@ -400,7 +400,7 @@ describe('other calls without a clear answer', () => {
     );
   });
 
-  test('a sync is told by 504, and changes nothing', async () => {
+  test('a sync gets 504, and changes nothing', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -414,7 +414,7 @@ describe('other calls without a clear answer', () => {
     expect(await read(service, payment.id, user.options)).toEqual(before);
   });
 
-  test('a cancel of what has been paid meanwhile finds that out', async () => {
+  test('a cancel of a payment that was paid meanwhile finds it paid', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createIntent(service, user);

@@ -69,7 +69,7 @@ const paymentData = (payment: ParsedJson, fields: object) => ({
   ...fields,
 });
 
-describe('a canonical target is told', () => {
+describe('a canonical target receives', () => {
   const event = (name: string, data: object) => ({
     event: name,
     provider: 'provider_a',
@@ -84,7 +84,7 @@ describe('a canonical target is told', () => {
     );
   });
 
-  test('payment.succeeded when it is paid, of an organization with it', async () => {
+  test('payment.succeeded when it is paid, with the organization if there is one', async () => {
     const { owner } = acme;
     const payment = await createPaidIntent(service, owner, { organization_id: acme.id });
     await confirm(service, payment.id, owner.options);
@@ -109,7 +109,7 @@ describe('a canonical target is told', () => {
     );
   });
 
-  test('of a guest as of a guest', async () => {
+  test('guest payments marked as such', async () => {
     const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: 'Gina@Example.com' }));
     const { data } = await bodyTold('payment.created', body.id);
     expect(data.user).toEqual({ id: expect.stringMatching(/^gst_/), type: 'guest', email: 'gina@example.com' });
@@ -135,7 +135,7 @@ describe('a canonical target is told', () => {
     );
   });
 
-  test('once, however confirm, sync and the provider’s event race each other', async () => {
+  test('one event, though confirm, sync and the provider’s event are concurrent', async () => {
     const payments = await Promise.all(
       Array.from({ length: 8 }, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE })),
     );
@@ -174,7 +174,7 @@ describe('a raw target', () => {
     await service.settle();
   };
 
-  test('gets the provider’s event byte for byte, under its full name, signed with both secrets', async () => {
+  test('receives the provider’s event byte for byte, under its full name, signed with both secrets', async () => {
     const raw = `{ "id":"evt_bytes", "type" : "payment_intent.canceled",\n\t"provider":"provider_a","created":${Math.floor(service.now() / 1_000)},
       "data":{"object":{"id":"pi_none","amount":2500.0e0,"currency":"usd","status":"canceled","note":"\\u00e4 ä 💳","number":"4242424242424242"}}}`;
     await send(raw);
@@ -185,7 +185,7 @@ describe('a raw target', () => {
     expect(() => verified(delivered, 'whsec_YW5vdGhlcg==')).toThrow();
   });
 
-  test('gets an event that the service has no word for, and one that changes nothing, which tells nothing of ours', async () => {
+  test('receives an event of an unknown type, and one that changes no record', async () => {
     const before = (await deliveredTo(service, 'canonical')).length;
     const created = Math.floor(service.now() / 1_000);
     const object = { id: 'x', status: 'lost' };
@@ -196,7 +196,7 @@ describe('a raw target', () => {
     expect(await deliveredTo(service, 'canonical')).toHaveLength(before);
   });
 
-  test('gets a repeated event once', async () => {
+  test('receives a repeated event once', async () => {
     const payment = await createIntent(service, user);
     await service.sendEvent(intentEvent(payment, 'payment_intent.processing', { id: 'evt_thrice', times: 3 }));
     await service.settle();
@@ -204,8 +204,8 @@ describe('a raw target', () => {
   });
 });
 
-describe('what a target gets', () => {
-  test('is what its mode and its filters say', async () => {
+describe('an outbound webhook', () => {
+  test('is sent as the target’s mode and filters say', async () => {
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     await createCustomer(service, user.options);
@@ -220,7 +220,7 @@ describe('what a target gets', () => {
     expect(older.filter((name) => !name.startsWith('provider_a:payment_intent.'))).toEqual([]);
   });
 
-  test('has one id, whichever target it is, and none that another event has', async () => {
+  test('has the same id at every target, unique to its event', async () => {
     const [canonical, both] = [await deliveredTo(service, 'canonical'), await deliveredTo(service, 'both')];
     const byEvent = Map.groupBy([...canonical, ...both], ({ raw }) => raw);
     for (const same of byEvent.values()) expect(new Set(same.map(idOf)).size).toBe(1);
@@ -228,7 +228,7 @@ describe('what a target gets', () => {
     expect(canonical.map(idOf).filter((id) => !/^msg_[0-9a-f]{24}$/.test(id))).toEqual([]);
   });
 
-  test('says what it is, and is unsigned where no secret is set', async () => {
+  test('names its event, and is unsigned when no secret is set', async () => {
     for (const { headers } of await deliveredTo(service, 'canonical')) {
       expect(headers).toMatchObject({
         'content-type': 'application/json',
@@ -244,7 +244,7 @@ describe('what a target gets', () => {
     }
   });
 
-  test('an independent verifier accepts, every time, and refuses with one byte changed', async () => {
+  test('passes an independent verifier, which refuses it with one byte changed', async () => {
     const sinks = await Promise.all(['canonical', 'raw', 'both', 'chat'].map((sink) => deliveredTo(service, sink)));
     const all = sinks.flat();
     expect(all.length).toBeGreaterThan(100);
@@ -266,7 +266,7 @@ describe('what a target gets', () => {
     }
   });
 
-  test('can be read where it is a chat, for every event', async () => {
+  test('is readable as a chat message, for every event', async () => {
     const messages = await deliveredTo(service, 'chat');
     const names = new Set(messages.map(eventOf));
     expect([...names]).toEqual(
@@ -280,7 +280,7 @@ describe('what a target gets', () => {
     expect(messages.map(({ body }) => body.text)).toContain('Payment succeeded: 25.00 USD');
   });
 
-  test('is logged without what nobody may see', async () => {
+  test('is logged without secrets and personal data', async () => {
     const entries = (await itemsOf(service, 'LOG#')).filter(({ direction }) => direction === 'outbound');
     expect(entries.length).toBeGreaterThan(100);
     const text = JSON.stringify([entries, await deliveredTo(service, 'chat')]);

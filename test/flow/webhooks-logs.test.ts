@@ -52,8 +52,8 @@ beforeAll(async () => {
   await service.settle();
 });
 
-describe('the list', () => {
-  test('shows a user what came of its own payments, newest first', async () => {
+describe('the list of the webhook log', () => {
+  test('shows a user the entries of their own payments, newest first', async () => {
     const entries = await list(user.options);
     expect(entries.map(({ event_type, direction, target }) => [event_type, direction, target])).toEqual(
       expect.arrayContaining([
@@ -82,7 +82,7 @@ describe('the list', () => {
     }
   });
 
-  test('shows the session’s organization to its members, whatever their role, and nothing of their own', async () => {
+  test('shows members of any role the entries of the session’s organization, without their own', async () => {
     for (const person of [owner, member]) {
       const entries = await list(person.options);
       expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
@@ -91,7 +91,7 @@ describe('the list', () => {
     expect(await list(acme.owner.options)).toEqual([]);
   });
 
-  test('is refused to who is no member of the session’s organization', async () => {
+  test('is refused to callers who are not members of the session’s organization', async () => {
     const stranger = await signIn(service, { organization_id: acme.id });
     expect(await service.get('/webhooks/logs', stranger.options)).toMatchObject({
       status: 403,
@@ -99,7 +99,7 @@ describe('the list', () => {
     });
   });
 
-  test('shows platform admins everything, raw events too, whatever organization their session names', async () => {
+  test('shows platform admins everything, raw events included, for any organization in the session', async () => {
     const all = await list(admin.options);
     expect(new Set(namesOf(all))).toEqual(
       new Set([
@@ -117,7 +117,7 @@ describe('the list', () => {
     expect(await list(elsewhere.options)).toEqual(all);
   });
 
-  test('is filtered by provider, type of event and status, each alone and together', async () => {
+  test('filters by provider, event type and status, alone and combined', async () => {
     const all = await list(admin.options);
     const wanted = (filter: (entry: ParsedJson) => boolean) => all.filter(filter);
     expect(await list(admin.options, '?provider=provider_a')).toEqual(all);
@@ -133,7 +133,7 @@ describe('the list', () => {
     expect(await list(user.options, '?event_type=payment.failed')).toEqual([]);
   });
 
-  test('is given in pages, with the total and the next page in headers', async () => {
+  test('comes in pages, with total and next page in headers', async () => {
     const all = await list(admin.options);
     const pages: ParsedJson[] = [];
     let next: string | undefined = '/webhooks/logs?limit=3';
@@ -160,7 +160,7 @@ describe('the list', () => {
     },
   );
 
-  test('leaves out a large payload, which the entry itself shows', async () => {
+  test('omits a large payload, which the single entry shows', async () => {
     const payload = { items: Array.from({ length: 40 }, () => 'x'.repeat(500)) };
     const entry = logItem({
       provider: 'provider_c',
@@ -180,8 +180,8 @@ describe('the list', () => {
   });
 });
 
-describe('one entry', () => {
-  test('shows payload and response, redacted, to whom the list shows it', async () => {
+describe('one entry of the webhook log', () => {
+  test('shows payload and response, redacted, to callers who see it in the list', async () => {
     const [entry] = await list(user.options, '?event_type=payment.created');
     const { status, body } = await service.get(`/webhooks/logs/${entry.id}`, user.options);
     expect({ status, body }).toEqual({ status: 200, body: entry });
@@ -193,7 +193,7 @@ describe('one entry', () => {
     expect((await service.get(`/webhooks/logs/${entry.id}`, admin.options)).body).toEqual(entry);
   });
 
-  test('is not there for anybody else', async () => {
+  test('gets 404 for all other callers', async () => {
     const [own] = await list(user.options);
     const [organizations] = await list(owner.options);
     const raw = (await list(admin.options)).find(({ event_type }) => event_type.startsWith('provider_a:'));
@@ -215,7 +215,7 @@ describe('one entry', () => {
     }
   });
 
-  test('is gone after 90 days', async () => {
+  test('expires after 90 days', async () => {
     const entry = logItem({
       provider: 'provider_c',
       eventType: 'old',
@@ -235,10 +235,10 @@ describe('one entry', () => {
   });
 });
 
-describe('a test event', () => {
+describe('a test webhook', () => {
   const send = (options: RequestOptions, body: object) => service.post('/webhooks/test', body, options);
 
-  test('goes to every target that wants it, marked as a test, and is answered for each', async () => {
+  test('goes to every target whose filter matches, marked as a test, with a result per target', async () => {
     const test_data = { payment_id: 'pay_mine', extra: { deep: [1] } };
     const { status, body } = await send(admin.options, { event: 'payment.created', test_data });
     expect({ status, body }).toEqual({
@@ -283,7 +283,7 @@ describe('a test event', () => {
     return delivered;
   };
 
-  test('cannot be taken for a real one: body, data, header and id say so, whatever is given', async () => {
+  test('is marked as a test in body, data, header and id, whatever the request says', async () => {
     await service.advance(60);
     const test_data = { test: false, amount: 99_999_999 };
     for (const person of [admin, owner]) {
@@ -306,7 +306,7 @@ describe('a test event', () => {
   });
 
   test.each(['payment.succeeded', 'subscription.updated', 'membership.activated', 'customer.updated'])(
-    'names records of a platform admin’s choice; anybody else’s %s names the sample’s',
+    'names records that a platform admin chooses; other callers’ %s names the sample’s',
     async (event) => {
       await service.advance(60);
       await send(admin.options, { event, test_data: NAMED });
@@ -322,7 +322,7 @@ describe('a test event', () => {
   );
 
   test.each(['payment.succeeded', 'provider_a:payment_intent.succeeded'])(
-    'takes of anybody but a platform admin amount, currency, status and reason alone: %s',
+    'takes only amount, currency, status and reason from callers who are not platform admins: %s',
     async (event) => {
       await service.advance(60);
       const facts = { amount: 99_999_999, currency: 'EUR', status: 'failed', reason: 'card_declined' };
@@ -343,7 +343,7 @@ describe('a test event', () => {
     },
   );
 
-  test('takes no id in the place of a fact', async () => {
+  test('refuses an id in place of a value', async () => {
     await service.advance(60);
     const event = 'provider_a:payment_intent.succeeded';
     await send(owner.options, { event });
@@ -354,7 +354,7 @@ describe('a test event', () => {
     expect((await lastAt('all')).body.data).toEqual(sample);
   });
 
-  test('of a provider’s kind names no object of anybody else’s choice either', async () => {
+  test('in a provider’s format names no object that a caller chooses either', async () => {
     await service.advance(60);
     const test_data = { ...NAMED, id: 'pi_0123456789abcdef01234567', amount: 5 };
     await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
@@ -363,7 +363,7 @@ describe('a test event', () => {
     expect(raw).not.toMatch(/victim|0123456789abcdef/);
   });
 
-  test('may be a provider’s', async () => {
+  test('may be in a provider’s format', async () => {
     const event = 'provider_b:payment_intent.failed';
     const { body } = await send(admin.options, { event, test_data: { id: 'mine' } });
     expect(body.data.targets.map(({ status }: ParsedJson) => status)).toEqual(['success', 'skipped']);
@@ -372,7 +372,7 @@ describe('a test event', () => {
     ]);
   });
 
-  test('says which target failed, tries it once, and is in the log of who sent it', async () => {
+  test('reports the target that failed, tries it once, and is in the sender’s log', async () => {
     await service.control('POST', '/sink/all/behaviour', { status: 503, times: 1 });
     const { body } = await send(owner.options, { event: 'payment.succeeded' });
     expect(body.message).toBe('1 of 2 targets took the test event');
@@ -403,7 +403,7 @@ describe('a test event', () => {
     await service.advance(60);
   });
 
-  test('is sent by platform admins, and by owners and admins of the session’s organization', async () => {
+  test('may be sent by platform admins, and by owners and admins of the session’s organization', async () => {
     const event = 'payment.created';
     const [billing, organizationAdmin] = [await within(acme.billing), await within(acme.admin)];
     expect((await send(organizationAdmin.options, { event })).status).toBe(200);
@@ -430,7 +430,7 @@ describe('a test event', () => {
   });
 });
 
-describe('an event that is sent again', () => {
+describe('a replayed webhook', () => {
   const replay = (id: string, options: RequestOptions) => service.post(`/webhooks/logs/${id}/replay`, {}, options);
   /** The entry of a new event of the organization, and what its target got. */
   const sent = async () => {
@@ -467,7 +467,7 @@ describe('an event that is sent again', () => {
     ]);
   });
 
-  test('has all tries of a new one', async () => {
+  test('has all the retries of a new one', async () => {
     const { entry, received } = await sent();
     await service.advance(1);
     await service.control('POST', '/sink/all/behaviour', { status: 500, times: 3 });
@@ -486,7 +486,7 @@ describe('an event that is sent again', () => {
     ]);
   });
 
-  test('of a provider is the same bytes', async () => {
+  test('in a provider’s format has the same bytes', async () => {
     const raw = (await list(admin.options, '?event_type=provider_a:payment_intent.succeeded')).at(-1);
     await replay(raw.id, admin.options);
     await service.settle();
@@ -494,7 +494,7 @@ describe('an event that is sent again', () => {
     expect(same.map((delivered) => delivered.raw)).toEqual([same[0]?.raw, same[0]?.raw]);
   });
 
-  test('is asked for by platform admins, and by owners and admins of its organization', async () => {
+  test('may be requested by platform admins, and by owners and admins of its organization', async () => {
     const { entry, received } = await sent();
     for (const person of [await within(acme.admin), admin]) {
       expect((await replay(entry.id, person.options)).status).toBe(200);
@@ -512,12 +512,12 @@ describe('an event that is sent again', () => {
     expect(await received()).toHaveLength(3);
   });
 
-  test('is one that was sent, not one that came in', async () => {
+  test('must be an outbound entry, not an inbound one', async () => {
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     expect(await replay(inbound.id, admin.options)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
   });
 
-  test('is sent once for one Idempotency-Key', async () => {
+  test('is sent once per Idempotency-Key', async () => {
     const { entry, received } = await sent();
     const options = { ...owner.options, idempotencyKey: 'again' };
     const [first, second] = [await replay(entry.id, options), await replay(entry.id, options)];
@@ -527,7 +527,7 @@ describe('an event that is sent again', () => {
     expect(await received()).toHaveLength(2);
   });
 
-  test('is asked for 60 times a minute by one caller at most', async () => {
+  test('is limited to 60 a minute per caller', async () => {
     const [hasty, other] = [await signIn(service, { is_admin: true }), await signIn(service, { is_admin: true })];
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     await service.moveTo(new Date(Math.ceil((service.now() + 1) / 60_000) * 60_000 + 20_000).toISOString());
@@ -542,7 +542,7 @@ describe('an event that is sent again', () => {
     expect((await replay(inbound.id, hasty.options)).status).toBe(409);
   });
 
-  test('is kept for 30 days', async () => {
+  test('is possible for 30 days', async () => {
     const { entry, received } = await sent();
     await service.advance(30 * 86_400 - 1);
     const late = await signIn(service, { is_admin: true });

@@ -53,7 +53,7 @@ describe('the account that is deployed to', () => {
     [{}, { AWS_DEFAULT_PROFILE: 'dev', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-3'],
     [{}, { AWS_REGION: 'eu-west-1' }, undefined, 'eu-west-1'],
     [{ profile: 'prod' }, {}, 'prod', 'eu-north-1'],
-  ])('follows from %o before %o, then from the profile', async (given, variables, profile, region) => {
+  ])('follows from %o before %o, then from the profile', async (...[given, variables, profile, region]) => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
     expect(await accountOf(given, variables)).toEqual({ ...(profile && { profile }), region });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
-import { matches } from '../../infra/local/messaging/bus-pattern.ts';
-import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/stage-site.ts';
+import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
+import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/installation/stage.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
@@ -151,12 +151,12 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
       dynamodb: { Keys: { pk: { S: 'X#1' }, sk: { S: sk } } },
     });
     for (const sk of trigger.sortKeys) {
-      expect(matches(pattern, record('INSERT', sk))).toBe(true);
-      expect(matches(pattern, record('MODIFY', sk))).toBe(true);
-      expect(matches(pattern, record('REMOVE', sk))).toBe(false);
+      expect(matchesPattern(pattern, record('INSERT', sk))).toBe(true);
+      expect(matchesPattern(pattern, record('MODIFY', sk))).toBe(true);
+      expect(matchesPattern(pattern, record('REMOVE', sk))).toBe(false);
     }
     for (const sk of ['REF', 'HIST#000001', 'IDEM', '2026-01-01']) {
-      expect(matches(pattern, record('INSERT', sk))).toBe(false);
+      expect(matchesPattern(pattern, record('INSERT', sk))).toBe(false);
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
-import { matches } from '../../infra/local/messaging/bus-pattern.ts';
+import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import type { Customer } from '../../shared/customers/customer.ts';
 import { customerEvents } from '../../shared/customers/events.ts';
@@ -75,7 +75,7 @@ const busRules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properti
 const feeding = (queue: string) => {
   const [rule, ...more] = busRules.filter(({ Properties }) => words(Properties.Targets[0].Arn) === `${queue}.Arn`);
   expect(more).toEqual([]);
-  return (event: OnBus): boolean => matches(rule?.Properties.EventPattern, event);
+  return (event: OnBus): boolean => matchesPattern(rule?.Properties.EventPattern, event);
 };
 
 describe('the rules of the bus', () => {
@@ -108,7 +108,7 @@ describe('the rules of the bus', () => {
       triggers.flatMap((trigger) => (trigger.kind === 'queue' ? trigger.rules : [])).length,
     );
     for (const { logicalId, Properties } of busRules) {
-      const met = [...canonical, ...ofProviders].some((event) => matches(Properties.EventPattern, event));
+      const met = [...canonical, ...ofProviders].some((event) => matchesPattern(Properties.EventPattern, event));
       expect(met, logicalId).toBe(true);
     }
   });

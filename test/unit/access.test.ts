@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Action, effectiveOrganization, may, mayShow, standingRefusal } from '../../shared/access/access.ts';
+import {
+  type Action,
+  decideAccess,
+  decideShowing,
+  effectiveOrganization,
+  standingRefusal,
+} from '../../shared/access/access.ts';
 import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
 import { ownerFor } from '../../shared/access/owner.ts';
@@ -41,13 +47,13 @@ const GONE = standing(undefined, 'org_1', false);
 
 /** In one word: what the caller may, the code of the refusal, or that it depends. */
 const verdict = (caller: Caller, action: Action, record: Owned, more: { standing?: Standing; rule?: Rule } = {}) => {
-  const found = may(caller, action, kind(more.rule), record, more.standing);
+  const found = decideAccess(action, { caller, kind: kind(more.rule), record, standing: more.standing });
   switch (found.kind) {
     case 'granted':
-      return found.mayChange ? 'change' : 'read';
+      return found.canWrite ? 'change' : 'read';
     case 'refused':
       return found.error.code;
-    case 'ask':
+    case 'needs standing':
       return `ask ${found.organizationId}`;
   }
 };
@@ -202,12 +208,17 @@ describe('a project', () => {
 
 describe('a record beside another', () => {
   const shown = (caller: Caller, rule: Rule, record: Owned, more: { standing?: Standing; guestsRead?: true } = {}) =>
-    mayShow(caller, { ...kind(rule), ...(more.guestsRead && { guestsRead: true }) }, record, more.standing).kind;
+    decideShowing({
+      caller,
+      kind: { ...kind(rule), ...(more.guestsRead && { guestsRead: true }) },
+      record,
+      standing: more.standing,
+    }).kind;
 
   test('is shown to whom its own route would show it', () => {
     expect(shown(me, 'owned', mine)).toBe('granted');
     expect(shown(me, 'owned', theirs)).toBe('refused');
-    expect(shown(me, 'owned', ofOrg)).toBe('ask');
+    expect(shown(me, 'owned', ofOrg)).toBe('needs standing');
     expect(shown(me, 'owned', ofOrg, { standing: standing('member') })).toBe('granted');
     expect(shown(me, 'organization', { organizationId: 'org_1' }, { standing: standing(undefined) })).toBe('refused');
     expect(shown(admin, 'owned', ofOrg, { standing: standing(undefined) })).toBe('refused');
@@ -222,7 +233,7 @@ describe('a record beside another', () => {
   test.each(['project', 'open'] as const)('of rule %s is whole for owner, members and platform admins', (rule) => {
     expect(shown(me, rule, mine)).toBe('granted');
     expect(shown(admin, rule, ofOrg)).toBe('granted');
-    expect(shown(me, rule, ofOrg)).toBe('ask');
+    expect(shown(me, rule, ofOrg)).toBe('needs standing');
     for (const role of ROLES) expect(shown(me, rule, ofOrg, { standing: standing(role) })).toBe('granted');
     expect(shown(me, rule, ofOrg, { standing: standing(undefined) })).toBe('refused');
     expect(shown(me, rule, ofOrg, { standing: GONE })).toBe('refused');
@@ -273,7 +284,7 @@ describe('the organization meant', () => {
     ['is the one named, also where absent means personal', inOrg, 'org_r', false, 'org_r'],
     ['is none for a session without one', me, undefined, true, undefined],
     ['is none for a guest', guest(), undefined, true, undefined],
-  ])('%s', (_, caller, named, implied, expected) => {
+  ])('%s', (...[_, caller, named, implied, expected]) => {
     expect(effectiveOrganization(caller, named, implied)).toBe(expected);
   });
 

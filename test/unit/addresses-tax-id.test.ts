@@ -115,12 +115,13 @@ describe('a tax id', () => {
     expect(isTaxIdValid({ taxId: undefined, taxIdType: 'vat', country: 'DE' })).toBeUndefined();
   });
 
-  it('never stands in the way, whatever it is', () => {
+  it('is valid, not valid or not known, and never throws, for any text', () => {
     const countries = [...new Set([...VALID, ...UNKNOWN].map(([, country]) => country)), 'HU', 'PL', 'SE', 'ZA', 'MC'];
-    const anyText = fc.oneof(
-      fc.string({ maxLength: 50, unit: 'binary' }),
-      fc.stringMatching(/^[A-Z]{0,3}[0-9A-Z .\-/]{0,20}$/),
-    );
+    // `fc.string` with the unit `binary` does the same, but takes a second to make.
+    const anyCharacters = fc
+      .array(fc.nat({ max: 0x10ffff }), { maxLength: 50 })
+      .map((points) => String.fromCodePoint(...points));
+    const anyText = fc.oneof(anyCharacters, fc.stringMatching(/^[A-Z]{0,3}[0-9A-Z .\-/]{0,20}$/));
     fc.assert(
       fc.property(fc.constantFrom(...TAX_ID_TYPES), fc.constantFrom(...countries), anyText, (type, country, taxId) => {
         expect([true, false, undefined]).toContain(check([type, country, taxId]));

@@ -210,7 +210,7 @@ describe('a request', () => {
       400,
       'IDEMPOTENCY_KEY_INVALID',
     ],
-  ])('with %s is refused and does nothing', async (_, sent, status, code) => {
+  ])('with %s is refused and does nothing', async (...[_, sent, status, code]) => {
     const answer = await serve()(sent);
     expect([answer.status, codeOf(answer)]).toEqual([status, code]);
     expect([runs.length, memory.items().length]).toEqual([0, 0]);

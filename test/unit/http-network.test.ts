@@ -20,7 +20,7 @@ test('two IPv6 addresses are counted as one exactly where their first 64 bits ar
   const text = (...halves: readonly (readonly number[])[]): string =>
     halves.flatMap((parts) => parts.map((part) => part.toString(16))).join(':');
   fc.assert(
-    fc.property(half, half, half, half, (one, other, host, otherHost) => {
+    fc.property(half, half, half, half, (...[one, other, host, otherHost]) => {
       expect(networkOf(text(one, host))).toBe(networkOf(text(one, otherHost)));
       const isSame = text(one) === text(other);
       expect(networkOf(text(one, host)) === networkOf(text(other, host))).toBe(isSame);

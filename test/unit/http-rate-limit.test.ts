@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RateLimit } from '../../shared/http/endpoint.ts';
-import { countDecline, enforceLimits, takePlace } from '../../shared/http/rate-limit.ts';
+import { countDecline, enforceLimits, reserve } from '../../shared/http/rate-limit.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -31,7 +31,7 @@ const service = (limits: readonly RateLimit[]) => {
     return count;
   };
   const decline = (fields: Parameters<typeof apiRequest>[0] = {}) => countDecline(deps, limits, apiRequest(fields));
-  const take = () => takePlace(deps, limits[0] ?? byIp, apiRequest());
+  const take = () => reserve(deps, limits[0] ?? byIp, apiRequest());
   return { clock, memory, ask, passed, decline, take };
 };
 
@@ -138,10 +138,10 @@ describe('a place in a window', () => {
 
   test('that is given back is free again, and once only', async () => {
     const { take, clock } = service([byIp]);
-    for (let time = 0; time < 9; time += 1) await (await take()).giveBack();
+    for (let time = 0; time < 9; time += 1) await (await take()).release();
     const late = await take();
     clock.at = NOON + 300_000;
-    await late.giveBack();
+    await late.release();
     expect(await settled(Array.from({ length: 9 }, take))).toBe(3);
   });
 });

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, SECOND } from '../../shared/core/time.ts';
 import { createOnce } from '../../shared/idempotency/create-once.ts';
-import { canonicalJson, checkKey, claimKey, scopeOf, settleKey } from '../../shared/idempotency/idempotency.ts';
+import {
+  canonicalJson,
+  checkKey,
+  claimKey,
+  idempotencyScope,
+  settleKey,
+} from '../../shared/idempotency/idempotency.ts';
 import type { Found, StoredRecord } from '../../shared/table/record-store.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -65,16 +71,16 @@ describe('an Idempotency-Key', () => {
 
   test('counts for one caller, route, path and key', () => {
     const scopes = [
-      scopeOf('user:1', 'POST /payments', {}, 'k'),
-      scopeOf('user:2', 'POST /payments', {}, 'k'),
-      scopeOf('user:1', 'POST /payments/intents', {}, 'k'),
-      scopeOf('user:1', 'POST /payments', { id: '1' }, 'k'),
-      scopeOf('user:1', 'POST /payments', { id: '2' }, 'k'),
-      scopeOf('user:1', 'POST /payments', {}, 'l'),
+      idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: {}, key: 'k' }),
+      idempotencyScope({ principal: 'user:2', route: 'POST /payments', params: {}, key: 'k' }),
+      idempotencyScope({ principal: 'user:1', route: 'POST /payments/intents', params: {}, key: 'k' }),
+      idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: { id: '1' }, key: 'k' }),
+      idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: { id: '2' }, key: 'k' }),
+      idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: {}, key: 'l' }),
     ];
     expect(new Set(scopes).size).toBe(scopes.length);
-    expect(scopeOf('user:1', 'POST /a', { a: '1', b: '2' }, 'k')).toBe(
-      scopeOf('user:1', 'POST /a', { b: '2', a: '1' }, 'k'),
+    expect(idempotencyScope({ principal: 'user:1', route: 'POST /a', params: { a: '1', b: '2' }, key: 'k' })).toBe(
+      idempotencyScope({ principal: 'user:1', route: 'POST /a', params: { b: '2', a: '1' }, key: 'k' }),
     );
   });
 });

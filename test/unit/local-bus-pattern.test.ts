@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matches } from '../../infra/local/messaging/bus-pattern.ts';
+import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
 
 const event = {
   source: 'payments',
@@ -32,9 +32,9 @@ test.each<[unknown, boolean]>([
   [{ detail: { nothing: [{ exists: false }] } }, true],
   [{ detail: { nothing: [{ 'anything-but': 'x' }] } }, false],
 ])('%j matches: %s', (pattern, expected) => {
-  expect(matches(pattern, event)).toBe(expected);
+  expect(matchesPattern(pattern, event)).toBe(expected);
 });
 
 test('refuses an operator that it does not know, instead of never matching', () => {
-  expect(() => matches({ source: [{ wildcard: '*' }] }, event)).toThrow();
+  expect(() => matchesPattern({ source: [{ wildcard: '*' }] }, event)).toThrow();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { disabledParts, outboundOf } from '../../infra/local/control/disabled-parts.ts';
-import { isSecretSetting, toldSettings } from '../../infra/local/control/start-report.ts';
+import { disabledParts, readOutbound } from '../../infra/local/control/disabled-parts.ts';
+import { isSecretSetting, reportedSettings } from '../../infra/local/control/start-report.ts';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/stage/settings.ts';
 
@@ -38,20 +38,24 @@ describe('what a host says is closed', () => {
     };
     const reasons = await reasonsOf({ ...open, WEBHOOK_2_URL: 'https://target.example/' });
     expect(reasons.filter((reason) => !reason.startsWith('provider_'))).toEqual([]);
-    expect(outboundOf(open, false).closed).toBe('outbound webhooks are closed: no target is named');
+    expect(readOutbound(open, false).closed).toBe('outbound webhooks are closed: no target is named');
   });
 });
 
 describe('what a host tells of its settings', () => {
   test('is every setting that is no secret, and of secrets the empty ones', () => {
     const names = [...PLAIN_SETTINGS, ...SECRET_SETTINGS];
-    const told = toldSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
+    const told = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
     expect(Object.keys(told).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
-    expect(toldSettings({ PROVIDER_A_API_KEY: '', PROVIDER_B_CLIENT_SECRET: 's' })).toEqual({ PROVIDER_A_API_KEY: '' });
+    expect(reportedSettings({ PROVIDER_A_API_KEY: '', PROVIDER_B_CLIENT_SECRET: 's' })).toEqual({
+      PROVIDER_A_API_KEY: '',
+    });
     expect(Object.keys(LOCAL_SECRETS).filter((name) => /SECRET$/.test(name) && !isSecretSetting(name))).toEqual([]);
   });
 
   test('is nothing of where webhooks go', () => {
-    expect(toldSettings({ WEBHOOK_1_URL: 'https://hooks.slack.com/T/B/key', EXTERNAL_WEBHOOK_URLS: 'x' })).toEqual({});
+    expect(reportedSettings({ WEBHOOK_1_URL: 'https://hooks.slack.com/T/B/key', EXTERNAL_WEBHOOK_URLS: 'x' })).toEqual(
+      {},
+    );
   });
 });

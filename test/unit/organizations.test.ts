@@ -20,7 +20,7 @@ describe('the rules of memberships', () => {
     ['the owner, by itself', member('user_o', 'owner'), 'user_o', 'OWNER_IMMUTABLE'],
     ['the owner, by another', member('user_o', 'owner'), 'user_a', 'OWNER_IMMUTABLE'],
     ['oneself', member('user_a', 'admin'), 'user_a', 'CANNOT_CHANGE_SELF'],
-  ])('let nobody change or remove %s', (_, target, callerId, code) => {
+  ])('let nobody change or remove %s', (...[_, target, callerId, code]) => {
     expect(() => requireChangeable(target, callerId)).toThrow(expect.objectContaining({ code }));
   });
 

@@ -1,8 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { doctor } from '../../infra/payctl/doctor.ts';
-import type { Place } from '../../infra/payctl/place.ts';
+import { runDoctor } from '../../infra/payctl/commands/doctor.ts';
+import type { Installation } from '../../infra/payctl/installation/installation.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import type { ParsedJson } from '../flow/host.ts';
 
@@ -27,7 +27,7 @@ const stage = {
   alarmSubscriptions: async () => ({ confirmed: 1, pending: 0 }),
 };
 const checksOf = async (more: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, string>>> => {
-  const { json } = await doctor({ ...stage, ...more } as unknown as Place);
+  const { json } = await runDoctor({ ...stage, ...more } as unknown as Installation);
   const { checks } = json as ParsedJson;
   return Object.fromEntries(checks.map(({ check, state, detail }: ParsedJson) => [check, `${state}: ${detail}`]));
 };
@@ -38,9 +38,9 @@ describe('doctor, of a stage,', () => {
       table: 'fail: Error: not today',
       provider_a: 'closed: provider_a is closed: it is bound to no provider',
       'bearer tokens': 'closed: bearer tokens are closed: IDENTITY_JWKS_URI names no keys',
-      'guest tokens': 'ok: there is what signs them',
+      'guest tokens': 'ok: a signing secret is set',
       'outbound webhooks': 'ok: to WEBHOOK_1, WEBHOOK_7',
-      alarms: 'ok: 1 hear of them',
+      alarms: 'ok: 1 subscriptions confirmed',
     });
   });
 
@@ -52,8 +52,8 @@ describe('doctor, of a stage,', () => {
   });
 
   test.each([
-    [{ confirmed: 1, pending: 1 }, 'fail: 1 who are to hear of them have not confirmed it'],
-    [{ confirmed: 0, pending: 0 }, 'closed: alarms reach nobody: nobody is subscribed to their topic'],
+    [{ confirmed: 1, pending: 1 }, 'fail: 1 subscriptions are not confirmed'],
+    [{ confirmed: 0, pending: 0 }, 'closed: alarms have no recipient: their topic has no subscription'],
   ])('says whether anybody hears of alarms (%o)', async (heard, alarms) => {
     expect(await checksOf({ alarmSubscriptions: async () => heard })).toMatchObject({ alarms });
   });

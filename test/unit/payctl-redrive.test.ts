@@ -7,12 +7,12 @@ import {
 } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Place } from '../../infra/payctl/place.ts';
-import { redrive } from '../../infra/payctl/redrive.ts';
+import { redrive } from '../../infra/payctl/commands/redrive.ts';
+import type { Installation } from '../../infra/payctl/installation/installation.ts';
 
 const sqs = mockClient(SQSClient);
 const QUEUE = { queue: 'run-due', url: 'https://sqs/run-due', deadLetterUrl: 'https://sqs/dead' };
-const place = { sqs: new SQSClient({}), queueUrls: [QUEUE] } as unknown as Place;
+const place = { sqs: new SQSClient({}), queueUrls: [QUEUE] } as unknown as Installation;
 
 /** What the list of tasks answers, one look after another. */
 const tasks = (...looks: readonly (ListMessageMoveTasksResultEntry | undefined)[]): void => {

@@ -2,14 +2,14 @@ import { InvokeCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { listFailures, redoFailures } from '../../infra/payctl/failures.ts';
-import type { Place } from '../../infra/payctl/place.ts';
-import { stageFailures } from '../../infra/payctl/stage-failures.ts';
+import { listFailures, redoFailures } from '../../infra/payctl/commands/failures.ts';
+import type { Installation } from '../../infra/payctl/installation/installation.ts';
+import { stageFailures } from '../../infra/payctl/installation/stage-failures.ts';
 
 const s3 = mockClient(S3Client);
 const lambda = mockClient(LambdaClient);
 const clients = { s3: new S3Client({}), lambda: new LambdaClient({}) };
-const place = { failures: stageFailures(clients, () => 'failures-of-dev') } as unknown as Place;
+const place = { failures: stageFailures(clients, () => 'failures-of-dev') } as unknown as Installation;
 
 const recordOf = (pk: string) => ({ eventName: 'INSERT', dynamodb: { Keys: { pk: { S: pk } }, SequenceNumber: '1' } });
 /** As Lambda leaves it in a bucket. */

@@ -9,9 +9,9 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { NotReachable } from '../../infra/payctl/control.ts';
-import { withSecretsOf } from '../../infra/payctl/secrets.ts';
-import { stageSite } from '../../infra/payctl/stage-site.ts';
+import { NotReachable } from '../../infra/payctl/installation/control.ts';
+import { openSlotSecrets } from '../../infra/payctl/installation/secrets.ts';
+import { readStage } from '../../infra/payctl/installation/stage.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 
 const cloudFormation = mockClient(CloudFormationClient);
@@ -57,7 +57,7 @@ const deployed = (stage: string, Variables: Record<string, string> = {}): void =
 describe('a deployed stage', () => {
   test('is found by its stack, and works in the environment of its functions', async () => {
     deployed('prod');
-    const site = await stageSite('prod', clients());
+    const site = await readStage('prod', clients());
     expect(site).toMatchObject({ name: 'prod', env: { TABLE_NAME: 'payments-table' }, control: undefined });
     expect(site.queueUrls).toHaveLength(QUEUES.length);
     expect(site.queueUrls).toContainEqual({
@@ -69,9 +69,9 @@ describe('a deployed stage', () => {
 
   test('that is not there, or of another version, is said in words', async () => {
     cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack with id payments-dev-events does not exist'));
-    await expect(stageSite('dev', clients())).rejects.toThrow(NotReachable);
+    await expect(readStage('dev', clients())).rejects.toThrow(NotReachable);
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [] });
-    await expect(stageSite('dev', clients())).rejects.toThrow('has no output OperatedFunction');
+    await expect(readStage('dev', clients())).rejects.toThrow('has no output OperatedFunction');
   });
 
   test('has its targets and what signs guest tokens in secrets, read when they are asked for', async () => {
@@ -85,7 +85,7 @@ describe('a deployed stage', () => {
       ],
     });
     secretsManager.on(GetSecretValueCommand, { SecretId: 'arn:guests' }).resolves({ SecretString: 'one,two' });
-    const site = await stageSite('dev', clients());
+    const site = await readStage('dev', clients());
     expect(secretsManager.calls()).toHaveLength(0);
     expect(await site.outbound()).toEqual({ targets: ['WEBHOOK_2'], closed: undefined });
     expect(await site.whyNoGuestTokens()).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a deployed stage', () => {
     sns
       .on(GetTopicAttributesCommand, { TopicArn: 'arn:alarms' })
       .resolves({ Attributes: { SubscriptionsConfirmed: '1', SubscriptionsPending: '2' } });
-    expect(await (await stageSite('dev', clients())).alarmSubscriptions?.()).toEqual({ confirmed: 1, pending: 2 });
+    expect(await (await readStage('dev', clients())).alarmSubscriptions?.()).toEqual({ confirmed: 1, pending: 2 });
   });
 
   test('has its keys in secrets, each read once', async () => {
@@ -115,7 +115,7 @@ describe('a deployed stage', () => {
       .on(GetSecretValueCommand, { SecretId: 'arn:a' })
       .resolves({ SecretString: '{"API_KEY":"sk_test_x"}' });
     const settings = parseSettings({ TABLE_NAME: 't', PROVIDER_A: 'stripe', PROVIDER_A_SECRET_ARN: 'arn:a' });
-    const withSecrets = withSecretsOf(settings, () => new SecretsManagerClient({}));
+    const withSecrets = openSlotSecrets(settings, () => new SecretsManagerClient({}));
     expect([await withSecrets('provider_a'), await withSecrets('provider_a')]).toMatchObject([
       { API_KEY: 'sk_test_x' },
       { API_KEY: 'sk_test_x' },

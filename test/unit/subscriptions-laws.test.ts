@@ -246,10 +246,12 @@ const broken = (was: World, is: World): string | undefined => {
 
 /** A hundred thousand sequences take longer than a unit test may. */
 const A_MINUTE_MS = 60_000;
+/** `npm test` takes the same sequences each time; test:long takes others. */
+const FIXED_SEED = 20_261_122;
 
-describe('any sequence of commands, appointments and events', () => {
+describe('any sequence of commands, due work and events', () => {
   test(
-    'keeps to the table of states, and membership follows the subscription alone',
+    'keeps a subscription to the state table, and its membership follows from the subscription',
     () => {
       const runs = fc.tuple(
         fc.nat({ max: BEGINNINGS.length - 1 }),
@@ -270,7 +272,7 @@ describe('any sequence of commands, appointments and events', () => {
             world = next;
           }
         }),
-        { numRuns: inject('scale') > 1 ? 100_000 : 20_000 },
+        inject('scale') > 1 ? { numRuns: 100_000 } : { numRuns: 10_000, seed: FIXED_SEED },
       );
       // Not vacuous: every legal change has come about.
       const legal = Object.entries(LEGAL).flatMap(([from, tos]) => tos.map((to) => `${from} → ${to}`));

@@ -110,9 +110,11 @@ const BEGINNINGS: readonly Subscription[] = [
 ];
 
 const A_MINUTE_MS = 60_000;
+/** `npm test` takes the same sequences each time; test:long takes others. */
+const FIXED_SEED = 20_261_122;
 
 test(
-  'whatever its provider says, in whatever order: it keeps to the table of states, and nothing is charged here',
+  'a provider-billed subscription keeps to the state table for any reports in any order, and the service charges nothing',
   () => {
     const runs = fc.tuple(
       fc.nat({ max: BEGINNINGS.length - 1 }),
@@ -130,7 +132,7 @@ test(
           world = next;
         }
       }),
-      { numRuns: inject('scale') > 1 ? 100_000 : 20_000 },
+      inject('scale') > 1 ? { numRuns: 100_000 } : { numRuns: 10_000, seed: FIXED_SEED },
     );
     const states = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
     const between = states.flatMap((from) => states.map((to) => `${from} → ${to}`));

@@ -15,14 +15,14 @@ import { globalFields, parseTargets } from '../../../shared/webhooks/outbound/ta
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
 /** A part of the service that is closed, or a slot that is deaf to its provider's webhooks, for want of settings. */
-export interface Closed {
+export interface ClosedPart {
   readonly part: (typeof PARTS)[number];
   /** A sentence. */
   readonly reason: string;
 }
 
 /** @param env what functions see, secrets among it */
-export const disabledParts = async (env: Environment): Promise<readonly Closed[]> => {
+export const disabledParts = async (env: Environment): Promise<readonly ClosedPart[]> => {
   const settings = parseSettings(env);
   const { slots, PROVIDER_TIMEOUT_MS: timeoutMs } = settings;
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings> => slots[slot];
@@ -33,7 +33,7 @@ export const disabledParts = async (env: Environment): Promise<readonly Closed[]
   }));
   const parts = [
     ...(await Promise.all(ofSlots)),
-    { part: 'outbound webhooks', reason: outboundOf(env, settings.EXTERNAL_WEBHOOK_ALLOW_PRIVATE).closed },
+    { part: 'outbound webhooks', reason: readOutbound(env, settings.EXTERNAL_WEBHOOK_ALLOW_PRIVATE).closed },
     { part: 'guest tokens', reason: whyNoGuestTokens(settings.GUEST_TOKEN_SECRET) },
     { part: 'bearer tokens', reason: whyNoBearerTokens(settings) },
   ] as const;
@@ -54,7 +54,7 @@ export const whyClosed = (
     : undefined;
 };
 
-export interface Outbound {
+export interface OutboundState {
   /** Names of the targets that are sent to. */
   readonly targets: readonly string[];
   /** Why there are none. */
@@ -62,7 +62,7 @@ export interface Outbound {
 }
 
 /** @throws SettingsError where it cannot be read. */
-export const outboundOf = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): Outbound => {
+export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): OutboundState => {
   const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
   if (targets.length > 0) return { targets, closed: undefined };
   const isOn = globalFields.EXTERNAL_WEBHOOKS_ENABLED.parse(env['EXTERNAL_WEBHOOKS_ENABLED']);

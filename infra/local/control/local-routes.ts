@@ -4,18 +4,18 @@ import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts
 import { type Controls, createControl } from './routes.ts';
 
 /** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */
-export interface LocalSites extends Controls {
+export interface LocalParts extends Controls {
   readonly operations: Operations;
   readonly simulator: Simulator;
 }
 
-export const createLocal = (sites: LocalSites): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
+export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const control = createControl(sites);
   const prefixes: Readonly<Record<string, (ask: LocalRequest) => Promise<LocalResponse | undefined>>> = {
     aws: (ask) => answerAws(sites.operations, ask),
     'identity-service': sites.identity.answer,
-    providers: (ask) => answered(ask, sites.simulator.provider),
-    simulator: (ask) => answered(ask, sites.simulator.control),
+    providers: (ask) => forward(ask, sites.simulator.provider),
+    simulator: (ask) => forward(ask, sites.simulator.control),
   };
   return async (ask) => {
     const [, first = ''] = ask.path.split('/', 2);
@@ -26,7 +26,7 @@ export const createLocal = (sites: LocalSites): ((ask: LocalRequest) => Promise<
 };
 
 /** Hands the question to a site that speaks the web's Request and Response. */
-const answered = async (
+const forward = async (
   ask: LocalRequest,
   site: (request: Request) => Promise<Response>,
 ): Promise<LocalResponse | undefined> => {

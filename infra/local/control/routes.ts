@@ -1,24 +1,31 @@
 import * as z from 'zod';
 import { emailSchema } from '../../../shared/http/fields.ts';
-import type { Failure, Failures } from '../dynamodb/failures.ts';
-import type { Identity } from '../identity/identity.ts';
-import { AskError, bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import type { Failures, StreamFailure } from '../dynamodb/failures.ts';
+import type { LocalIdentity } from '../identity/identity.ts';
+import {
+  bodyOf,
+  ControlRequestError,
+  json,
+  type LocalRequest,
+  type LocalResponse,
+  problem,
+} from '../machine/answer.ts';
 import { type HostClock, NotQuietError } from '../machine/clock.ts';
-import type { Queues } from '../messaging/queues.ts';
+import type { LocalQueues } from '../messaging/queues.ts';
 import type { StartReport } from './start-report.ts';
 import type { Sink } from './webhook-sink.ts';
 
 /** The control routes of the host itself; the simulator has its own. For tests and people, never deployed. */
 export interface Controls {
   readonly clock: HostClock;
-  readonly queues: Queues;
+  readonly queues: LocalQueues;
   readonly failures: Failures;
-  readonly identity: Identity;
+  readonly identity: LocalIdentity;
   readonly sink: Sink;
   /** Where the service lies on this machine. */
-  readonly whereabouts: { readonly basePath: string; readonly dynamoEndpoint: string };
+  readonly addresses: { readonly basePath: string; readonly dynamoEndpoint: string };
   /** How it was started. */
-  readonly told: () => Promise<StartReport>;
+  readonly startReport: () => Promise<StartReport>;
 }
 
 type Run = (ask: LocalRequest, parameter: string) => Promise<LocalResponse> | LocalResponse;
@@ -63,20 +70,22 @@ const identitySchema = z.object({
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const routes = controlRoutes(controls);
   return async (ask) => {
-    for (const route of routes) {
-      const found = route.path.exec(ask.path);
-      if (!found || (route.method !== 'ANY' && route.method !== ask.method)) continue;
-      try {
-        return await route.run(ask, decodeURIComponent(found[1] ?? ''));
-      } catch (error) {
-        if (error instanceof AskError) return problem(error.status, error.message);
-        if (error instanceof RangeError) return problem(400, error.message);
-        if (error instanceof NotQuietError) return problem(504, error.message);
-        throw error;
-      }
+    const route = routes.find(({ method, path }) => (method === 'ANY' || method === ask.method) && path.test(ask.path));
+    if (!route) return undefined;
+    try {
+      return await route.run(ask, decodeURIComponent(route.path.exec(ask.path)?.[1] ?? ''));
+    } catch (error) {
+      return refusalOf(error);
     }
-    return undefined;
   };
+};
+
+/** @throws the error itself where it is no refusal. */
+const refusalOf = (error: unknown): LocalResponse => {
+  if (error instanceof ControlRequestError) return problem(error.status, error.message);
+  if (error instanceof RangeError) return problem(400, error.message);
+  if (error instanceof NotQuietError) return problem(504, error.message);
+  throw error;
 };
 
 const controlRoutes = ({
@@ -85,8 +94,8 @@ const controlRoutes = ({
   failures,
   identity,
   sink,
-  whereabouts,
-  told,
+  addresses,
+  startReport,
 }: Controls): readonly ControlRoute[] => [
   {
     method: 'POST',
@@ -124,10 +133,10 @@ const controlRoutes = ({
     path: /^\/host$/,
     run: async () =>
       json(200, {
-        base_path: whereabouts.basePath,
-        dynamodb_endpoint: whereabouts.dynamoEndpoint,
+        base_path: addresses.basePath,
+        dynamodb_endpoint: addresses.dynamoEndpoint,
         queues: queues.all.filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
-        ...(await told()),
+        ...(await startReport()),
       }),
   },
   { method: 'GET', path: /^\/queues$/, run: () => json(200, queues.counts()) },
@@ -136,7 +145,7 @@ const controlRoutes = ({
     path: /^\/queues\/([^/]+)\/redrive$/,
     run: (_ask, name) => {
       const queue = queues.find(name);
-      if (!queue || queue.deadLetter) throw new AskError(404, `no dead-letter queue ${name}`);
+      if (!queue || queue.deadLetter) throw new ControlRequestError(404, `no dead-letter queue ${name}`);
       return json(200, { moved: queues.redrive(name) });
     },
   },
@@ -154,7 +163,7 @@ const controlRoutes = ({
   { method: 'ANY', path: /^\/sink\/([^/]+)$/, run: (ask, name) => sink.answer(name, ask) },
 ];
 
-const failureView = ({ record, ...rest }: Failure) => ({ ...rest, about: [record.dynamodb.Keys.pk.S] });
+const failureView = ({ record, ...rest }: StreamFailure) => ({ ...rest, about: [record.dynamodb.Keys.pk.S] });
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 

@@ -16,7 +16,7 @@ import type { Engine } from './engine.ts';
 export interface Database {
   readonly streamArn: string;
   /** Epoch ms of the earliest appointment of all records, or undefined. */
-  earliestAppointment(): Promise<number | undefined>;
+  earliestDue(): Promise<number | undefined>;
   close(): void;
 }
 
@@ -43,7 +43,7 @@ export const openDatabase = async (
   });
   return {
     streamArn: table.LatestStreamArn ?? '',
-    earliestAppointment: async () => {
+    earliestDue: async () => {
       const perShard = engine
         ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, dueShards)
         : await Promise.all(dueShards.map((shard) => earliestOf(client, tableName, shard)));

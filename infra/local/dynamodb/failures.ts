@@ -20,7 +20,7 @@ const lineSchema = z.object({
 });
 type Line = z.infer<typeof lineSchema>;
 
-export interface Failure extends Line {
+export interface StreamFailure extends Line {
   /** Names it for `redo`; one record that was given up twice is one. */
   readonly id: string;
 }
@@ -28,7 +28,7 @@ export interface Failure extends Line {
 export interface Failures {
   keep(line: Omit<Line, 'record'> & { readonly record: LambdaRecord }): Promise<void>;
   /** The oldest of each consumer first. */
-  list(): Promise<readonly Failure[]>;
+  list(): Promise<readonly StreamFailure[]>;
   /** Hands it to its consumer once more. @returns why it stays; undefined: it is done, and gone from here. */
   redo(id: string): Promise<string | undefined>;
 }
@@ -42,13 +42,13 @@ export interface FailuresOptions {
 export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Failures => {
   const inTurn = createTurns();
   const fileOf = (trigger: string): string => join(folder, `${trigger}.jsonl`);
-  const linesOf = async (trigger: string): Promise<readonly Failure[]> => {
+  const linesOf = async (trigger: string): Promise<readonly StreamFailure[]> => {
     const text = await readFile(fileOf(trigger), 'utf8').catch(emptyIfAbsent);
     return text.split('\n').filter(Boolean).map(failureOf);
   };
-  const list = async (): Promise<readonly Failure[]> =>
+  const list = async (): Promise<readonly StreamFailure[]> =>
     (await Promise.all(triggers.map(({ id }) => linesOf(id)))).flat();
-  const forget = async ({ id, trigger }: Failure): Promise<void> => {
+  const forget = async ({ id, trigger }: StreamFailure): Promise<void> => {
     const left = (await linesOf(trigger)).filter((one) => one.id !== id);
     await writeFile(fileOf(trigger), left.map(({ id: _, ...line }) => `${JSON.stringify(line)}\n`).join(''));
   };
@@ -80,7 +80,7 @@ const createTurns = () => {
   };
 };
 
-const failureOf = (text: string): Failure => {
+const failureOf = (text: string): StreamFailure => {
   const line = lineSchema.parse(JSON.parse(text));
   return { id: `${line.trigger}:${line.record.dynamodb.SequenceNumber}`, ...line };
 };

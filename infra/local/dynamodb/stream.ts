@@ -115,12 +115,12 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   let emptyAt: number | undefined;
   let ended: Promise<void> = Promise.resolve();
   const rewinds: (() => void)[] = [];
-  /** Who wants to know what the next look finds. */
-  let asking: ((empty: boolean) => void)[] = [];
+  /** Callers of `caughtUp` that wait for the result of the next read. */
+  const waiting: ((isEmpty: boolean) => void)[] = [];
 
   const batches = {
     advance: (record: StreamRecord) => reader.advance(sequenceOf(record)),
-    giveUp: (record: StreamRecord, error: unknown) => giveUp(options, trigger, record, error),
+    giveUp: (record: StreamRecord, error: unknown) => giveUp(options, trigger, { record, error }),
     stopped: () => stopped,
     pauseMs: (tries: number) => Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS),
     run: (records: readonly StreamRecord[]) => runHandler(options, trigger, records),
@@ -133,20 +133,27 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     const last = records.at(-1);
     if (last && !stopped) reader.advance(sequenceOf(last));
   };
+  const readNext = async (): Promise<readonly StreamRecord[]> => {
+    const mark = options.writeMark?.();
+    const records = await reader.read();
+    busy = records.length > 0;
+    if (!busy) emptyAt = mark;
+    return records;
+  };
+  /** @returns whether the stream had no record. */
   const look = async (): Promise<boolean> => {
-    const told = asking;
-    asking = [];
+    const callers = waiting.splice(0);
+    const answer = (isEmpty: boolean): void => {
+      for (const resolve of callers) resolve(isEmpty);
+    };
     let empty = false;
     try {
-      const mark = options.writeMark?.();
-      const records = await reader.read();
+      const records = await readNext();
       empty = records.length === 0;
-      if (empty) emptyAt = mark;
-      busy = !empty;
-      for (const tell of told) tell(empty);
+      answer(empty);
       if (busy) await work(records);
     } catch (error) {
-      for (const tell of told) tell(false);
+      answer(false);
       if (!stopped) options.log(`reading the stream for ${trigger.id} failed, trying on: ${String(error)}`);
       await new Promise((resolve) => setTimeout(resolve, AFTER_ERROR_MS));
     }
@@ -159,9 +166,9 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
       if (rewinds.length > 0) reader.rewind();
       for (const done of rewinds.splice(0)) done();
       const empty = await look();
-      if (empty && asking.length === 0 && rewinds.length === 0 && !stopped) await nap.take(idleMs);
+      if (empty && waiting.length === 0 && rewinds.length === 0 && !stopped) await nap.take(idleMs);
     }
-    for (const tell of asking.splice(0)) tell(true);
+    for (const resolve of waiting.splice(0)) resolve(true);
   };
 
   return {
@@ -170,7 +177,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
       if (busy) return false;
       if (stopped || (emptyAt !== undefined && emptyAt === options.writeMark?.())) return true;
       return new Promise<boolean>((resolve) => {
-        asking.push(resolve);
+        waiting.push(resolve);
         nap.end(0);
       });
     },
@@ -237,8 +244,7 @@ const runHandler = async (
 const giveUp = async (
   { failures, streamArn, clock, log }: StreamsOptions,
   trigger: StreamTrigger,
-  record: StreamRecord,
-  error: unknown,
+  { record, error }: { readonly record: StreamRecord; readonly error: unknown },
 ): Promise<void> => {
   const now = clock.now();
   await failures.keep({

@@ -10,7 +10,7 @@ import { compileRoutes, type Route } from './routes.ts';
 /** API Gateway's HTTP API for one machine: from a request to the function of its route, and back. */
 export type Gateway = (message: IncomingMessage, body: Buffer) => Promise<GatewayAnswer>;
 
-export interface GatewayOptions {
+export interface LocalGatewayOptions {
   readonly routes: readonly Route[];
   /** Prefix of every route, without a slash at its end. */
   readonly basePath: string;
@@ -29,7 +29,7 @@ const DEFAULT_TIMEOUT_SECONDS = 10;
  */
 const RUNNING_AT_ONCE = 32;
 
-export const createGateway = ({ routes, basePath, cors, clock, invoke, log }: GatewayOptions): Gateway => {
+export const createGateway = ({ routes, basePath, cors, clock, invoke, log }: LocalGatewayOptions): Gateway => {
   const find = compileRoutes(routes);
   const inTurn = createTurns(RUNNING_AT_ONCE);
   return async (message, body) => {

@@ -78,7 +78,7 @@ export const assemble = (site: HostInputs): HostParts => {
   setHost({ env: site.env, now: clock.now });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, afterEach: () => afterEach() });
-  const { local, bus, streams, start } = backstage(site, clock, functions);
+  const { local, bus, streams, start } = createServices(site, clock, functions);
   onClose(functions.stop);
   afterEach = () => {
     streams.poke();
@@ -116,7 +116,7 @@ const openClock = ({ place, log }: HostInputs): HostClock =>
   });
 
 /** Looks again only where something has been written since. */
-const untilWritten = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
+const cacheUntilWrite = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
   if (!writeMark) return look;
   let known: { readonly mark: number; readonly found: T } | undefined;
   return async () => {
@@ -127,7 +127,7 @@ const untilWritten = <T>(writeMark: (() => number) | undefined, look: () => Prom
 };
 
 /** Everything behind the gateway. */
-const backstage = (site: HostInputs, clock: HostClock, { invoke }: Functions) => {
+const createServices = (site: HostInputs, clock: HostClock, { invoke }: Functions) => {
   const { catalogue, database, place, baseUrl, log, onClose } = site;
   const store = openQueueStore(place.state);
   const triggers = triggersOf(catalogue, 'queue');
@@ -150,7 +150,7 @@ const backstage = (site: HostInputs, clock: HostClock, { invoke }: Functions) =>
     triggers: triggersOf(catalogue, 'schedule'),
     clock,
     invoke,
-    earliestWork: { [SWEEP]: untilWritten(site.engine?.writeMark, database.earliestAppointment) },
+    earliestWork: { [SWEEP]: cacheUntilWrite(site.engine?.writeMark, database.earliestDue) },
     log,
   });
   const simulator = openSimulator(site, clock);
@@ -167,7 +167,7 @@ const backstage = (site: HostInputs, clock: HostClock, { invoke }: Functions) =>
     ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name) }),
   };
   const sink = createSink(place.state, clock);
-  const whereabouts = { basePath: site.basePath, dynamoEndpoint: site.endpoint };
+  const addresses = { basePath: site.basePath, dynamoEndpoint: site.endpoint };
   for (const work of [simulator, streams, queues, schedules]) clock.register(work);
   return {
     bus,
@@ -180,8 +180,8 @@ const backstage = (site: HostInputs, clock: HostClock, { invoke }: Functions) =>
       sink,
       operations,
       simulator,
-      whereabouts,
-      told: () => startReport(site.env),
+      addresses,
+      startReport: () => startReport(site.env),
     }),
     start: (): void => {
       for (const consumers of [streams, queues]) consumers.start();

@@ -1,17 +1,17 @@
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
-import { braintree } from '../simulator/braintree/braintree.ts';
+import { braintree } from '../simulator/braintree/operations/braintree.ts';
 import type { ControlParts } from '../simulator/control/control-call.ts';
 import { answerControl } from '../simulator/control/routes.ts';
-import { paypal } from '../simulator/paypal/paypal.ts';
+import { paypal } from '../simulator/paypal/operations/paypal.ts';
 import { sendDelivery } from '../simulator/protocol/deliveries.ts';
 import { openFaults } from '../simulator/protocol/faults.ts';
-import { openKeptAnswers } from '../simulator/protocol/idempotency.ts';
+import { openKeptVendorAnswers } from '../simulator/protocol/idempotency.ts';
 import { openJournal } from '../simulator/protocol/journal.ts';
 import { openUnits } from '../simulator/protocol/ledger-work.ts';
-import { type Delivery, openOutbox } from '../simulator/protocol/outbox.ts';
+import { type OutboxDelivery, openOutbox } from '../simulator/protocol/outbox.ts';
 import { openProtocol } from '../simulator/protocol/protocol.ts';
 import type { Vendor } from '../simulator/protocol/vendor.ts';
-import { square } from '../simulator/square/square.ts';
+import { square } from '../simulator/square/operations/square.ts';
 import { ConnectionDropped, type Simulator, type SimulatorOptions } from '../simulator/state/options.ts';
 import { openStore } from '../simulator/state/store.ts';
 import { stripe } from '../simulator/stripe/operations/stripe.ts';
@@ -31,13 +31,13 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
   const served = PROVIDER_SLOTS.filter((slot) =>
     VENDORS.some(({ adapter }) => adapter === options.slots[slot].adapter),
   );
-  const send = (delivery: Delivery): Promise<number> => sendDelivery({ clock, options, vendorOf }, delivery);
+  const send = (delivery: OutboxDelivery): Promise<number> => sendDelivery({ clock, options, vendorOf }, delivery);
   const outbox = openOutbox({ store, clock, served, send });
   const units = openUnits({ store, clock, outbox, served, vendorOf, siteOf: (slot) => siteOf(options, slot) });
   const journal = openJournal(store);
   const faults = openFaults(store);
   const slots = PROVIDER_SLOTS.map((slot) => [slot, options.slots[slot]] as const);
-  const protocol = openProtocol({ clock, units, journal, faults, slots, kept: openKeptAnswers(store) });
+  const protocol = openProtocol({ clock, units, journal, faults, slots, kept: openKeptVendorAnswers(store) });
   let closed = false;
 
   const runDue = (): void => {
@@ -46,13 +46,13 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
     outbox.drain();
   };
   /** Events leave only after the answer to the call that they come from. */
-  const kick = (): void => {
+  const deliverNow = (): void => {
     setImmediate(() => {
       runDue();
       clock.wake();
     });
   };
-  const parts: ControlParts = { clock, options, units, outbox, journal, faults, vendors: VENDORS, kick };
+  const parts: ControlParts = { clock, options, units, outbox, journal, faults, vendors: VENDORS, deliverNow };
   return {
     name: 'simulator',
     provider: async (request) => {
@@ -63,7 +63,7 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
       } catch (error) {
         throw closed ? new ConnectionDropped('The simulator is closed') : error;
       } finally {
-        kick();
+        deliverNow();
       }
     },
     control: (request) => answerControl(parts, request),

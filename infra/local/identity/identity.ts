@@ -4,10 +4,10 @@ import * as z from 'zod';
 import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import type { Clock } from '../machine/clock.ts';
 import type { State } from '../machine/sqlite.ts';
-import { openUsers, type Person, type SessionRow } from './users.ts';
+import { openUsers, type SessionRow, type User } from './users.ts';
 
 /** The identity service of this machine: who a session or token belongs to, and who has an e-mail. */
-export interface Identity {
+export interface LocalIdentity {
   /** Answers the identity protocol; undefined: nothing at all, as an unreachable service does. */
   answer(ask: LocalRequest): Promise<LocalResponse | undefined>;
   createSession(input: NewSession): Promise<{ session_id: string; user_id: string; token: string }>;
@@ -28,7 +28,7 @@ export interface NewSession {
   readonly expires_in?: number | undefined;
 }
 
-export interface IdentityOptions {
+export interface LocalIdentityOptions {
   readonly state: State;
   readonly clock: Pick<Clock, 'now'>;
   /** The issuer of the tokens. */
@@ -64,7 +64,7 @@ export const DEMO_SESSIONS = [
   },
 ] as const;
 
-export const createIdentity = ({ state, clock, issuer, audience }: IdentityOptions): Identity => {
+export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentityOptions): LocalIdentity => {
   const people = openUsers(state);
   let behaviour = { available: true, delayMs: 0 };
   let key: Promise<SigningKey> | undefined;
@@ -153,7 +153,7 @@ const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
       })
     : problem(404, 'no such session');
 
-const personAnswer = (person: Person | undefined): LocalResponse =>
+const personAnswer = (person: User | undefined): LocalResponse =>
   person ? json(200, person) : problem(404, 'no such user');
 
 interface SigningKey {

@@ -9,7 +9,7 @@ const personSchema = z.object({
   last_name: z.string().nullable(),
   picture: z.string().nullable(),
 });
-export type Person = z.infer<typeof personSchema>;
+export type User = z.infer<typeof personSchema>;
 
 const sessionSchema = z.object({
   id: z.string(),
@@ -28,7 +28,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, organization_id TEXT,
     is_admin INTEGER NOT NULL, expires_at INTEGER NOT NULL);`;
 
-export interface PersonInput {
+export interface UserInput {
   readonly id: string;
   readonly email: string;
   readonly name?: string | undefined;
@@ -55,10 +55,10 @@ export const openUsers = (state: State) => {
   );
 
   return {
-    byId: (id: string): Person | undefined => byId.first(id),
-    byEmail: (email: string): Person | undefined => byEmail.first(email),
+    byId: (id: string): User | undefined => byId.first(id),
+    byEmail: (email: string): User | undefined => byEmail.first(email),
     /** Makes the user, or brings what is told of it up to date. */
-    save: (person: PersonInput): PersonInput => {
+    save: (person: UserInput): UserInput => {
       save(person.id, person.email, person.name ?? null, person.last_name ?? null, person.picture ?? null);
       return person;
     },

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 
-/** What a local stand-in answers over HTTP. */
+/** An HTTP answer of a local stand-in. */
 export interface LocalResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface LocalRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Aborted once whoever asks has gone. */
+  /** Aborted when the caller closes the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -26,8 +26,8 @@ export const json = (status: number, value: unknown, contentType = 'application/
 
 export const problem = (status: number, error: string): LocalResponse => json(status, { error });
 
-/** A mistake of whoever asks a control route. */
-export class AskError extends Error {
+/** A mistake in the request to a control route: 400 or 404. */
+export class ControlRequestError extends Error {
   readonly status: number;
   constructor(status: 400 | 404, message: string) {
     super(message);
@@ -41,7 +41,7 @@ export const bodyOf = <T>(ask: LocalRequest, schema: z.ZodType<T>): T => {
   const parsed = schema.safeParse(parseJson(ask.body.toString('utf8')));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
-  throw new AskError(400, problems.join('; '));
+  throw new ControlRequestError(400, problems.join('; '));
 };
 
 const parseJson = (text: string): unknown => {
@@ -49,6 +49,6 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new AskError(400, 'the body is not valid JSON');
+    throw new ControlRequestError(400, 'the body is not valid JSON');
   }
 };

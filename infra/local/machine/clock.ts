@@ -1,15 +1,15 @@
 /**
- * The one clock of the local host. It runs with real time, unless frozen, and can be moved forward; whatever falls due
- * on the way is run in time order, each step only once everything before it is quiet. It never goes backward, not even
- * over a restart.
+ * The one clock of the local host. It runs with real time, unless frozen, and can be moved forward. A move runs all work
+ * that falls due, in time order, and waits until each step is quiet. The clock never goes backward, not even over a
+ * restart.
  */
 export interface TimedWork {
   readonly name: string;
   /** Epoch ms of the earliest thing that will fall due, or undefined. */
   nextDueAt(): Promise<number | undefined> | number | undefined;
-  /** Starts whatever is due by now (may return before it is finished; `idle` tells). */
+  /** Starts the work that is due by now. It may return before the work ends; `idle` shows the end. */
   runDue(): Promise<void>;
-  /** Nothing in flight and nothing due now. */
+  /** No work in flight and none due now. */
   idle(): boolean | Promise<boolean>;
 }
 
@@ -21,7 +21,7 @@ export interface Clock {
   register(work: TimedWork): void;
   /**
    * Moves forward to `target`, running all registered work that falls due, in time order; resolves when all is quiet.
-   * @throws RangeError for a target in the past, NotQuietError where something does not come to rest.
+   * @throws RangeError for a target in the past, NotQuietError where work does not end in time.
    */
   moveTo(target: number): Promise<void>;
   settle(timeoutMs: number): Promise<{ quiet: boolean; waitedMs: number }>;
@@ -29,11 +29,11 @@ export interface Clock {
   wake(): void;
 }
 
-/** What the host, beside its sources, may do with the clock. */
+/** The clock as its host sees it. */
 export interface HostClock extends Clock {
-  /** As `moveTo`, from wherever the clock stands when earlier moves are done. */
+  /** As `moveTo`, relative to the time when earlier moves are done. */
   moveBy(ms: number): Promise<void>;
-  /** Time is being moved: sources may spend effort to name the exact next moment. */
+  /** The clock is being moved: sources should compute their exact next due time, even at some cost. */
   moving(): boolean;
   start(): void;
   stop(): Promise<void>;
@@ -53,7 +53,7 @@ export interface ClockOptions {
   readonly log: (line: string) => void;
 }
 
-/** Something did not come to rest in time. */
+/** Work did not end in time. */
 export class NotQuietError extends Error {
   constructor(names: readonly string[]) {
     super(`not quiet after ${QUIET_TIMEOUT_MS / 1000} s: ${names.join(', ')}`);
@@ -62,7 +62,7 @@ export class NotQuietError extends Error {
 }
 
 const QUIET_TIMEOUT_MS = 30_000;
-/** However little is known to be due, the sources are asked again after this time. */
+/** The sources are asked for due work at least this often. */
 const HEARTBEAT_MS = 1_000;
 const SAME_MOMENT_LIMIT = 100;
 
@@ -177,8 +177,8 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
 };
 
 /**
- * Quiet means: in one whole pass every source is idle, and nobody stirred meanwhile. One pass alone could miss work
- * that a later source has just handed to one already asked.
+ * Quiet means: in one whole pass every source is idle, and no source reported new work meanwhile. A pass alone could
+ * miss work that a later source hands to an earlier one.
  */
 const watchQuiet = (works: readonly TimedWork[]) => {
   let stirs = 0;
@@ -198,19 +198,26 @@ const watchQuiet = (works: readonly TimedWork[]) => {
         setImmediate(resolve);
       });
     });
-  /** The names of sources that did not come to rest; empty when all is quiet. */
+  /** One pass: starts what is due. @returns the names of the sources that are still at work. */
+  const pass = async (): Promise<readonly string[]> => {
+    const noisy: string[] = [];
+    for (const work of works) await work.runDue();
+    for (const work of works) if (!(await work.idle())) noisy.push(work.name);
+    return noisy;
+  };
+  /** @returns the names of the sources that are still at work at the deadline; empty when all is quiet. */
   const wait = async (timeoutMs: number): Promise<readonly string[]> => {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const before = stirs;
-      const noisy: string[] = [];
-      for (const work of works) await work.runDue();
-      for (const work of works) if (!(await work.idle())) noisy.push(work.name);
+      const noisy = await pass();
       if (noisy.length === 0 && stirs === before) return noisy;
-      if (performance.now() > deadline) return noisy.length > 0 ? noisy : ['new work keeps coming'];
+      if (performance.now() > deadline) return namesOf(noisy);
       if (stirs === before) await nextStir(5);
     }
   };
+  const namesOf = (noisy: readonly string[]): readonly string[] =>
+    noisy.length > 0 ? noisy : ['new work keeps coming'];
   const reach = async (timeoutMs: number): Promise<void> => {
     const noisy = await wait(timeoutMs);
     if (noisy.length > 0) throw new NotQuietError(noisy);
@@ -218,7 +225,7 @@ const watchQuiet = (works: readonly TimedWork[]) => {
   return { stir, wait, reach };
 };
 
-/** Runs what is due while time passes by itself: asks all sources when woken, and when the earliest falls due. */
+/** Runs due work in real time: asks all sources when woken, and when the earliest work falls due. */
 const runInRealTime = (options: {
   readonly works: readonly TimedWork[];
   readonly now: () => number;
@@ -237,7 +244,7 @@ const runInRealTime = (options: {
         await work.runDue();
         due = await work.nextDueAt();
       }
-      // What is still due now has been started: its end is announced by a wake-up.
+      // Work that is still due has been started; its end wakes the loop.
       const inMs = due === undefined ? 0 : due - options.now();
       if (inMs > 0) delayMs = Math.min(delayMs, inMs);
     }
@@ -250,7 +257,7 @@ const runInRealTime = (options: {
       try {
         delayMs = await runOnce();
       } catch (error) {
-        options.log(`the clock's loop failed, and goes on: ${String(error)}`);
+        options.log(`the clock's loop failed and continues: ${String(error)}`);
       }
     } while (again && !paused);
     if (!paused) timer = setTimeout(wake, delayMs);
@@ -260,7 +267,7 @@ const runInRealTime = (options: {
     again = true;
     if (round) return;
     clearTimeout(timer);
-    // A turn later, so that a burst of wake-ups costs one round.
+    // Wait one turn of the event loop, so that a burst of wake-ups costs one round.
     round = new Promise((resolve) => setImmediate(resolve)).then(rounds).finally(() => {
       round = undefined;
       if (again) wake();

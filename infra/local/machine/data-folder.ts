@@ -7,7 +7,7 @@ import { StartError } from './start-error.ts';
 
 /** Where a host keeps its data. */
 export interface DataFolder {
-  /** Nothing is kept: the folder goes with the process. */
+  /** The folder is removed when the process ends. */
   readonly temporary: boolean;
   readonly folder: string;
   readonly state: State;
@@ -19,10 +19,10 @@ const MEMORY = ':memory:';
 const SHARED_MEMORY = '/dev/shm';
 const ROOM_BYTES = 2 ** 30;
 
-/** @throws StartError where the folder cannot be made, or another host uses it. */
+/** @throws StartError where the folder cannot be created, or another host uses it. */
 export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
   const temporary = dataDir === MEMORY;
-  const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : madeFolder(resolve(dataDir));
+  const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : makeFolder(resolve(dataDir));
   if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
   const state = openState(file('host.db'));
@@ -30,7 +30,7 @@ export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) =
   return { temporary, folder, state, file };
 };
 
-/** In memory, unless somebody chose a folder (TMPDIR) or there is no room: a container often has none. */
+/** In memory, unless TMPDIR names a folder or shared memory has no room, as in many containers. */
 const temporaryFolder = (): string => {
   const usual = tmpdir();
   if (usual !== '/tmp') return usual;
@@ -43,11 +43,14 @@ const temporaryFolder = (): string => {
   }
 };
 
-const madeFolder = (folder: string): string => {
+const makeFolder = (folder: string): string => {
   try {
     mkdirSync(folder, { recursive: true });
     return folder;
   } catch (error) {
-    throw new StartError(`DATA_DIR ${folder} cannot be made: ${error instanceof Error ? error.message : error}`, error);
+    throw new StartError(
+      `DATA_DIR ${folder} cannot be created: ${error instanceof Error ? error.message : error}`,
+      error,
+    );
   }
 };

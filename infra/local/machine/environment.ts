@@ -5,13 +5,13 @@ import { checkedSettings } from '../../../shared/webhooks/outbound/targets.ts';
 /** The settings of the local host, and the environment in which it lets the functions run. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The environment of the process, and what stands before it. */
+/** The environment of the process; overrides win. */
 export const operatorEnvironment = (overrides: Env = {}): Env => ({ ...process.env, ...overrides });
 
 export const REGION = 'eu-central-1';
 export const ACCOUNT = '000000000000';
 
-/** Fixed and printed at start, so that anyone can sign. They open nothing outside this machine. */
+/** Fixed and printed at start, so that tests and people can sign. They give no access outside this machine. */
 export const LOCAL_SECRETS = {
   PROVIDER_A_API_KEY: 'sk_test_local_provider_a',
   PROVIDER_A_WEBHOOK_SECRET: 'whsec_local_provider_a',
@@ -25,7 +25,7 @@ export const LOCAL_SECRETS = {
   GUEST_TOKEN_SECRET: 'local-guest-token-secret-of-32-bytes-or-more',
   WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
 } as const;
-/** The publishable key of provider_a: what a browser would confirm with. */
+/** The publishable key of provider_a, with which a browser confirms. */
 export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
 
 const DEFAULT_PORT = 3000;
@@ -34,7 +34,7 @@ export const hostSchema = z.object({
   PORT: z
     .preprocess(
       (value) => (value === undefined || value === '' ? DEFAULT_PORT : Number(value)),
-      z.int('a port number is wanted').min(0).max(65_535),
+      z.int('must be a port number').min(0).max(65_535),
     )
     .describe('where the local host listens'),
   DATA_DIR: z
@@ -44,7 +44,7 @@ export const hostSchema = z.object({
     .describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
   DYNAMODB_ENDPOINT: z
-    .union([z.literal(''), z.url('the URL of a DynamoDB engine is wanted')])
+    .union([z.literal(''), z.url('must be the URL of a DynamoDB engine')])
     .default('')
     .describe('another DynamoDB engine than the one that is started'),
 });
@@ -78,8 +78,8 @@ export interface Wiring {
 export const queueUrl = (baseUrl: string, queue: string): string => `${baseUrl}/_local/aws/${ACCOUNT}/${queue}`;
 
 /**
- * What the functions see: local defaults, then the operator's environment, then what ties them to this host. Nothing
- * of the operator's AWS settings is among it, so that no credential or endpoint of a real account can slip in.
+ * The environment of the functions: local defaults, then the operator's environment, then the addresses of this host.
+ * The operator's AWS settings are left out, so that no credential or endpoint of a real account reaches a function.
  */
 export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({
   ...defaults(wiring, operator),
@@ -136,7 +136,7 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
   };
 };
 
-/** The outbound node that is there when the operator names none. */
+/** The default webhook target, for an operator who names none. */
 const defaultWebhook = (baseUrl: string): Record<string, string> => ({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: `${baseUrl}/_local/sink/default`,
@@ -166,7 +166,7 @@ export const checkSettings = (operator: Env, basePath: string): Settings => {
 
 const DEPLOYED_ONLY = 'STAGE: prod is deployed (npm run deploy), not started';
 
-/** Mistakes of the operator. The host's own defaults, which prod would refuse too, are none. */
+/** Mistakes of the operator. The host's own defaults, which prod would refuse too, do not count. */
 const productionMistakes = (operator: Env, env: Env): readonly string[] => {
   try {
     checkedSettings(env);

@@ -4,7 +4,7 @@ import * as z from 'zod';
 /** Lambda for one machine: handlers run in this process, loaded when first needed. */
 export type Handler = (event: unknown, context: FunctionContext) => unknown;
 export type LoadHandler = (id: string) => Promise<Handler>;
-/** @throws whatever the handler throws, or an error once its time is up. */
+/** @throws the handler's error, or an error after its time limit. */
 export type Invoke = (id: string, event: unknown, timeoutSeconds: number) => Promise<unknown>;
 
 export interface FunctionContext {
@@ -21,7 +21,7 @@ export interface FunctionContext {
 
 export interface Functions {
   readonly invoke: Invoke;
-  /** Loads handlers one at a time, so that requests in between hardly wait. */
+  /** Loads handlers one at a time, so that requests hardly wait for it. */
   warm(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export const loadEntry: LoadHandler = async (id) => {
 
 export const createFunctions = (options: {
   readonly load: LoadHandler;
-  /** A handler has finished: it may have left work behind. */
+  /** Called after each handler: it may have queued work. */
   readonly afterEach: () => void;
 }): Functions => {
   const loaded = new Map<string, Promise<Handler>>();

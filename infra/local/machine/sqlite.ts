@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { StartError } from './start-error.ts';
 
 /**
- * What the host keeps between runs beside the table: queued messages, stream positions, sessions, the clock. One SQLite
- * file, written through at once, so that it outlives `kill -9`.
+ * State of the host that survives a restart, beside the table: queued messages, stream positions, sessions, the clock.
+ * One SQLite file, written through at once, so that it survives `kill -9`.
  */
 export interface Rows<Row> {
   all(...values: SQLInputValue[]): Row[];
@@ -12,10 +12,10 @@ export interface Rows<Row> {
 }
 
 export interface State {
-  /** A statement without rows; prepared once. @returns a function that runs it and tells how many rows changed. */
+  /** Prepares a statement without rows. @returns a function that runs it and returns the number of changed rows. */
   write(sql: string): (...values: SQLInputValue[]) => number;
   read<Row>(sql: string, row: z.ZodType<Row>): Rows<Row>;
-  /** All of `work` or, where it throws, nothing of it. */
+  /** Runs `work` in one transaction. */
   together<Result>(work: () => Result): Result;
   define(schema: string): void;
   /** A single JSON value by its name. */

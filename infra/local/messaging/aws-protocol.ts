@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { json, type LocalRequest, type LocalResponse } from '../machine/answer.ts';
 
-/** The AWS JSON protocol: the operation stands in x-amz-target, question and answer are JSON. */
+/** The AWS JSON protocol: x-amz-target names the operation; request and response are JSON. */
 export type Operation = (input: unknown) => unknown;
 export type Operations = Readonly<Record<string, Operation>>;
 

@@ -24,14 +24,14 @@ type Operator = z.infer<typeof operatorSchema>;
 const valuesSchema = z.array(z.union([z.string(), z.number(), z.boolean(), z.null(), operatorSchema]));
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** @throws where the pattern is none of EventBridge's, or uses an operator that is not known here. */
-export const matches = (pattern: unknown, event: unknown): boolean => {
+/** @throws where the pattern is invalid or uses an operator that is not implemented here. */
+export const matchesPattern = (pattern: unknown, event: unknown): boolean => {
   const fields = Object.entries(objectSchema.parse(pattern));
   const values = objectSchema.safeParse(event).data ?? {};
   return fields.every(([name, expected]) =>
     Array.isArray(expected)
       ? valuesSchema.parse(expected).some((one) => matchesField(one, values[name]))
-      : matches(expected, values[name]),
+      : matchesPattern(expected, values[name]),
   );
 };
 

@@ -4,10 +4,10 @@ import type { QueueTrigger } from '../../../shared/messaging/trigger.ts';
 import type { Clock } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import { AwsError, type Operations, operation } from './aws-protocol.ts';
-import { matches } from './bus-pattern.ts';
+import { matchesPattern } from './bus-pattern.ts';
 import type { NewMessage } from './queue-store.ts';
 
-/** EventBridge for one machine: takes events, and puts each on the queues whose rules match. */
+/** EventBridge for one machine: sends each event to the queues whose rules match. */
 export interface Envelope {
   readonly version: '0';
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Envelope {
   readonly detail: unknown;
 }
 
-export interface Bus {
+export interface LocalBus {
   readonly operations: Operations;
   /** The latest events, oldest first. */
   events(): readonly Envelope[];
@@ -48,16 +48,16 @@ const entrySchema = z.object({
 });
 type Entry = z.infer<typeof entrySchema>;
 
-export const createBus = ({ name, triggers, send, clock }: BusOptions): Bus => {
+export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus => {
   const events: Envelope[] = [];
   const rules = triggers.flatMap(({ queue, rules }) => rules.map(({ pattern }) => ({ queue, pattern })));
 
   const publish = (envelope: Envelope): void => {
     events.push(envelope);
-    // In one go now and then, not one by one: the oldest are dropped once twice as many are kept as promised.
+    // Drop old events in bulk: only when twice the promised number is kept.
     if (events.length > 2 * KEPT_EVENTS) events.splice(0, KEPT_EVENTS);
     const body = JSON.stringify(envelope);
-    for (const rule of rules) if (matches(rule.pattern, envelope)) send(rule.queue, [{ body }]);
+    for (const rule of rules) if (matchesPattern(rule.pattern, envelope)) send(rule.queue, [{ body }]);
   };
   const take = (entry: Entry): TakenEntry => {
     const refused = refusalOf(entry);

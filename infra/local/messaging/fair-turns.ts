@@ -1,6 +1,6 @@
 /**
- * A fair queue: a group leaves as many of the consumer's places free as it holds itself, so that one whose messages take
- * long holds up no other.
+ * A fair queue: a group may hold at most half of the consumer's remaining places, so that slow messages of one group do
+ * not block the others.
  */
 export const watchGroups = () => {
   const inFlight = new Map<string, number>();
@@ -20,8 +20,8 @@ export const watchGroups = () => {
 };
 
 /**
- * Spares looks that find nothing: once one has found no message but those of busy groups, the next does not either, until
- * one of these groups is free, or something arrives or falls due.
+ * Avoids queries without result: after a query that found only messages of busy groups, no query is needed until one of
+ * these groups is free, or a message arrives or becomes visible.
  */
 export const watchEmptiness = () => {
   let known: { readonly groups: readonly string[]; until: number } | undefined;

@@ -3,9 +3,9 @@ import * as z from 'zod';
 import type { State } from '../machine/sqlite.ts';
 
 /**
- * The messages of all queues, in the host's SQLite file. A message leaves it only when it is deleted; until then it is
- * visible, delayed (its time has not come) or in flight (received, its visibility running). `held` marks what the
- * host's own poller works on: its visibility does not run out, and after a crash it is visible at once.
+ * The messages of all queues, in the host's SQLite file. A message stays until it is deleted. It is visible, delayed or
+ * in flight (received, within its visibility timeout). `held` marks messages of the host's own poller: their visibility
+ * timeout does not run, and after a crash they are visible at once.
  */
 const messageSchema = z.object({
   seq: z.number(),
@@ -19,14 +19,14 @@ const messageSchema = z.object({
   visible_at: z.number(),
   receives: z.number(),
   held: z.number(),
-  /** The queue that gave it up; null of one that was sent to where it is. */
+  /** The queue that moved the message here; null for a message sent straight to this queue. */
   source: z.string().nullable(),
 });
 export type Message = z.infer<typeof messageSchema>;
 
 export interface NewMessage {
   readonly body: string;
-  /** Milliseconds until it can be received. */
+  /** Milliseconds until the message can be received. */
   readonly delayMs?: number;
   /** The message's own attributes, as JSON. */
   readonly attributes?: string;
@@ -41,7 +41,7 @@ export interface QueueCounts {
 
 export interface Moved {
   readonly moved: number;
-  /** It ended at a message that nobody knows the origin of. */
+  /** The move stopped at a message of unknown origin. */
   readonly isOriginUnknown: boolean;
 }
 
@@ -60,14 +60,14 @@ const SCHEMA = `
 const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, source';
 const HAS_SOURCE = "SELECT name FROM pragma_table_info('messages') WHERE name = 'source'";
 
-/** Its turn: messages of one group stand in line, groups (and messages of none) stand side by side. */
+/** The turn of a new message: messages of one group wait in line, groups (and ungrouped messages) do not. */
 const TURN = `SELECT max(
     coalesce((SELECT min(turn) FROM messages WHERE queue = :queue AND held = 0), 0),
     coalesce((SELECT max(turn) + 1 FROM messages WHERE queue = :queue AND grp = :grp AND :grp <> ''), 0)) AS turn`;
 
 export const openQueueStore = (state: State) => {
   state.define(SCHEMA);
-  // Data may have been kept by a host that did not know it.
+  // The file may come from an older host without this column.
   if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
   const sql = prepare(state);
 
@@ -87,6 +87,23 @@ export const openQueueStore = (state: State) => {
     return id;
   };
 
+  /** @returns the messages received; undefined: all it found went to the dead-letter queue, so try again. */
+  const takeOnce = (queue: string, how: TakeOptions): readonly Message[] | undefined => {
+    const { now, deadLetter } = how;
+    const ready = sql.ready.all(queue, now, JSON.stringify(how.busyGroups ?? []), how.max);
+    const isExhausted = ({ receives }: Message): boolean =>
+      deadLetter !== undefined && receives >= deadLetter.maxReceives;
+    for (const { seq } of ready.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
+    const taken = ready.filter((message) => !isExhausted(message));
+    for (const { seq } of taken) sql.receive(now, now + how.visibilityMs, how.held ? 1 : 0, seq);
+    if (taken.length === 0 && ready.length > 0) return undefined;
+    return taken.map((message) => ({
+      ...message,
+      receives: message.receives + 1,
+      first_received_at: message.first_received_at ?? now,
+    }));
+  };
+
   return {
     /** @returns the ids, in order. */
     addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] =>
@@ -94,21 +111,9 @@ export const openQueueStore = (state: State) => {
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] =>
       state.together(() => {
-        const busy = JSON.stringify(how.busyGroups ?? []);
         for (;;) {
-          const ready = sql.ready.all(queue, how.now, busy, how.max);
-          const fit = ready.filter(({ receives }) => !how.deadLetter || receives < how.deadLetter.maxReceives);
-          for (const { seq } of ready.filter((message) => !fit.includes(message))) {
-            sql.move(how.deadLetter?.queue ?? queue, queue, how.now, seq);
-          }
-          for (const { seq } of fit) sql.receive(how.now, how.now + how.visibilityMs, how.held ? 1 : 0, seq);
-          if (fit.length > 0 || ready.length === 0) {
-            return fit.map((message) => ({
-              ...message,
-              receives: message.receives + 1,
-              first_received_at: message.first_received_at ?? how.now,
-            }));
-          }
+          const taken = takeOnce(queue, how);
+          if (taken) return taken;
         }
       }),
     find: (id: string): Message | undefined => sql.find.first(id),
@@ -119,7 +124,7 @@ export const openQueueStore = (state: State) => {
       return sql.find.first(id)?.visible_at ?? 0;
     },
     remove: (id: string): boolean => sql.remove(id) > 0,
-    /** Moves all visible messages, as new ones, to `to`; without it, each to where it comes from. */
+    /** Moves all visible messages, as new ones, to `to`; without it, each to its source queue. */
     moveAll: (from: string, to: string | undefined, now: number): Moved =>
       state.together(() => {
         let moved = 0;
@@ -132,13 +137,13 @@ export const openQueueStore = (state: State) => {
         }
         return { moved, isOriginUnknown: false };
       }),
-    /** Of what is not visible now, the first to be. */
+    /** When the next message that is not visible now becomes visible. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
       sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
     nextVisibleAt: (queue: string): number | undefined => sql.nextVisible.first(queue)?.at ?? undefined,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
-    /** After a crash nobody works on what was held any more. */
+    /** At start: the poller that held these messages has ended. */
     releaseAll: (now: number): void => {
       state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
     },
@@ -151,7 +156,7 @@ export interface TakeOptions {
   readonly visibilityMs: number;
   readonly held: boolean;
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
-  /** Groups whose messages wait. */
+  /** Groups whose messages must wait. */
   readonly busyGroups?: readonly string[];
 }
 

@@ -9,31 +9,31 @@ import type { Message, Moved, NewMessage, QueueCounts, QueueStore } from './queu
 
 /**
  * SQS for one machine: standard queues, each with its dead-letter queue, all times by the clock. Every queue of the
- * catalogue has a poller that invokes its handler; only what the handler reports as failed comes back.
+ * catalogue has a poller that invokes its handler; only messages that the handler reports as failed return to the queue.
  */
 export interface Queue {
   readonly name: string;
   readonly visibilityMs: number;
-  /** Where a message goes that was received too often; a dead-letter queue has none. */
+  /** Where messages go that were received too often; undefined for a dead-letter queue. */
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
   readonly trigger: QueueTrigger | undefined;
 }
 
-export interface Queues extends TimedWork {
+export interface LocalQueues extends TimedWork {
   readonly all: readonly Queue[];
   find(name: string): Queue | undefined;
   send(queue: string, messages: readonly NewMessage[]): readonly string[];
-  /** For callers from outside: the host's own pollers take theirs directly. */
+  /** For callers of the SQS protocol; the host's own pollers take messages directly. */
   receive(queue: Queue, max: number, visibilityMs: number): readonly Message[];
-  /** Moves the messages of a dead-letter queue to `destination`; without one, each to where it is known to come from. */
+  /** Moves the messages of a dead-letter queue to `destination`; without one, each to its source queue. */
   move(deadLetterQueue: string, destination?: string): Moved;
   /** Moves all messages of a dead-letter queue back. @returns how many */
   redrive(deadLetterQueue: string): number;
-  /** Something of this queue has become visible. */
+  /** Tells the poller that a message of this queue has become visible. */
   look(queue: string): void;
   counts(): Readonly<Record<string, QueueCounts>>;
   start(): void;
-  /** Takes no further message and waits for the handlers that run. */
+  /** Takes no further message and waits for running handlers. */
   stop(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export const receiptOf = (message: Message): string =>
   Buffer.from(`${message.id}:${message.receives}`).toString('base64url');
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
-export const createQueues = (options: QueuesOptions): Queues => {
+export const createQueues = (options: QueuesOptions): LocalQueues => {
   const { store, clock } = options;
   const all = options.triggers.flatMap(queueWithDeadLetter);
   const byName = new Map(all.map((queue) => [queue.name, queue]));
@@ -131,7 +131,7 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
 
   const work = async (messages: readonly Message[]): Promise<void> => {
     const failed = await failedOf(messages).catch((error: unknown) => {
-      log(`${trigger.id} failed, its messages come back: ${describe(error)}`);
+      log(`${trigger.id} failed, its messages return to the queue: ${describe(error)}`);
       return new Set(messages.map((message) => message.id));
     });
     for (const { id, grp } of messages) {
@@ -144,7 +144,7 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     const answer = answerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
     const failed = answer.batchItemFailures.map((failure) => failure.itemIdentifier);
     const known = new Set(messages.map((message) => message.id));
-    // As on AWS: an answer that names a message which is not of the batch fails all of it.
+    // As on AWS: an answer that names a message outside the batch fails the whole batch.
     return failed.every((id) => known.has(id)) ? new Set(failed) : known;
   };
   const pump = (): void => {

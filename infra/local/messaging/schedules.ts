@@ -5,14 +5,14 @@ import { ACCOUNT, REGION } from '../machine/environment.ts';
 import type { Invoke } from '../machine/invoke.ts';
 
 /**
- * Scheduled rules on the clock: each fires at whole multiples of its period. Where it is known what a schedule waits
- * for, ticks at which nothing is due are skipped, which is what makes moving the clock over months cheap.
+ * Scheduled rules on the clock: each fires at whole multiples of its period. A schedule with `earliestWork` skips the
+ * ticks at which nothing is due, so that moving the clock over months is cheap.
  */
 export interface SchedulesOptions {
   readonly triggers: readonly ScheduleTrigger[];
   readonly clock: Pick<HostClock, 'now' | 'moving' | 'wake'>;
   readonly invoke: Invoke;
-  /** By trigger id: the earliest moment (epoch ms) for which the schedule has something to do. */
+  /** By trigger id: the due time (epoch ms) of the schedule's earliest work. */
   readonly earliestWork: Readonly<Record<string, () => Promise<number | undefined>>>;
   readonly log: (line: string) => void;
 }
@@ -53,7 +53,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   const latestTick = () => Math.floor(clock.now() / periodMs) * periodMs;
   /** The latest tick that was run or skipped. */
   let passed = latestTick();
-  /** What the table said last, while the clock is moved: good until the tick that it leads to. */
+  /** The earliest work as last read from the table, while the clock is moved: valid until its tick. */
   let known: number | undefined;
 
   const fire = async (tick: number): Promise<void> => {
@@ -71,19 +71,19 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
     running.add(tracked);
     return tracked;
   };
-  /** @returns once it is known whether there is anything to do; the handler may run on. */
+  /** Resolves once it is known whether work is due; the handler may still run. */
   const pass = async (tick: number): Promise<void> => {
     passed = tick;
-    const told = known;
+    const cached = known;
     known = undefined;
-    const earliest = told !== undefined && told <= tick ? told : earliestWork ? await earliestWork() : tick;
+    const earliest = cached !== undefined && cached <= tick ? cached : earliestWork ? await earliestWork() : tick;
     if (earliest !== undefined && earliest <= tick) void track(fire(tick));
   };
 
   return {
     nextDueAt: async (): Promise<number | undefined> => {
       const next = passed + periodMs;
-      // In real time the next tick decides by itself whether anything is due: asking now would cost a look at the table.
+      // In real time each tick reads the table itself: reading it here would cost another query.
       if (!earliestWork || !clock.moving()) return Math.max(next, latestTick());
       known = await earliestWork();
       return known === undefined ? undefined : Math.max(next, tickAfter(known));
@@ -95,7 +95,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   };
 };
 
-/** What EventBridge Scheduler's rules hand to a function. */
+/** The event that an EventBridge schedule sends to a function. */
 const eventOf = (trigger: ScheduleTrigger, tick: number) => ({
   version: '0',
   id: randomUUID(),

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Clock } from '../machine/clock.ts';
 import { AwsError, type Operations, operation } from './aws-protocol.ts';
-import { type Queue, type Queues, queueArn } from './queues.ts';
+import { type LocalQueues, type Queue, queueArn } from './queues.ts';
 
 /**
- * SQS's tasks that empty dead-letter queues. Here a task has ended when it is first asked about. As on AWS it knows where
- * a message came from only if SQS itself moved it: one that was sent straight to the queue needs a destination.
+ * SQS's tasks that empty dead-letter queues. Here a task ends within the call that starts it. As on AWS, a task knows the
+ * origin only of messages that SQS itself moved: messages sent straight to the queue need a destination.
  */
 interface MoveTask {
   readonly Status: 'COMPLETED' | 'FAILED';
@@ -18,7 +18,7 @@ interface MoveTask {
 }
 
 export interface MoveTaskOptions {
-  readonly queues: Queues;
+  readonly queues: LocalQueues;
   readonly clock: Pick<Clock, 'now'>;
   /** @throws AwsError */
   readonly queueOf: (url: string) => Queue;
@@ -40,7 +40,7 @@ export const moveTaskOperations = ({ queues, clock, queueOf }: MoveTaskOptions):
       ApproximateNumberOfMessagesMoved: moved,
       ApproximateNumberOfMessagesToMove: count,
       FailureReason: isOriginUnknown ? 'CouldNotDetermineMessageSource' : undefined,
-      // The clock may stand still: no two tasks start at once.
+      // The clock may be frozen; start times must differ.
       StartedTimestamp: Math.max(clock.now(), 1 + (tasks[0]?.StartedTimestamp ?? 0)),
     };
   };

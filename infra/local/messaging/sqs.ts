@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Clock } from '../machine/clock.ts';
 import { AwsError, type Operation, type Operations, operation } from './aws-protocol.ts';
 import type { Message, NewMessage, QueueStore } from './queue-store.ts';
-import { md5, type Queue, type Queues, queueArn, receiptOf, systemAttributes } from './queues.ts';
+import { type LocalQueues, md5, type Queue, queueArn, receiptOf, systemAttributes } from './queues.ts';
 import { moveTaskOperations } from './sqs-move-tasks.ts';
 
 /** SQS's operations over the local queues, as the SDK calls them. */
@@ -13,7 +13,7 @@ const MAX_WAIT_SECONDS = 20;
 const LOOK_AGAIN_MS = 20;
 
 export interface SqsOptions {
-  readonly queues: Queues;
+  readonly queues: LocalQueues;
   readonly store: QueueStore;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly urlOf: (queue: string) => string;
@@ -152,7 +152,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
       throw new AwsError('com.amazonaws.sqs#MessageNotInflight', 'The message is not in flight.');
     }
     store.setVisible(id, clock.now() + seconds * 1_000);
-    // What a poller holds is seen to by it.
+    // A held message is the poller's own concern.
     if (message.held === 0) queues.look(message.queue);
     clock.wake();
   };
@@ -170,7 +170,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
   };
 };
 
-/** Runs each entry by itself; what fails is named beside what succeeds. */
+/** Runs each entry by itself; lists successful and failed entries. */
 const inBatch = <Entry>(entry: z.ZodType<Entry>, queueOf: QueueOf, run: (entry: Entry) => void): Operation => {
   const schema = z.object({
     ...queueUrl,
@@ -202,7 +202,7 @@ const idOf = (handle: string): { readonly id: string; readonly receives: number 
   throw new AwsError('com.amazonaws.sqs#ReceiptHandleIsInvalid', 'The input receipt handle is invalid.');
 };
 
-const attributesOf = (queues: Queues, queue: Queue): Record<string, string> => {
+const attributesOf = (queues: LocalQueues, queue: Queue): Record<string, string> => {
   const counts = queues.counts()[queue.name];
   return {
     QueueArn: queueArn(queue.name),

@@ -11,6 +11,7 @@ import { DAY, instant, iso, SECOND } from '../../core/time.ts';
 import { customerRecord } from '../../customers/customer.ts';
 import { ensureCustomer } from '../../customers/ensure.ts';
 import { ownerCustomerOf } from '../../customers/owner-customer.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
 import { guestTokenFields } from '../../http/guests.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
@@ -31,9 +32,7 @@ import { paymentWithSecret } from '../record/view.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import type { CreateIntentBody } from './requests.ts';
 
-/** A create's function time-out; a retry under the same key waits this long, and 5 s more. */
-export const PAYMENT_CREATE_TIMEOUT_SECONDS = 20;
-const RETRY_WAITS_MS = (PAYMENT_CREATE_TIMEOUT_SECONDS + 5) * SECOND;
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND;
 const KEY_LIFETIME_MS = DAY;
 const MAX_KEY_GENERATIONS = 50;
 

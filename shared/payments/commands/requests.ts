@@ -5,7 +5,7 @@ import { productRecord, projectRecord } from '../../catalog/records.ts';
 import { MAX_CENTS } from '../../core/money.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { customerRecord } from '../../customers/customer.ts';
-import { guestDataSchema, idSchema, metadataSchema, names, required, tagsSchema } from '../../http/fields.ts';
+import { guestDataSchema, hasAnyField, idSchema, metadataSchema, requiredRule, tagsSchema } from '../../http/fields.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 
 /** What payment routes accept. Lengths are limits of the service; `null` is the same as absent, but clears on PUT. */
@@ -47,10 +47,10 @@ const updatable = { ...fields, currency: fields.currency.optional(), guest_data:
 export const createIntentBody = z
   .object(updatable)
   .refine(
-    (body) => names(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
-    required('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
+    (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
+    requiredRule('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
   )
-  .refine((body) => names(body, 'currency', 'product_id'), required('currency'));
+  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'));
 export type CreateIntentBody = z.output<typeof createIntentBody>;
 
 /** provider_id, organization_id and guest_data may be sent as they are, not changed. */

@@ -5,6 +5,7 @@ import { DomainError, invalid } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY, instant, iso, SECOND } from '../../core/time.ts';
 import { type Customer, customerRecord } from '../../customers/customer.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
 import { guestTokenFields } from '../../http/guests.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
@@ -27,9 +28,7 @@ import { readLinkedRecords } from './linked-records.ts';
 import { planOf, trialDaysOf } from './plan.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 
-/** Time-out of the create function; a retry under the same key waits 5 s longer. */
-export const SUBSCRIPTION_CREATE_TIMEOUT_SECONDS = 29;
-const RETRY_WAITS_MS = (SUBSCRIPTION_CREATE_TIMEOUT_SECONDS + 5) * SECOND;
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 

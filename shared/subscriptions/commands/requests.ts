@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
 import { MAX_CENTS } from '../../core/money.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { guestDataSchema, idSchema, metadataSchema, names, required, tagsSchema } from '../../http/fields.ts';
+import { guestDataSchema, hasAnyField, idSchema, metadataSchema, requiredRule, tagsSchema } from '../../http/fields.ts';
 
 /** Requests of the subscription routes; `null` is the same as absent. */
 const text = (max: number) => z.string().max(max).nullish();
@@ -38,11 +38,11 @@ export const createSubscriptionBody = z
     guest_data: guestDataSchema.nullish(),
   })
   .refine(
-    (body) => names(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
-    required('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
+    (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
+    requiredRule('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
   )
-  .refine((body) => names(body, 'currency', 'product_id'), required('currency'))
-  .refine((body) => names(body, 'billing_interval', 'product_id'), required('billing_interval'));
+  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
+  .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredRule('billing_interval'));
 export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 
 /** In mode `merge`, a null value of the metadata deletes its key. */
@@ -52,7 +52,7 @@ export const updateSubscriptionBody = z
     metadata: metadataSchema.nullish(),
     metadata_mode: z.enum(['merge', 'replace']).default('merge'),
   })
-  .refine((body) => names(body, 'payment_method_id', 'metadata'), {
+  .refine((body) => hasAnyField(body, 'payment_method_id', 'metadata'), {
     message: 'needs payment_method_id or metadata',
     params: { rule: 'required' },
     when: () => true,

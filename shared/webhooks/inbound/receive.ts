@@ -3,7 +3,7 @@ import { fingerprint } from '../../core/ids.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import { iso, type Now } from '../../core/time.ts';
 import type { RateLimit } from '../../http/endpoint.ts';
-import { enforceLimits, type Place, takePlace } from '../../http/rate-limit.ts';
+import { enforceLimits, type Reservation, reserve } from '../../http/rate-limit.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import type { Log } from '../../observability/logger.ts';
@@ -42,7 +42,7 @@ export const receiveProviderEvent = async (
     if (deps.rateLimits && !place) await enforceLimits(deps, [REFUSED_SIGNATURES], request);
     return refuse(deps, slot, request);
   }
-  const [reply] = await Promise.all([accept(deps, provider, request), place?.giveBack()]);
+  const [reply] = await Promise.all([accept(deps, provider, request), place?.release()]);
   return reply;
 };
 
@@ -52,13 +52,13 @@ export const receiveProviderEvent = async (
  * signature gives the place back. A place is kept where the provider gave no answer.
  */
 const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest) => {
-  const places: Place[] = [];
+  const places: Reservation[] = [];
   const verdict = await provider.verifyWebhook({
     raw: request.rawBody,
     headers: request.headers,
     now: deps.now(),
     beforeAsking: async () => {
-      if (deps.rateLimits) places.push(await takePlace(deps, REFUSED_SIGNATURES, request));
+      if (deps.rateLimits) places.push(await reserve(deps, REFUSED_SIGNATURES, request));
     },
   });
   return { verdict, place: places[0] };

@@ -17,7 +17,7 @@ export interface ControlParts {
   readonly faults: Faults;
   readonly vendors: readonly Vendor[];
   /** Sends what has just been written to the outbox. */
-  readonly kick: () => void;
+  readonly deliverNow: () => void;
 }
 
 export interface ControlCall {

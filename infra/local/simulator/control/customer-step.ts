@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
-import { type Payment, referenceOf, type Setup } from '../ledger/documents.ts';
+import { type LedgerPayment, type LedgerSetup, referenceOf } from '../ledger/documents.ts';
 import { authenticate } from '../ledger/payments.ts';
 import { authenticateSetup } from '../ledger/setups.ts';
 import type { Unit } from '../ledger/unit.ts';
@@ -14,7 +14,7 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
   const { outcome, payer } = parsed(step, call.body);
   const waiting = findWaiting(parts, call.id);
   const { after, backTo } = take(parts, waiting, { passed: outcome === 'success', payer });
-  parts.kick();
+  parts.deliverNow();
   if (call.fromPage) return backFrom(backTo, after.status);
   return Response.json({
     provider: after.provider,
@@ -37,7 +37,7 @@ export const customerPage = (parts: ControlParts, id: string): Response => {
 };
 
 /** By our own payment's id, or by the provider's. */
-const findWaiting = ({ units }: ControlParts, id: string): Payment | Setup => {
+const findWaiting = ({ units }: ControlParts, id: string): LedgerPayment | LedgerSetup => {
   const { payments, setups } = units.documents;
   const ours = payments.all(id);
   const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]).filter(
@@ -52,7 +52,11 @@ const findWaiting = ({ units }: ControlParts, id: string): Payment | Setup => {
 
 type Taken = Exclude<StepTaken, { problem: string }>;
 
-const take = ({ units, options, vendors }: ControlParts, waiting: Payment | Setup, step: CustomerStep): Taken =>
+const take = (
+  { units, options, vendors }: ControlParts,
+  waiting: LedgerPayment | LedgerSetup,
+  step: CustomerStep,
+): Taken =>
   units.work(waiting.provider, undefined, (unit) => {
     const vendor = vendors.find(({ adapter }) => adapter === options.slots[waiting.provider].adapter);
     const taken = vendor?.takeCustomerStep?.(unit, waiting, step) ?? takeAuthentication(unit, waiting, step);
@@ -60,13 +64,13 @@ const take = ({ units, options, vendors }: ControlParts, waiting: Payment | Setu
     return taken;
   }).result;
 
-const takeAuthentication = (unit: Unit, waiting: Payment | Setup, { passed }: CustomerStep): Taken => {
+const takeAuthentication = (unit: Unit, waiting: LedgerPayment | LedgerSetup, { passed }: CustomerStep): Taken => {
   const method = unit.documents.methods.get(unit.slot, waiting.methodId ?? '');
   if (!method) throw new Error(`${waiting.id} waits for its customer without a method`);
   const after =
     'amount' in waiting
-      ? authenticate(unit, waiting, method, passed)
-      : authenticateSetup(unit, waiting, method, passed);
+      ? authenticate(unit, { payment: waiting, method }, passed)
+      : authenticateSetup(unit, { setup: waiting, method }, passed);
   if (waiting.returnUrl === null) return { after, backTo: undefined };
   const back = new URL(waiting.returnUrl);
   back.searchParams.set('amount' in waiting ? 'payment_intent' : 'setup_intent', waiting.id);

@@ -1,5 +1,5 @@
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
-import { type Charge, type Documents, referenceOf } from '../ledger/documents.ts';
+import { type Documents, type LedgerCharge, referenceOf } from '../ledger/documents.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -85,7 +85,7 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
 });
 
 /** A payment that the provider made by itself is given our id later than its charges are made. */
-const chargesOf = (documents: Documents, paymentId: string | undefined): Charge[] =>
+const chargesOf = (documents: Documents, paymentId: string | undefined): LedgerCharge[] =>
   paymentId === undefined
     ? documents.charges.all()
     : documents.payments
@@ -94,7 +94,7 @@ const chargesOf = (documents: Documents, paymentId: string | undefined): Charge[
 
 const MANY = 1_000;
 
-const labelOf = (documents: Documents, { provider, paymentId }: Charge): string | null => {
+const labelOf = (documents: Documents, { provider, paymentId }: LedgerCharge): string | null => {
   const payment = documents.payments.get(provider, paymentId);
   return payment ? referenceOf(payment) : null;
 };

@@ -4,8 +4,8 @@ import { common } from './document-fields.ts';
 /** What a provider keeps that bills by itself. */
 const UNITS = ['day', 'week', 'month', 'year'] as const;
 
-export const productSchema = z.object({ ...common, name: z.string(), description: z.string().nullable() });
-export type Product = z.infer<typeof productSchema>;
+export const ledgerProductSchema = z.object({ ...common, name: z.string(), description: z.string().nullable() });
+export type LedgerProduct = z.infer<typeof ledgerProductSchema>;
 
 export const priceSchema = z.object({
   ...common,
@@ -15,9 +15,9 @@ export const priceSchema = z.object({
   unit: z.enum(UNITS),
   count: z.int(),
 });
-export type Price = z.infer<typeof priceSchema>;
+export type LedgerPrice = z.infer<typeof priceSchema>;
 
-export const subscriptionSchema = z.object({
+export const ledgerSubscriptionSchema = z.object({
   ...common,
   customerId: z.string(),
   methodId: z.string().nullable(),
@@ -45,7 +45,7 @@ export const subscriptionSchema = z.object({
   pausedCollection: z.enum(['void', 'keep_as_draft', 'mark_uncollectible']).nullable(),
   latestInvoiceId: z.string().nullable(),
 });
-export type Subscription = z.infer<typeof subscriptionSchema>;
+export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 
 export const invoiceSchema = z.object({
   ...common,
@@ -73,4 +73,4 @@ export const invoiceSchema = z.object({
   paidAt: z.int().nullable(),
   voidedAt: z.int().nullable(),
 });
-export type Invoice = z.infer<typeof invoiceSchema>;
+export type LedgerInvoice = z.infer<typeof invoiceSchema>;

@@ -1,12 +1,12 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Subscription } from './billing-documents.ts';
+import type { LedgerSubscription } from './billing-documents.ts';
 
 /**
  * Where a period starts, counted from the anchor and never from the period before it: on the anchor's day, or the last of
  * a shorter month; UTC, time of day kept.
  */
-export const periodStart = (
-  { anchor, unit, count }: Pick<Subscription, 'anchor' | 'unit' | 'count'>,
+export const startOfPeriod = (
+  { anchor, unit, count }: Pick<LedgerSubscription, 'anchor' | 'unit' | 'count'>,
   period: number,
 ): number =>
   Temporal.Instant.fromEpochMilliseconds(anchor)

@@ -3,14 +3,14 @@ import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Store } from '../state/store.ts';
 import { behaviourSchema, DECLINE_REASONS } from './behaviours.ts';
 import {
-  type Invoice,
   invoiceSchema,
-  type Price,
-  type Product,
+  type LedgerInvoice,
+  type LedgerPrice,
+  type LedgerProduct,
+  type LedgerSubscription,
+  ledgerProductSchema,
+  ledgerSubscriptionSchema,
   priceSchema,
-  productSchema,
-  type Subscription,
-  subscriptionSchema,
 } from './billing-documents.ts';
 import { common } from './document-fields.ts';
 
@@ -21,7 +21,7 @@ import { common } from './document-fields.ts';
  */
 const postal = z.record(z.string(), z.string().nullable()).nullable();
 
-export const customerSchema = z.object({
+export const ledgerCustomerSchema = z.object({
   ...common,
   email: z.string().nullable(),
   name: z.string().nullable(),
@@ -31,7 +31,7 @@ export const customerSchema = z.object({
   defaultMethodId: z.string().nullable(),
   deleted: z.boolean(),
 });
-export type Customer = z.infer<typeof customerSchema>;
+export type LedgerCustomer = z.infer<typeof ledgerCustomerSchema>;
 
 const card = z.object({
   brand: z.string(),
@@ -61,14 +61,14 @@ export const methodSchema = z.object({
   /** Once authenticated for later use. */
   setUp: z.boolean(),
 });
-export type Method = z.infer<typeof methodSchema>;
+export type LedgerMethod = z.infer<typeof methodSchema>;
 
 const failure = z.object({
   reason: z.enum(DECLINE_REASONS),
   chargeId: z.string().nullable(),
   methodId: z.string().nullable(),
 });
-export type Failure = z.infer<typeof failure>;
+export type LedgerFailure = z.infer<typeof failure>;
 
 const PAYMENT_STATUSES = [
   'requires_payment_method',
@@ -80,7 +80,7 @@ const PAYMENT_STATUSES = [
   'canceled',
 ] as const;
 
-export const paymentSchema = z.object({
+export const ledgerPaymentSchema = z.object({
   ...common,
   amount: z.int(),
   currency: z.string(),
@@ -97,7 +97,7 @@ export const paymentSchema = z.object({
   canceledAt: z.int().nullable(),
   cancellationReason: z.string().nullable(),
 });
-export type Payment = z.infer<typeof paymentSchema>;
+export type LedgerPayment = z.infer<typeof ledgerPaymentSchema>;
 
 export const chargeSchema = z.object({
   ...common,
@@ -116,7 +116,7 @@ export const chargeSchema = z.object({
   failure: failure.nullable(),
   authenticated: z.boolean(),
 });
-export type Charge = z.infer<typeof chargeSchema>;
+export type LedgerCharge = z.infer<typeof chargeSchema>;
 
 export const refundSchema = z.object({
   ...common,
@@ -126,7 +126,7 @@ export const refundSchema = z.object({
   currency: z.string(),
   reason: z.string().nullable(),
 });
-export type Refund = z.infer<typeof refundSchema>;
+export type LedgerRefund = z.infer<typeof refundSchema>;
 
 export const setupSchema = z.object({
   ...common,
@@ -139,7 +139,7 @@ export const setupSchema = z.object({
   returnUrl: z.string().nullable(),
   cancellationReason: z.string().nullable(),
 });
-export type Setup = z.infer<typeof setupSchema>;
+export type LedgerSetup = z.infer<typeof setupSchema>;
 
 /** A vendor's own event as it was sent, envelope included. */
 export const eventSchema = z.object({ ...common, body: z.string(), type: z.string() });
@@ -164,17 +164,17 @@ export interface Collection<T> {
 }
 
 export interface Documents {
-  readonly customers: Collection<Customer>;
-  readonly methods: Collection<Method>;
-  readonly payments: Collection<Payment>;
-  readonly charges: Collection<Charge>;
-  readonly refunds: Collection<Refund>;
-  readonly setups: Collection<Setup>;
+  readonly customers: Collection<LedgerCustomer>;
+  readonly methods: Collection<LedgerMethod>;
+  readonly payments: Collection<LedgerPayment>;
+  readonly charges: Collection<LedgerCharge>;
+  readonly refunds: Collection<LedgerRefund>;
+  readonly setups: Collection<LedgerSetup>;
   readonly events: Collection<LedgerEvent>;
-  readonly products: Collection<Product>;
-  readonly prices: Collection<Price>;
-  readonly subscriptions: Collection<Subscription>;
-  readonly invoices: Collection<Invoice>;
+  readonly products: Collection<LedgerProduct>;
+  readonly prices: Collection<LedgerPrice>;
+  readonly subscriptions: Collection<LedgerSubscription>;
+  readonly invoices: Collection<LedgerInvoice>;
 }
 
 /** Our own payment's id, which the adapters send along with whatever they create. */
@@ -182,26 +182,43 @@ export const referenceOf = (document: { readonly metadata: Readonly<Record<strin
   document.metadata['payment_id'] ?? null;
 
 export const openDocuments = (store: Store): Documents => ({
-  customers: collection(store, 'customer', customerSchema, () => null),
-  methods: collection(store, 'method', methodSchema, (method) => method.customerId),
-  payments: collection(store, 'payment', paymentSchema, (payment) => payment.customerId),
-  charges: collection(store, 'charge', chargeSchema, (charge) => charge.paymentId),
-  refunds: collection(store, 'refund', refundSchema, (refund) => refund.paymentId),
-  setups: collection(store, 'setup', setupSchema, (setup) => setup.customerId),
-  events: collection(store, 'event', eventSchema, (event) => event.type),
-  products: collection(store, 'product', productSchema, () => null),
-  prices: collection(store, 'price', priceSchema, (price) => price.productId),
-  subscriptions: collection(store, 'subscription', subscriptionSchema, (subscription) => subscription.customerId),
-  invoices: collection(store, 'invoice', invoiceSchema, (invoice) => invoice.subscriptionId),
+  customers: collection(store, { kind: 'customer', schema: ledgerCustomerSchema, holderOf: () => null }),
+  methods: collection(store, { kind: 'method', schema: methodSchema, holderOf: (method) => method.customerId }),
+  payments: collection(store, {
+    kind: 'payment',
+    schema: ledgerPaymentSchema,
+    holderOf: (payment) => payment.customerId,
+  }),
+  charges: collection(store, { kind: 'charge', schema: chargeSchema, holderOf: (charge) => charge.paymentId }),
+  refunds: collection(store, { kind: 'refund', schema: refundSchema, holderOf: (refund) => refund.paymentId }),
+  setups: collection(store, { kind: 'setup', schema: setupSchema, holderOf: (setup) => setup.customerId }),
+  events: collection(store, { kind: 'event', schema: eventSchema, holderOf: (event) => event.type }),
+  products: collection(store, { kind: 'product', schema: ledgerProductSchema, holderOf: () => null }),
+  prices: collection(store, { kind: 'price', schema: priceSchema, holderOf: (price) => price.productId }),
+  subscriptions: collection(store, {
+    kind: 'subscription',
+    schema: ledgerSubscriptionSchema,
+    holderOf: (subscription) => subscription.customerId,
+  }),
+  invoices: collection(store, {
+    kind: 'invoice',
+    schema: invoiceSchema,
+    holderOf: (invoice) => invoice.subscriptionId,
+  }),
 });
 
 const bodyRow = z.object({ body: z.string() });
 
+interface CollectionOptions<T> {
+  readonly kind: string;
+  readonly schema: z.ZodType<T>;
+  /** The id of the document that this one belongs to. */
+  readonly holderOf: (document: T) => string | null;
+}
+
 const collection = <T extends { id: string; provider: ProviderSlot; metadata: Record<string, string> }>(
   store: Store,
-  kind: string,
-  schema: z.ZodType<T>,
-  holderOf: (document: T) => string | null,
+  { kind, schema, holderOf }: CollectionOptions<T>,
 ): Collection<T> => {
   const parse = (row: unknown): T => schema.parse(JSON.parse(bodyRow.parse(row).body));
   return {

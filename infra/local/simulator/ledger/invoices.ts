@@ -1,7 +1,7 @@
 import type { DeclineReason } from './behaviours.ts';
-import type { Invoice, Subscription } from './billing-documents.ts';
-import type { Method, Payment } from './documents.ts';
-import { type Attempted, attemptPayment, settle } from './payments.ts';
+import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
+import type { LedgerMethod, LedgerPayment } from './documents.ts';
+import { type AttemptOutcome, attemptPayment, settleLedgerPayment } from './payments.ts';
 import { changeSubscription, endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
@@ -16,18 +16,18 @@ const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card'];
 
 export interface Collecting {
   /** Tried instead of the subscription's own. */
-  readonly method?: Method | undefined;
+  readonly method?: LedgerMethod | undefined;
   /** Names the call that asks for it; undefined: the provider tries by itself. */
   readonly attempt: string | undefined;
 }
 
 export interface Collected {
-  readonly invoice: Invoice;
-  readonly declined?: Attempted['declined'];
+  readonly invoice: LedgerInvoice;
+  readonly declined?: AttemptOutcome['declined'];
 }
 
 /** The invoice is open, and no payment of it is under way. */
-export const collectInvoice = (unit: Unit, invoice: Invoice, { method, attempt }: Collecting): Collected => {
+export const collectInvoice = (unit: Unit, invoice: LedgerInvoice, { method, attempt }: Collecting): Collected => {
   const subscription = subscriptionOf(unit, invoice);
   const payment = paymentOf(unit, invoice, subscription);
   const byItself = attempt === undefined;
@@ -39,7 +39,11 @@ export const collectInvoice = (unit: Unit, invoice: Invoice, { method, attempt }
   });
   const source = method ?? methodOf(unit, subscription);
   if (!source) return { invoice: fail(unit, tried, { refused: undefined, byItself }) };
-  const { payment: after, declined } = attemptPayment(unit, payment, source, { offSession: true, attempt, byItself });
+  const { payment: after, declined } = attemptPayment(
+    unit,
+    { payment, method: source },
+    { offSession: true, attempt, byItself },
+  );
   if (declined) return { invoice: fail(unit, tried, { refused: declined, byItself }), declined };
   return { invoice: after.status === 'succeeded' ? pay(unit, tried) : tried };
 };
@@ -57,7 +61,7 @@ export const retryInvoice = (unit: Unit, invoiceId: string): void => {
 
 /** What became of a payment that was processing, and of the invoice that it is for. */
 export const settlePayment = (unit: Unit, paymentId: string): void => {
-  settle(unit, paymentId);
+  settleLedgerPayment(unit, paymentId);
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   const invoiceId = payment?.wire['invoice'];
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
@@ -70,7 +74,7 @@ export const settlePayment = (unit: Unit, paymentId: string): void => {
 };
 
 /** Whether the provider goes on to collect it by itself. */
-export const setCollection = (unit: Unit, invoice: Invoice, collects: boolean): Invoice => {
+export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: boolean): LedgerInvoice => {
   const changed = unit.documents.invoices.put({ ...invoice, collects });
   if (collects && changed.nextAttemptAt !== null) {
     unit.schedule(Math.max(changed.nextAttemptAt, unit.at), 'retry_invoice', changed.id);
@@ -79,21 +83,21 @@ export const setCollection = (unit: Unit, invoice: Invoice, collects: boolean): 
 };
 
 /** The one of its own, or its customer's default; undefined where that is gone. */
-export const methodOf = (unit: Unit, subscription: Subscription): Method | undefined => {
+export const methodOf = (unit: Unit, subscription: LedgerSubscription): LedgerMethod | undefined => {
   const customer = unit.documents.customers.get(unit.slot, subscription.customerId);
   return [subscription.methodId, customer?.defaultMethodId ?? null]
     .map((id) => unit.documents.methods.get(unit.slot, id ?? ''))
     .find((method) => method?.customerId === subscription.customerId);
 };
 
-const subscriptionOf = (unit: Unit, { id, subscriptionId }: Invoice): Subscription => {
+const subscriptionOf = (unit: Unit, { id, subscriptionId }: LedgerInvoice): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription) throw new Error(`Invoice ${id} is of no subscription`);
   return subscription;
 };
 
 /** It bears no id of ours until we have heard of it. */
-const paymentOf = (unit: Unit, invoice: Invoice, subscription: Subscription): Payment =>
+const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubscription): LedgerPayment =>
   unit.documents.payments.get(unit.slot, invoice.paymentId ?? '') ?? {
     id: unit.newId('payment'),
     provider: unit.slot,
@@ -116,7 +120,7 @@ const paymentOf = (unit: Unit, invoice: Invoice, subscription: Subscription): Pa
     cancellationReason: null,
   };
 
-export const pay = (unit: Unit, invoice: Invoice): Invoice => {
+export const pay = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const paid = unit.documents.invoices.put({ ...invoice, status: 'paid', paidAt: unit.at, nextAttemptAt: null });
   unit.announce({ kind: 'invoice.paid', invoice: paid });
   const subscription = subscriptionOf(unit, paid);
@@ -127,12 +131,12 @@ export const pay = (unit: Unit, invoice: Invoice): Invoice => {
 
 interface Failing {
   /** undefined: there was no method to try. */
-  readonly refused: { readonly reason: DeclineReason; readonly method: Method } | undefined;
+  readonly refused: { readonly reason: DeclineReason; readonly method: LedgerMethod } | undefined;
   readonly byItself: boolean;
 }
 
 /** What a caller tries besides leaves the calendar of retries as it is. */
-const fail = (unit: Unit, invoice: Invoice, { refused, byItself }: Failing): Invoice => {
+const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const begun = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const planned = byItself || invoice.firstFailedAt === null;
   const failed = unit.documents.invoices.put({
@@ -148,7 +152,7 @@ const fail = (unit: Unit, invoice: Invoice, { refused, byItself }: Failing): Inv
 };
 
 /** To the next retry; without one the subscription is over. */
-const goOn = (unit: Unit, invoice: Invoice): Invoice => {
+const goOn = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   if (invoice.nextAttemptAt === null) {
     endSubscription(unit, subscriptionOf(unit, invoice), 'payment_failed');
     return unit.documents.invoices.get(unit.slot, invoice.id) ?? invoice;
@@ -157,7 +161,7 @@ const goOn = (unit: Unit, invoice: Invoice): Invoice => {
   return invoice;
 };
 
-const nextRetry = ({ firstFailedAt }: Invoice, at: number): number | null =>
+const nextRetry = ({ firstFailedAt }: LedgerInvoice, at: number): number | null =>
   firstFailedAt === null
     ? null
     : (RETRY_DAYS.map((days) => firstFailedAt + days * DAY_MS).find((retry) => retry > at) ?? null);

@@ -1,21 +1,21 @@
-import type { Customer, Method } from './documents.ts';
+import type { LedgerCustomer, LedgerMethod } from './documents.ts';
 import type { Unit } from './unit.ts';
 
-export const attachMethod = (unit: Unit, method: Method, customerId: string): Method => {
+export const attachMethod = (unit: Unit, method: LedgerMethod, customerId: string): LedgerMethod => {
   const attached = unit.documents.methods.put({ ...method, customerId });
   unit.announce({ kind: 'method.attached', method: attached });
   return attached;
 };
 
 /** A detached method can never be used again. */
-export const detachMethod = (unit: Unit, method: Method): Method => {
+export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => {
   const detached = unit.documents.methods.put({ ...method, customerId: null, spent: true });
   unit.announce({ kind: 'method.detached', method: detached, before: method });
   return detached;
 };
 
 /** The customer's methods go with it; its payments stay. */
-export const deleteCustomer = (unit: Unit, customer: Customer): Customer => {
+export const deleteLedgerCustomer = (unit: Unit, customer: LedgerCustomer): LedgerCustomer => {
   for (const method of unit.documents.methods.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
     detachMethod(unit, method);
   }

@@ -1,5 +1,5 @@
 import type { Behaviour, DeclineReason } from './behaviours.ts';
-import type { Charge, Method, Payment } from './documents.ts';
+import type { LedgerCharge, LedgerMethod, LedgerPayment } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import { NeverArrived, type Unit } from './unit.ts';
 
@@ -9,7 +9,7 @@ import { NeverArrived, type Unit } from './unit.ts';
  */
 const SETTLEMENT_MS = 60_000;
 
-export interface Terms {
+export interface ChargeTerms {
   /** The customer is not there to be asked. */
   readonly offSession: boolean;
   /** Names this attempt, so that a lost connection is lost once only; undefined: every time. */
@@ -18,46 +18,56 @@ export interface Terms {
   readonly byItself?: boolean;
 }
 
-export interface Attempted {
-  readonly payment: Payment;
-  readonly declined?: { readonly charge: Charge | undefined; readonly method: Method; readonly reason: DeclineReason };
+/** A payment, and the method that is to pay it. */
+export interface Attempt {
+  readonly payment: LedgerPayment;
+  readonly method: LedgerMethod;
+}
+
+export interface AttemptOutcome {
+  readonly payment: LedgerPayment;
+  readonly declined?: {
+    readonly charge: LedgerCharge | undefined;
+    readonly method: LedgerMethod;
+    readonly reason: DeclineReason;
+  };
 }
 
 /** Tries to charge the method. The payment is requires_payment_method, requires_confirmation or requires_action. */
-export const attemptPayment = (unit: Unit, payment: Payment, method: Method, terms: Terms): Attempted => {
-  const started: Payment = { ...payment, methodId: method.id, failure: null };
+export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: ChargeTerms): AttemptOutcome => {
+  const started: Attempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
   const behaviour = method.behaviour;
   switch (behaviour.kind) {
     case 'succeeds':
-      return complete(unit, started, method);
+      return complete(unit, started);
     case 'declines':
-      return decline(unit, started, method, behaviour.reason);
+      return decline(unit, started, behaviour.reason);
     case 'asks_customer':
-      return ask(unit, started, method, { behaviour, terms });
+      return ask(unit, started, { behaviour, terms });
     case 'settles_later':
-      return begin(unit, started, method);
+      return startSettlement(unit, started);
     case 'succeeds_then_declines':
-      return unit.count(`charges:${purse(payment, method)}`) > behaviour.times
-        ? decline(unit, started, method, behaviour.reason)
-        : complete(unit, started, method);
+      return unit.count(`charges:${chargeCounter(payment, method)}`) > behaviour.times
+        ? decline(unit, started, behaviour.reason)
+        : complete(unit, started);
     case 'loses_connection':
       if (!terms.byItself && (terms.attempt === undefined || !unit.lostBefore(terms.attempt))) {
         if (!behaviour.committed) throw new NeverArrived(terms.attempt);
         unit.loseAnswer(terms.attempt);
       }
-      return complete(unit, started, method);
+      return complete(unit, started);
   }
 };
 
 /** The customer's own step: 3-D Secure, or an approval. */
-export const authenticate = (unit: Unit, payment: Payment, method: Method, passed: boolean): Payment => {
-  if (!passed) return decline(unit, payment, method, 'authentication_failed').payment;
+export const authenticate = (unit: Unit, { payment, method }: Attempt, passed: boolean): LedgerPayment => {
+  if (!passed) return decline(unit, { payment, method }, 'authentication_failed').payment;
   const known = payment.saveMethod === null ? method : unit.documents.methods.put({ ...method, setUp: true });
-  return complete(unit, payment, known, true).payment;
+  return complete(unit, { payment, method: known }, true).payment;
 };
 
 /** What became of a payment that was processing; anything else is left as it is. */
-export const settle = (unit: Unit, paymentId: string): void => {
+export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   if (payment?.status !== 'processing' || payment.methodId === null || payment.latestChargeId === null) return;
   const method = unit.documents.methods.get(unit.slot, payment.methodId);
@@ -74,11 +84,11 @@ export const settle = (unit: Unit, paymentId: string): void => {
     amountCaptured: charge.amount,
   });
   unit.announce({ kind: 'charge.succeeded', charge: paid });
-  succeed(unit, payment, method, charge.amount);
+  succeed(unit, { payment, method }, charge.amount);
 };
 
 /** Takes money that was reserved; the rest is released. */
-export const capture = (unit: Unit, payment: Payment, amount: number): Payment => {
+export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount: number): LedgerPayment => {
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
   if (!charge || !method) throw new Error(`Payment ${payment.id} is reserved without a charge`);
@@ -91,10 +101,10 @@ export const capture = (unit: Unit, payment: Payment, amount: number): Payment =
     amountRefunded: charge.amount - amount,
   });
   unit.announce({ kind: 'charge.captured', charge: captured });
-  return succeed(unit, payment, method, amount);
+  return succeed(unit, { payment, method }, amount);
 };
 
-export const cancel = (unit: Unit, payment: Payment, reason: string | null): Payment => {
+export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: string | null): LedgerPayment => {
   const charge = payment.status === 'requires_capture' && payment.latestChargeId;
   const reserved = charge ? unit.documents.charges.get(unit.slot, charge) : undefined;
   if (reserved) {
@@ -112,26 +122,27 @@ export const cancel = (unit: Unit, payment: Payment, reason: string | null): Pay
 };
 
 /** A method that is used without being stored counts per customer, as the caller has no other name for it. */
-const purse = (payment: Payment, method: Method): string =>
+const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id
     : `${method.token}:${payment.customerId ?? ''}`;
 
 interface Asking {
   readonly behaviour: Extract<Behaviour, { kind: 'asks_customer' }>;
-  readonly terms: Terms;
+  readonly terms: ChargeTerms;
 }
 
-const ask = (unit: Unit, payment: Payment, method: Method, { behaviour, terms }: Asking): Attempted => {
-  if (behaviour.until === 'set_up' && method.setUp) return complete(unit, payment, method);
-  if (terms.offSession) return decline(unit, payment, method, 'authentication_required');
-  const asked = unit.documents.payments.put({ ...payment, status: 'requires_action' });
+const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): AttemptOutcome => {
+  if (behaviour.until === 'set_up' && attempt.method.setUp) return complete(unit, attempt);
+  if (terms.offSession) return decline(unit, attempt, 'authentication_required');
+  const asked = unit.documents.payments.put({ ...attempt.payment, status: 'requires_action' });
   unit.announce({ kind: 'payment.requires_action', payment: asked });
   return { payment: asked };
 };
 
-const begin = (unit: Unit, payment: Payment, method: Method): Attempted => {
-  const charge = addCharge(unit, payment, method, { status: 'pending' });
+const startSettlement = (unit: Unit, attempt: Attempt): AttemptOutcome => {
+  const { payment } = attempt;
+  const charge = addCharge(unit, attempt, { status: 'pending' });
   unit.announce({ kind: 'charge.pending', charge });
   const processing = unit.documents.payments.put({ ...payment, status: 'processing', latestChargeId: charge.id });
   unit.announce({ kind: 'payment.processing', payment: processing });
@@ -139,9 +150,10 @@ const begin = (unit: Unit, payment: Payment, method: Method): Attempted => {
   return { payment: processing };
 };
 
-const complete = (unit: Unit, payment: Payment, method: Method, authenticated = false): Attempted => {
+const complete = (unit: Unit, attempt: Attempt, authenticated = false): AttemptOutcome => {
+  const { payment, method } = attempt;
   if (payment.captures === 'later') {
-    const reserved = addCharge(unit, payment, method, { status: 'pending', reserved: true, authenticated });
+    const reserved = addCharge(unit, attempt, { status: 'pending', reserved: true, authenticated });
     unit.announce({ kind: 'charge.succeeded', charge: reserved });
     const holding = unit.documents.payments.put({
       ...payment,
@@ -151,12 +163,12 @@ const complete = (unit: Unit, payment: Payment, method: Method, authenticated = 
     unit.announce({ kind: 'payment.authorized', payment: holding });
     return { payment: holding };
   }
-  const charge = addCharge(unit, payment, method, { status: 'succeeded', authenticated });
+  const charge = addCharge(unit, attempt, { status: 'succeeded', authenticated });
   unit.announce({ kind: 'charge.succeeded', charge });
-  return { payment: succeed(unit, { ...payment, latestChargeId: charge.id }, method, charge.amount) };
+  return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
 };
 
-const succeed = (unit: Unit, payment: Payment, method: Method, amountReceived: number): Payment => {
+const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: number): LedgerPayment => {
   const succeeded = unit.documents.payments.put({ ...payment, status: 'succeeded', amountReceived });
   unit.announce({ kind: 'payment.succeeded', payment: succeeded });
   if (method.customerId === null) {
@@ -166,22 +178,22 @@ const succeed = (unit: Unit, payment: Payment, method: Method, amountReceived: n
   return succeeded;
 };
 
-const decline = (unit: Unit, payment: Payment, method: Method, reason: DeclineReason): Attempted => {
+const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): AttemptOutcome => {
+  const { payment, method } = attempt;
   // A customer who fails to authenticate never gets as far as a charge.
-  const charge =
-    reason === 'authentication_failed' ? undefined : addCharge(unit, payment, method, { status: 'failed' });
+  const charge = reason === 'authentication_failed' ? undefined : addCharge(unit, attempt, { status: 'failed' });
   const failed = fail(unit, payment, { method, reason, charge });
   const stored = charge && unit.documents.charges.get(unit.slot, charge.id);
   return { payment: failed, declined: { charge: stored, method, reason } };
 };
 
 interface Failing {
-  readonly method: Method;
+  readonly method: LedgerMethod;
   readonly reason: DeclineReason;
-  readonly charge: Charge | undefined;
+  readonly charge: LedgerCharge | undefined;
 }
 
-const fail = (unit: Unit, payment: Payment, { method, reason, charge }: Failing): Payment => {
+const fail = (unit: Unit, payment: LedgerPayment, { method, reason, charge }: Failing): LedgerPayment => {
   const failure = { reason, chargeId: charge?.id ?? null, methodId: method.id };
   if (charge) {
     const failedCharge = unit.documents.charges.put({ ...charge, status: 'failed', failure });
@@ -199,12 +211,12 @@ const fail = (unit: Unit, payment: Payment, { method, reason, charge }: Failing)
 };
 
 interface Charging {
-  readonly status: Charge['status'];
+  readonly status: LedgerCharge['status'];
   readonly reserved?: boolean;
   readonly authenticated?: boolean;
 }
 
-const addCharge = (unit: Unit, payment: Payment, method: Method, charging: Charging): Charge =>
+const addCharge = (unit: Unit, { payment, method }: Attempt, charging: Charging): LedgerCharge =>
   unit.documents.charges.put({
     id: unit.newId('charge'),
     provider: unit.slot,

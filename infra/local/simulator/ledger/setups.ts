@@ -1,20 +1,20 @@
 import type { DeclineReason } from './behaviours.ts';
-import type { Method, Setup } from './documents.ts';
+import type { LedgerMethod, LedgerSetup } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import type { Unit } from './unit.ts';
 
 /** Stores a method for later use without charging it. */
-export interface SetUp {
-  readonly setup: Setup;
-  readonly declined?: { readonly method: Method; readonly reason: DeclineReason };
+export interface SetupOutcome {
+  readonly setup: LedgerSetup;
+  readonly declined?: { readonly method: LedgerMethod; readonly reason: DeclineReason };
 }
 
-export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp => {
-  const started: Setup = { ...setup, methodId: method.id, failure: null };
+export const attemptSetup = (unit: Unit, setup: LedgerSetup, method: LedgerMethod): SetupOutcome => {
+  const started: LedgerSetup = { ...setup, methodId: method.id, failure: null };
   const behaviour = method.behaviour;
   if (behaviour.kind === 'declines' && !behaviour.attaches) {
     return {
-      setup: failSetup(unit, started, method, behaviour.reason),
+      setup: failSetup(unit, { setup: started, method }, behaviour.reason),
       declined: { method, reason: behaviour.reason },
     };
   }
@@ -23,13 +23,18 @@ export const attemptSetup = (unit: Unit, setup: Setup, method: Method): SetUp =>
     unit.announce({ kind: 'setup.requires_action', setup: asked });
     return { setup: asked };
   }
-  return { setup: succeedSetup(unit, started, method) };
+  return { setup: succeedSetup(unit, { setup: started, method }) };
 };
 
-export const authenticateSetup = (unit: Unit, setup: Setup, method: Method, passed: boolean): Setup =>
-  passed ? succeedSetup(unit, setup, method) : failSetup(unit, setup, method, 'authentication_failed');
+interface SetupAttempt {
+  readonly setup: LedgerSetup;
+  readonly method: LedgerMethod;
+}
 
-const succeedSetup = (unit: Unit, setup: Setup, method: Method): Setup => {
+export const authenticateSetup = (unit: Unit, attempt: SetupAttempt, passed: boolean): LedgerSetup =>
+  passed ? succeedSetup(unit, attempt) : failSetup(unit, attempt, 'authentication_failed');
+
+const succeedSetup = (unit: Unit, { setup, method }: SetupAttempt): LedgerSetup => {
   const known = unit.documents.methods.put({ ...method, setUp: true });
   if (known.customerId === null && setup.customerId !== null) attachMethod(unit, known, setup.customerId);
   const succeeded = unit.documents.setups.put({ ...setup, status: 'succeeded' });
@@ -37,7 +42,7 @@ const succeedSetup = (unit: Unit, setup: Setup, method: Method): Setup => {
   return succeeded;
 };
 
-const failSetup = (unit: Unit, setup: Setup, method: Method, reason: DeclineReason): Setup => {
+const failSetup = (unit: Unit, { setup, method }: SetupAttempt, reason: DeclineReason): LedgerSetup => {
   const failed = unit.documents.setups.put({
     ...setup,
     status: 'requires_payment_method',

@@ -1,15 +1,15 @@
-import type { Subscription } from './billing-documents.ts';
+import type { LedgerSubscription } from './billing-documents.ts';
 import type { Unit } from './unit.ts';
 
-const LIVE: readonly Subscription['status'][] = ['trialing', 'active', 'past_due', 'paused'];
-export const isLive = ({ status }: Subscription): boolean => LIVE.includes(status);
+const LIVE: readonly LedgerSubscription['status'][] = ['trialing', 'active', 'past_due', 'paused'];
+export const isLedgerSubscriptionLive = ({ status }: LedgerSubscription): boolean => LIVE.includes(status);
 
 /** A canceled subscription never comes back, and what is unpaid of it is no longer collected. */
 export const endSubscription = (
   unit: Unit,
-  subscription: Subscription,
-  reason: NonNullable<Subscription['endReason']>,
-): Subscription => {
+  subscription: LedgerSubscription,
+  reason: NonNullable<LedgerSubscription['endReason']>,
+): LedgerSubscription => {
   for (const invoice of unit.documents.invoices.list(unit.slot, { holder: subscription.id, limit: MANY })) {
     if (invoice.status === 'open' || invoice.status === 'draft') {
       unit.documents.invoices.put({ ...invoice, collects: false, nextAttemptAt: null });
@@ -29,7 +29,11 @@ export const endSubscription = (
 /** More invoices than these are never unpaid at a time: the oldest ends its subscription. */
 const MANY = 100;
 
-export const changeSubscription = (unit: Unit, before: Subscription, changes: Partial<Subscription>): Subscription => {
+export const changeSubscription = (
+  unit: Unit,
+  before: LedgerSubscription,
+  changes: Partial<LedgerSubscription>,
+): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.put({ ...before, ...changes });
   unit.announce({ kind: 'subscription.updated', subscription, before });
   return subscription;

@@ -1,5 +1,5 @@
-import type { Invoice, Subscription } from './billing-documents.ts';
-import { periodStart } from './calendar.ts';
+import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
+import { startOfPeriod } from './calendar.ts';
 import { type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
 import { endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
@@ -14,12 +14,12 @@ const TRIAL_NOTICE_MS = 3 * 86_400_000;
 const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 export type NewSubscription = Omit<
-  Subscription,
+  LedgerSubscription,
   'status' | 'anchor' | 'period' | 'periodStart' | 'periodEnd' | 'trialStart' | 'latestInvoiceId'
 >;
 
 export interface Started {
-  readonly subscription: Subscription;
+  readonly subscription: LedgerSubscription;
   readonly declined?: Collected['declined'];
 }
 
@@ -28,13 +28,13 @@ export const startSubscription = (unit: Unit, wanted: NewSubscription, collectin
   const from = wholeSecond(unit.at);
   const { trialEnd } = wanted;
   const anchor = trialEnd ?? from;
-  const drafted: Subscription = {
+  const drafted: LedgerSubscription = {
     ...wanted,
     status: trialEnd === null ? 'active' : 'trialing',
     anchor,
     period: trialEnd === null ? 0 : -1,
     periodStart: from,
-    periodEnd: trialEnd ?? periodStart({ ...wanted, anchor }, 1),
+    periodEnd: trialEnd ?? startOfPeriod({ ...wanted, anchor }, 1),
     trialStart: trialEnd === null ? null : from,
     latestInvoiceId: null,
   };
@@ -70,17 +70,17 @@ export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   renew(unit, subscription);
 };
 
-const BILLED: readonly Subscription['status'][] = ['trialing', 'active', 'past_due'];
+const BILLED: readonly LedgerSubscription['status'][] = ['trialing', 'active', 'past_due'];
 
-const renew = (unit: Unit, before: Subscription): void => {
+const renew = (unit: Unit, before: LedgerSubscription): void => {
   const period = before.period + 1;
   const isForgiven = before.pausedCollection !== null && before.status === 'past_due';
-  const next: Subscription = {
+  const next: LedgerSubscription = {
     ...before,
     status: before.status === 'trialing' || isForgiven ? 'active' : before.status,
     period,
     periodStart: before.periodEnd,
-    periodEnd: periodStart(before, period + 1),
+    periodEnd: startOfPeriod(before, period + 1),
   };
   const { subscription, invoice } = issue(unit, next, { reason: 'subscription_cycle', usedFrom: before.periodStart });
   unit.announce({ kind: 'subscription.updated', subscription, before });
@@ -89,38 +89,37 @@ const renew = (unit: Unit, before: Subscription): void => {
 };
 
 /** One that was paused for want of a method begins anew, and is charged at once. */
-export const resumeSubscription = (unit: Unit, before: Subscription, collecting: Collecting): Started => {
-  const { subscription, invoice } = begunAnew(unit, before);
-  unit.announce({ kind: 'subscription.resumed', subscription });
-  return collectAnew(unit, subscription, invoice, collecting);
+export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, collecting: Collecting): Started => {
+  const issued = issueFirstInvoice(unit, before);
+  unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });
+  return collectFirstInvoice(unit, issued, collecting);
 };
 
 /** A new calendar from now, charged at once. Where the charge is declined, the caller is to roll it back. */
 export const restartSubscription = (
   unit: Unit,
-  before: Subscription,
-  changes: Partial<Subscription>,
+  { before, changes }: { readonly before: LedgerSubscription; readonly changes: Partial<LedgerSubscription> },
   collecting: Collecting,
 ): Started => {
-  const { subscription, invoice } = begunAnew(unit, { ...before, ...changes });
-  unit.announce({ kind: 'subscription.updated', subscription, before });
-  return collectAnew(unit, subscription, invoice, collecting);
+  const issued = issueFirstInvoice(unit, { ...before, ...changes });
+  unit.announce({ kind: 'subscription.updated', subscription: issued.subscription, before });
+  return collectFirstInvoice(unit, issued, collecting);
 };
 
-const begunAnew = (unit: Unit, before: Subscription): ReturnType<typeof issue> => {
+const issueFirstInvoice = (unit: Unit, before: LedgerSubscription): Issued => {
   const anchor = wholeSecond(unit.at);
-  const next: Subscription = {
+  const next: LedgerSubscription = {
     ...before,
     status: 'active',
     anchor,
     period: 0,
     periodStart: anchor,
-    periodEnd: periodStart({ ...before, anchor }, 1),
+    periodEnd: startOfPeriod({ ...before, anchor }, 1),
   };
   return issue(unit, next, { reason: 'subscription_update', usedFrom: before.periodStart });
 };
 
-const collectAnew = (unit: Unit, subscription: Subscription, invoice: Invoice, collecting: Collecting): Started => {
+const collectFirstInvoice = (unit: Unit, { subscription, invoice }: Issued, collecting: Collecting): Started => {
   unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
   const { declined } = collectIssued(unit, invoice, collecting);
   return { subscription: current(unit, subscription), ...(declined && { declined }) };
@@ -131,23 +130,24 @@ export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
   if (subscription?.status === 'trialing') unit.announce({ kind: 'subscription.trial_will_end', subscription });
 };
 
-const current = (unit: Unit, { id }: Subscription): Subscription => {
+const current = (unit: Unit, { id }: LedgerSubscription): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, id);
   if (!subscription) throw new Error(`Subscription ${id} is gone`);
   return subscription;
 };
 
 interface Issuing {
-  readonly reason: Invoice['reason'];
+  readonly reason: LedgerInvoice['reason'];
   readonly usedFrom: number;
 }
 
+interface Issued {
+  readonly subscription: LedgerSubscription;
+  readonly invoice: LedgerInvoice;
+}
+
 /** The invoice of the subscription's current period, and the subscription that names it. */
-const issue = (
-  unit: Unit,
-  subscription: Subscription,
-  { reason, usedFrom }: Issuing,
-): { readonly subscription: Subscription; readonly invoice: Invoice } => {
+const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom }: Issuing): Issued => {
   const { customerId } = subscription;
   const amount = subscription.status === 'trialing' ? 0 : subscription.amount;
   const invoice = unit.documents.invoices.put({
@@ -183,7 +183,7 @@ const HELD = { void: 'void', keep_as_draft: 'draft', mark_uncollectible: 'uncoll
 const numberOf = (unit: Unit, customerId: string): string =>
   `${customerId.slice(-8).toUpperCase()}-${String(unit.count(`invoices:${customerId}`)).padStart(4, '0')}`;
 
-const collectIssued = (unit: Unit, invoice: Invoice, collecting: Collecting): Collected => {
+const collectIssued = (unit: Unit, invoice: LedgerInvoice, collecting: Collecting): Collected => {
   if (invoice.status === 'void') unit.announce({ kind: 'invoice.voided', invoice });
   if (invoice.status !== 'open') return { invoice };
   return invoice.amount === 0 ? { invoice: pay(unit, invoice) } : collectInvoice(unit, invoice, collecting);

@@ -1,20 +1,36 @@
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
-import type { Invoice, Subscription } from './billing-documents.ts';
-import type { Charge, Customer, Documents, Method, Payment, Refund, Setup } from './documents.ts';
+import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
+import type {
+  Documents,
+  LedgerCharge,
+  LedgerCustomer,
+  LedgerMethod,
+  LedgerPayment,
+  LedgerRefund,
+  LedgerSetup,
+} from './documents.ts';
 
 /** What happened in the ledger. Each vendor's protocol turns it into events of its own, or into none. */
 export type Change =
-  | { readonly kind: PaymentChange; readonly payment: Payment }
-  | { readonly kind: ChargeChange; readonly charge: Charge }
-  | { readonly kind: 'refund.created'; readonly refund: Refund }
-  | { readonly kind: 'customer.created' | 'customer.deleted'; readonly customer: Customer }
-  | { readonly kind: 'customer.updated'; readonly customer: Customer; readonly before: Customer }
-  | { readonly kind: 'method.attached'; readonly method: Method }
-  | { readonly kind: 'method.detached' | 'method.updated'; readonly method: Method; readonly before: Method }
-  | { readonly kind: SetupChange; readonly setup: Setup }
-  | { readonly kind: SubscriptionChange; readonly subscription: Subscription }
-  | { readonly kind: 'subscription.updated'; readonly subscription: Subscription; readonly before: Subscription }
-  | { readonly kind: InvoiceChange; readonly invoice: Invoice };
+  | { readonly kind: PaymentChange; readonly payment: LedgerPayment }
+  | { readonly kind: ChargeChange; readonly charge: LedgerCharge }
+  | { readonly kind: 'refund.created'; readonly refund: LedgerRefund }
+  | { readonly kind: 'customer.created' | 'customer.deleted'; readonly customer: LedgerCustomer }
+  | { readonly kind: 'customer.updated'; readonly customer: LedgerCustomer; readonly before: LedgerCustomer }
+  | { readonly kind: 'method.attached'; readonly method: LedgerMethod }
+  | {
+      readonly kind: 'method.detached' | 'method.updated';
+      readonly method: LedgerMethod;
+      readonly before: LedgerMethod;
+    }
+  | { readonly kind: SetupChange; readonly setup: LedgerSetup }
+  | { readonly kind: SubscriptionChange; readonly subscription: LedgerSubscription }
+  | {
+      readonly kind: 'subscription.updated';
+      readonly subscription: LedgerSubscription;
+      readonly before: LedgerSubscription;
+    }
+  | { readonly kind: InvoiceChange; readonly invoice: LedgerInvoice };
 
 export type PaymentChange =
   | 'payment.created'
@@ -45,7 +61,7 @@ export type SubscriptionChange =
   | 'subscription.deleted';
 export type InvoiceChange = 'invoice.paid' | 'invoice.payment_failed' | 'invoice.voided';
 
-export type IdKind =
+export type LedgerIdKind =
   | 'customer'
   | 'method'
   | 'payment'
@@ -67,7 +83,7 @@ export interface Unit {
   /** Epoch ms of the clock. */
   readonly at: number;
   readonly documents: Documents;
-  newId(kind: IdKind): string;
+  newId(kind: LedgerIdKind): string;
   /** 1 at the first call with this name, then 2, 3 … */
   count(name: string): number;
   /** Whether a connection was already lost under this name. */

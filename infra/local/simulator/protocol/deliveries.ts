@@ -1,6 +1,6 @@
 import type { Clock } from '../../machine/clock.ts';
 import type { SimulatorOptions } from '../state/options.ts';
-import type { Delivery, Manner } from './outbox.ts';
+import type { DeliveryMode, OutboxDelivery } from './outbox.ts';
 import type { SignatureKind, Vendor } from './vendor.ts';
 
 /** Longest real time that a provider waits for its webhook to be answered. */
@@ -23,16 +23,16 @@ export const postTo = async (
   }
 };
 
-const SIGNATURES: Partial<Record<Manner, SignatureKind>> = { forged: 'invalid', stale: 'stale' };
+const SIGNATURES: Partial<Record<DeliveryMode, SignatureKind>> = { forged: 'invalid', stale: 'stale' };
 
 interface Sender {
   readonly clock: Clock;
   readonly options: SimulatorOptions;
-  readonly vendorOf: (slot: Delivery['slot']) => Vendor;
+  readonly vendorOf: (slot: OutboxDelivery['slot']) => Vendor;
 }
 
 /** One attempt of the outbox, signed at the moment it is sent. */
-export const sendDelivery = async ({ clock, options, vendorOf }: Sender, delivery: Delivery): Promise<number> => {
+export const sendDelivery = async ({ clock, options, vendorOf }: Sender, delivery: OutboxDelivery): Promise<number> => {
   const slot = options.slots[delivery.slot];
   const headers = vendorOf(delivery.slot).webhooks.headersOf({
     raw: delivery.body,

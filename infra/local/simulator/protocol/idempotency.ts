@@ -4,18 +4,18 @@ import type { Store } from '../state/store.ts';
 import type { Answer, Call, VendorIdempotency } from './vendor.ts';
 
 /** The answers kept under a key. A key in flight is known to this process only: a killed one leaves none behind. */
-export interface KeptAnswers {
-  find(slot: ProviderSlot, key: string, at: number): KeptAnswer | undefined;
+export interface KeptVendorAnswers {
+  find(slot: ProviderSlot, key: string, at: number): KeptVendorAnswer | undefined;
   /** Within the transaction that the answer tells of. */
   keep(
     slot: ProviderSlot,
-    kept: KeptAnswer & { readonly key: string; readonly expiresAt: number; readonly at: number },
+    kept: KeptVendorAnswer & { readonly key: string; readonly expiresAt: number; readonly at: number },
   ): void;
   claim(slot: ProviderSlot, key: string): boolean;
   release(slot: ProviderSlot, key: string): void;
 }
 
-export interface KeptAnswer {
+export interface KeptVendorAnswer {
   readonly path: string;
   readonly fingerprint: string;
   readonly status: number;
@@ -31,7 +31,7 @@ const rowSchema = z.object({
   requestId: z.string(),
 });
 
-export const openKeptAnswers = (store: Store): KeptAnswers => {
+export const openKeptVendorAnswers = (store: Store): KeptVendorAnswers => {
   const inFlight = new Set<string>();
   return {
     find: (slot, key, at) => {
@@ -72,7 +72,11 @@ export const openKeptAnswers = (store: Store): KeptAnswers => {
 };
 
 /** What a used key answers to this call: the first answer again, or a refusal. */
-export const answerOfUsedKey = (kept: KeptAnswer, key: string, call: Call, rules: VendorIdempotency): Answer => {
+export const answerOfUsedKey = (
+  kept: KeptVendorAnswer,
+  { key, call }: { readonly key: string; readonly call: Call },
+  rules: VendorIdempotency,
+): Answer => {
   const refusal = kept.fingerprint === rules.fingerprintOf(call) ? undefined : rules.reused(key, call, kept.path);
   if (refusal) return refusal;
   const status = rules.replayStatus?.(kept.status) ?? kept.status;

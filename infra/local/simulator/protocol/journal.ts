@@ -1,14 +1,21 @@
 import * as z from 'zod';
 import type { Store } from '../state/store.ts';
-import type { Call, Caller } from './vendor.ts';
+import type { Call, VendorCaller } from './vendor.ts';
 
 /** The calls that adapters made, without bodies and query strings: no card number or secret is ever kept. */
 export interface Journal {
   /** The call's number; it has no status until it is answered. */
-  begin(at: number, caller: Caller, call: Call, idempotencyKey: string | undefined): number;
+  begin(started: StartedCall): number;
   answered(number: number, status: number): void;
   list(): JournalEntry[];
   clear(): void;
+}
+
+interface StartedCall {
+  readonly at: number;
+  readonly caller: VendorCaller;
+  readonly call: Call;
+  readonly idempotencyKey: string | undefined;
 }
 
 export interface JournalEntry {
@@ -31,7 +38,7 @@ const rowSchema = z.object({
 });
 
 export const openJournal = (store: Store): Journal => ({
-  begin: (at, caller, call, idempotencyKey) =>
+  begin: ({ at, caller, call, idempotencyKey }) =>
     store.run(
       'INSERT INTO journal (at, slot, caller, method, path, idempotency_key) VALUES (?, ?, ?, ?, ?, ?)',
       at,

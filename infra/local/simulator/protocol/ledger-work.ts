@@ -7,7 +7,7 @@ import { retryInvoice, settlePayment } from '../ledger/invoices.ts';
 import { announceTrialEnd, billSubscription } from '../ledger/subscriptions.ts';
 import { type Change, type Unit, WORK_KINDS, type WorkKind } from '../ledger/unit.ts';
 import type { Store } from '../state/store.ts';
-import { MANNERS, type Outbox } from './outbox.ts';
+import { DELIVERY_MODES, type Outbox } from './outbox.ts';
 import type { Cause, Vendor, VendorEvent } from './vendor.ts';
 
 /** Opens units of work over the ledger, and runs the work that has fallen due. */
@@ -161,5 +161,5 @@ const WISHES: Readonly<Record<string, string>> = { dup: 'duplicate', badsig: 'fo
 const mannerOf = ({ manner }: VendorEvent) => {
   if (manner === undefined) return undefined;
   const wish = WISHES[manner] ?? manner;
-  return MANNERS.find((known) => known === wish);
+  return DELIVERY_MODES.find((known) => known === wish);
 };

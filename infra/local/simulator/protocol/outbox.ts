@@ -10,8 +10,8 @@ import type { Store } from '../state/store.ts';
  */
 const WEBHOOK_MODES = ['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const;
 
-export const MANNERS = [...WEBHOOK_MODES, 'forged', 'stale'] as const;
-export type Manner = (typeof MANNERS)[number];
+export const DELIVERY_MODES = [...WEBHOOK_MODES, 'forged', 'stale'] as const;
+export type DeliveryMode = (typeof DELIVERY_MODES)[number];
 
 export const webhookMode = z.object({ mode: z.enum(WEBHOOK_MODES), seed: z.int().default(1) });
 export type WebhookSetting = z.infer<typeof webhookMode>;
@@ -25,12 +25,12 @@ const COPIES = 3;
 const BATCH = 64;
 const AT_ONCE = 16;
 
-export interface Delivery {
+export interface OutboxDelivery {
   readonly seq: number;
   readonly slot: ProviderSlot;
   readonly subject: string;
   readonly body: string;
-  readonly manner: Manner;
+  readonly manner: DeliveryMode;
   readonly attempts: number;
 }
 
@@ -38,7 +38,7 @@ export interface Posting {
   readonly slot: ProviderSlot;
   readonly subject: string;
   readonly body: string;
-  readonly manner: Manner | undefined;
+  readonly manner: DeliveryMode | undefined;
 }
 
 export interface Outbox {
@@ -61,7 +61,7 @@ interface OutboxParts {
   /** The slots that have a vendor: what another was to send waits until it has one again. */
   readonly served: readonly ProviderSlot[];
   /** The status that the service answered; 0 where it did not. Never rejects. */
-  readonly send: (delivery: Delivery) => Promise<number>;
+  readonly send: (delivery: OutboxDelivery) => Promise<number>;
 }
 
 const SETTING = 'webhooks';
@@ -73,16 +73,16 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   const inFlight = new Set<number>();
   const lane = lanes(AT_ONCE);
 
-  const deliver = async (delivery: Delivery): Promise<void> => {
+  const deliver = async (delivery: OutboxDelivery): Promise<void> => {
     if (closed) return;
     const status = await send(delivery);
     if (closed) return;
-    record(store, delivery, status, clock.now());
+    record(store, delivery, { status, at: clock.now() });
     inFlight.delete(delivery.seq);
     if (inFlight.size <= AT_ONCE) drain();
     clock.wake();
   };
-  const due = (limit: number): Delivery[] =>
+  const due = (limit: number): OutboxDelivery[] =>
     store
       .rows(
         `SELECT seq, slot, subject, body, manner, attempts FROM outbox
@@ -104,7 +104,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   };
 
   return {
-    post: (posting) => post(store, posting, posting.manner ?? setting.mode, clock.now()),
+    post: (posting) => post(store, { ...posting, manner: posting.manner ?? setting.mode }, clock.now()),
     setting: () => setting,
     use: (next) => {
       setting = next;
@@ -139,13 +139,14 @@ const deliveryRow = z.object({
   slot: z.enum(PROVIDER_SLOTS),
   subject: z.string(),
   body: z.string(),
-  manner: z.enum(MANNERS),
+  manner: z.enum(DELIVERY_MODES),
   attempts: z.int(),
 });
 const dueRow = z.object({ seq: z.int(), dueAt: z.int() });
 const countRow = z.object({ state: z.string(), n: z.int() });
 
-const post = (store: Store, posting: Posting, manner: Manner, now: number): void => {
+const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }, now: number): void => {
+  const { manner } = posting;
   const copies = manner === 'duplicate' ? COPIES : 1;
   for (let copy = 0; copy < copies; copy += 1) {
     store.run(
@@ -161,20 +162,24 @@ const post = (store: Store, posting: Posting, manner: Manner, now: number): void
 };
 
 /** A forged event is tried once: its sender does not know the secret, however often it calls. */
-const record = (store: Store, delivery: Delivery, status: number, now: number): void => {
+const record = (
+  store: Store,
+  delivery: OutboxDelivery,
+  { status, at }: { readonly status: number; readonly at: number },
+): void => {
   const retryIn = delivery.manner === 'forged' ? undefined : RETRY_DELAYS_MS[delivery.attempts];
   const delivered = status >= 200 && status < 300;
   const state = delivered ? 'delivered' : retryIn === undefined ? 'given_up' : 'pending';
   store.run(
     'UPDATE outbox SET state = ?, due_at = ?, attempts = attempts + 1, last_status = ? WHERE seq = ?',
     state,
-    now + (retryIn ?? 0),
+    at + (retryIn ?? 0),
     status,
     delivery.seq,
   );
 };
 
-const inOrder = (deliveries: readonly Delivery[], seed: number): readonly Delivery[] =>
+const inOrder = (deliveries: readonly OutboxDelivery[], seed: number): readonly OutboxDelivery[] =>
   deliveries.some((delivery) => delivery.manner === 'reorder')
     ? shuffled(deliveries, seed, (delivery) => delivery.seq)
     : deliveries;

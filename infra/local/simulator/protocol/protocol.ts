@@ -4,10 +4,10 @@ import type { Clock } from '../../machine/clock.ts';
 import { NeverArrived } from '../ledger/unit.ts';
 import { ConnectionDropped, type SlotOptions } from '../state/options.ts';
 import type { FaultAction, Faults } from './faults.ts';
-import { answerOfUsedKey, type KeptAnswers } from './idempotency.ts';
+import { answerOfUsedKey, type KeptVendorAnswers } from './idempotency.ts';
 import type { Journal } from './journal.ts';
 import { lost, type Units } from './ledger-work.ts';
-import { type Answer, type Call, type Caller, Refused, type Vendor } from './vendor.ts';
+import { type Answer, type Call, Refused, type Vendor, type VendorCaller } from './vendor.ts';
 
 /**
  * The way of every call through a vendor's protocol: who calls → journal → fault → idempotency key → the vendor, in one
@@ -23,7 +23,7 @@ interface ProtocolParts {
   readonly units: Units;
   readonly journal: Journal;
   readonly faults: Faults;
-  readonly kept: KeptAnswers;
+  readonly kept: KeptVendorAnswers;
   readonly slots: readonly (readonly [ProviderSlot, SlotOptions])[];
 }
 
@@ -51,7 +51,7 @@ export const openProtocol = (parts: ProtocolParts): Protocol => {
 interface Incoming {
   readonly vendor: Vendor;
   readonly call: Call;
-  readonly caller: Caller;
+  readonly caller: VendorCaller;
 }
 
 type Outcome =
@@ -62,7 +62,7 @@ type Outcome =
 const carryOut = async (parts: ProtocolParts, incoming: Incoming): Promise<Outcome> => {
   const { vendor, call, caller } = incoming;
   const key = vendor.idempotency.keyOf(call);
-  const number = parts.journal.begin(parts.clock.now(), caller, call, key);
+  const number = parts.journal.begin({ at: parts.clock.now(), caller, call, idempotencyKey: key });
   const requestId = vendor.formatId('request', number, parts.units.tag);
   const send = (answer: Answer, body = answer.body): Outcome => {
     parts.journal.answered(number, answer.status);
@@ -72,7 +72,7 @@ const carryOut = async (parts: ProtocolParts, incoming: Incoming): Promise<Outco
   const early = fault && earlyOutcome(fault, vendor, requestId);
   if (early === 'silence' || early === 'reset') return { kind: early };
   if (early) return send(early);
-  const done = await execute(parts, incoming, { key, requestId });
+  const done = await execute(parts, { ...incoming, key, requestId });
   if (done === undefined || done.answerLost || fault === 'timeout_after') return { kind: 'silence' };
   if (fault === 'malformed') return send({ ...done.answer, status: 200 }, done.answer.body.slice(0, -2));
   return send(done.answer);
@@ -99,7 +99,7 @@ const earlyOutcome = (
   }
 };
 
-interface Keyed {
+interface KeyedCall extends Incoming {
   readonly key: string | undefined;
   readonly requestId: string;
 }
@@ -110,39 +110,39 @@ interface Executed {
 }
 
 /** undefined: the call never arrived. */
-const execute = async (parts: ProtocolParts, incoming: Incoming, keyed: Keyed): Promise<Executed | undefined> => {
-  const { key } = keyed;
+const execute = async (parts: ProtocolParts, keyed: KeyedCall): Promise<Executed | undefined> => {
+  const { key, call } = keyed;
   if (key === undefined) {
     await nextTurn();
-    return commit(parts, incoming, keyed);
+    return commit(parts, keyed);
   }
-  const { slot } = incoming.caller;
-  const rules = incoming.vendor.idempotency;
+  const { slot } = keyed.caller;
+  const rules = keyed.vendor.idempotency;
   if (!parts.kept.claim(slot, key)) return { answer: rules.inUse(key), answerLost: false };
   try {
     // One turn of the loop is all the time that a call takes here: enough for another one under the same key to meet it.
     await nextTurn();
     const found = parts.kept.find(slot, key, parts.clock.now());
-    if (found) return { answer: answerOfUsedKey(found, key, incoming.call, rules), answerLost: false };
-    return commit(parts, incoming, keyed);
+    if (found) return { answer: answerOfUsedKey(found, { key, call }, rules), answerLost: false };
+    return commit(parts, keyed);
   } finally {
     parts.kept.release(slot, key);
   }
 };
 
-const commit = (parts: ProtocolParts, incoming: Incoming, keyed: Keyed): Executed | undefined => {
-  const { vendor, call, caller } = incoming;
+const commit = (parts: ProtocolParts, keyed: KeyedCall): Executed | undefined => {
+  const { vendor, call, caller } = keyed;
   const cause = { requestId: keyed.requestId, idempotencyKey: keyed.key };
   try {
     const { result, answerLost } = parts.units.work(caller.slot, cause, (unit) => {
       const answer = vendor.execute(call, caller, unit);
-      keep(parts, incoming, keyed, answer);
+      keep(parts, keyed, answer);
       return answer;
     });
     return { answer: result, answerLost };
   } catch (error) {
     if (error instanceof Refused) {
-      keep(parts, incoming, keyed, error.answer);
+      keep(parts, keyed, error.answer);
       return { answer: error.answer, answerLost: false };
     }
     if (!(error instanceof NeverArrived)) throw error;
@@ -151,16 +151,16 @@ const commit = (parts: ProtocolParts, incoming: Incoming, keyed: Keyed): Execute
   }
 };
 
-const keep = (parts: ProtocolParts, { vendor, call, caller }: Incoming, keyed: Keyed, answer: Answer): void => {
-  if (keyed.key === undefined || !answer.began) return;
+const keep = (parts: ProtocolParts, { vendor, call, caller, key, requestId }: KeyedCall, answer: Answer): void => {
+  if (key === undefined || !answer.began) return;
   const at = parts.clock.now();
   parts.kept.keep(caller.slot, {
-    key: keyed.key,
+    key,
     path: call.path,
     fingerprint: vendor.idempotency.fingerprintOf(call),
     status: answer.status,
     body: answer.body,
-    requestId: keyed.requestId,
+    requestId,
     at,
     expiresAt: at + vendor.idempotency.keepMs(call),
   });

@@ -1,6 +1,6 @@
 import type { AdapterName, ProviderSlot } from '../../../../shared/core/settings.ts';
-import type { Payment, Setup } from '../ledger/documents.ts';
-import type { Change, IdKind, Unit } from '../ledger/unit.ts';
+import type { LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
+import type { Change, LedgerIdKind, Unit } from '../ledger/unit.ts';
 import type { SlotOptions } from '../state/options.ts';
 
 /** One call of a vendor's protocol, its prefix (`/stripe`) taken off. */
@@ -21,7 +21,7 @@ export interface Answer {
   readonly began: boolean;
 }
 
-export interface Caller {
+export interface VendorCaller {
   readonly slot: ProviderSlot;
   /** `adapter`: with the secret key; `browser`: the customer's own, with what a browser may know. */
   readonly kind: 'adapter' | 'browser';
@@ -94,7 +94,7 @@ export interface CustomerStep {
 }
 
 export type StepTaken =
-  | { readonly after: Payment | Setup; readonly backTo: string | undefined }
+  | { readonly after: LedgerPayment | LedgerSetup; readonly backTo: string | undefined }
   | { readonly problem: string };
 
 /** Thrown by a vendor: nothing of the call is committed, and this is its answer. */
@@ -114,18 +114,18 @@ export interface Vendor {
   readonly idempotency: VendorIdempotency;
   looksLive(apiKey: string): boolean;
   /** Who calls, or the refusal. */
-  identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): Caller | Answer;
+  identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): VendorCaller | Answer;
   /**
    * Carries the call out, within one transaction.
    * @throws Refused where nothing is to be committed.
    */
-  execute(call: Call, caller: Caller, unit: Unit): Answer;
+  execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
   /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication is taken. */
-  takeCustomerStep?(unit: Unit, waiting: Payment | Setup, step: CustomerStep): StepTaken;
+  takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
   /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
   /** `tag` tells one ledger's ids from another's. */
-  formatId(kind: IdKind | 'request', n: number, tag: string): string;
+  formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;
   serverError(requestId: string): Answer;
   rateLimited(requestId: string): Answer;

@@ -34,12 +34,12 @@ CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NUL
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 `;
 
-export type Row = Record<string, SQLOutputValue>;
+export type SqliteRow = Record<string, SQLOutputValue>;
 
 export interface Store {
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly lastId: number };
-  row(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  rows(sql: string, ...values: SQLInputValue[]): Row[];
+  row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
+  rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
   /** All or nothing; joins a transaction that is already open. */
   transaction<T>(work: () => T): T;
   /** 1, 2, 3 … for each name. */

@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import type { Price, Product, Subscription } from '../../ledger/billing-documents.ts';
+import type { LedgerPrice, LedgerProduct, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { invalidRequest, noSuch } from '../views/errors.ts';
 import { priceView } from '../views/subscription-views.ts';
-import { type StripeObject, seconds } from '../views/views.ts';
+import { seconds } from '../views/views.ts';
+import { checkCurrency } from '../wire/currencies.ts';
+import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -15,8 +16,8 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkCurrency } from './currencies.ts';
 
 /** What is sold, and at what price: recurring prices only. */
 export const catalogRoutes: readonly StripeRoute[] = [
@@ -38,7 +39,7 @@ const productFields = z.strictObject({
   expand: expand.optional(),
 });
 
-const createProduct = ({ call, unit }: StripeRequest): Product => {
+const createProduct = ({ call, unit }: StripeRequest): LedgerProduct => {
   const sent = readParameters(call, productFields);
   return unit.documents.products.put({
     id: unit.newId('product'),
@@ -64,14 +65,14 @@ export const priceData = z.strictObject({
 });
 export type PriceData = z.output<typeof priceData>;
 
-const createPrice = ({ call, unit }: StripeRequest): Price => {
+const createPrice = ({ call, unit }: StripeRequest): LedgerPrice => {
   const fields = { ...priceData.shape, metadata: metadata.optional(), nickname: text().optional() };
   const sent = readParameters(call, z.strictObject({ ...fields, expand: expand.optional() }));
   return addPrice(unit, sent, { param: '', metadata: mergeMetadata({}, sent.metadata) });
 };
 
 /** Three years. */
-const MOST: Readonly<Record<Subscription['unit'], number>> = { day: 1_095, week: 156, month: 36, year: 3 };
+const MOST: Readonly<Record<LedgerSubscription['unit'], number>> = { day: 1_095, week: 156, month: 36, year: 3 };
 
 interface Adding {
   /** Where in the request the price stands. */
@@ -79,18 +80,19 @@ interface Adding {
   readonly metadata: Record<string, string>;
 }
 
-export const addPrice = (unit: Unit, data: PriceData, { param, metadata: kept }: Adding): Price => {
+export const addPrice = (unit: Unit, data: PriceData, { param, metadata: kept }: Adding): LedgerPrice => {
   const named = (field: string): string => (param === '' ? field : `${param}[${field}]`);
-  if (!unit.documents.products.get(unit.slot, data.product)) throw noSuch('product', data.product, named('product'));
+  if (!unit.documents.products.get(unit.slot, data.product))
+    throw stripeNotFound('product', data.product, named('product'));
   const { interval, interval_count: count = 1 } = data.recurring;
   if (count < 1 || count > MOST[interval]) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message: `Invalid interval: the maximum interval is 3 years (${MOST[interval]} ${interval}s).`,
       param: named('recurring'),
     });
   }
   if (data.unit_amount < 0 || data.unit_amount > MAX_AMOUNT) {
-    throw invalidRequest({ message: `Invalid unit_amount: ${data.unit_amount}`, param: named('unit_amount') });
+    throw invalidStripeRequest({ message: `Invalid unit_amount: ${data.unit_amount}`, param: named('unit_amount') });
   }
   return unit.documents.prices.put({
     id: unit.newId('price'),
@@ -108,7 +110,7 @@ export const addPrice = (unit: Unit, data: PriceData, { param, metadata: kept }:
 
 const MAX_AMOUNT = 99_999_999;
 
-const productView = (product: Product): StripeObject => ({
+const productView = (product: LedgerProduct): StripeObject => ({
   id: product.id,
   object: 'product',
   active: true,

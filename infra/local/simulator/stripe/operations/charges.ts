@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { Charge, LedgerEvent, Refund } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerEvent, LedgerRefund } from '../../ledger/documents.ts';
 import { chargeView, refundView } from '../views/charge-views.ts';
-import { invalidRequest, noSuch } from '../views/errors.ts';
-import type { StripeObject } from '../views/views.ts';
+import { checkAmount } from '../wire/currencies.ts';
+import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -14,12 +14,12 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkAmount } from './currencies.ts';
 
 export const chargeRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/charges', run: (request) => ({ object: listCharges(request) }) },
-  getRoute<Charge>('/v1/charges/:id', 'charge', (unit) => ({
+  getRoute<LedgerCharge>('/v1/charges/:id', 'charge', (unit) => ({
     collection: unit.documents.charges,
     view: (charge) => chargeView(charge, unit),
   })),
@@ -67,19 +67,19 @@ const listEvents = (request: StripeRequest): StripeObject => {
   });
 };
 
-const refund = ({ call, unit }: StripeRequest): Refund => {
+const refund = ({ call, unit }: StripeRequest): LedgerRefund => {
   const sent = readParameters(call, refundFields);
   const charge = chargeFor(unit, sent);
   const left = charge.amountCaptured - charge.amountRefunded;
   const amount = checkAmount(sent.amount ?? left);
   if (charge.status === 'refunded') {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       code: 'charge_already_refunded',
       message: `Charge ${charge.id} has already been refunded.`,
     });
   }
   if (charge.status !== 'succeeded' || amount > left) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message: `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
       param: 'amount',
     });
@@ -107,19 +107,19 @@ const refund = ({ call, unit }: StripeRequest): Refund => {
   return made;
 };
 
-const chargeFor = (unit: StripeRequest['unit'], sent: z.output<typeof refundFields>): Charge => {
+const chargeFor = (unit: StripeRequest['unit'], sent: z.output<typeof refundFields>): LedgerCharge => {
   const payment =
     sent.payment_intent === undefined ? undefined : unit.documents.payments.get(unit.slot, sent.payment_intent);
   if (sent.payment_intent !== undefined && !payment)
-    throw noSuch('payment_intent', sent.payment_intent, 'payment_intent');
+    throw stripeNotFound('payment_intent', sent.payment_intent, 'payment_intent');
   const id = sent.charge ?? payment?.latestChargeId;
   if (!id) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       code: 'parameter_missing',
       message: 'One of the following params should be provided for this request: payment_intent or charge.',
     });
   }
   const charge = unit.documents.charges.get(unit.slot, id);
-  if (!charge) throw noSuch('charge', id, 'charge');
+  if (!charge) throw stripeNotFound('charge', id, 'charge');
   return charge;
 };

@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import type { Customer } from '../../ledger/documents.ts';
-import { attachMethod, deleteCustomer } from '../../ledger/methods.ts';
-import { endSubscription, isLive } from '../../ledger/subscription-end.ts';
+import type { LedgerCustomer } from '../../ledger/documents.ts';
+import { attachMethod, deleteLedgerCustomer } from '../../ledger/methods.ts';
+import { endSubscription, isLedgerSubscriptionLive } from '../../ledger/subscription-end.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { customerView } from '../views/views.ts';
+import { stripeCustomerView } from '../views/views.ts';
 import {
-  address,
   anything,
   choice,
   clearable,
@@ -14,17 +13,18 @@ import {
   metadata,
   page,
   readParameters,
+  stripeAddress,
   text,
 } from '../wire/parameters.ts';
 import { getRoute, listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkUsable, findCustomer, findMethod, mergeAddress } from './method-data.ts';
+import { checkUsable, findMethod, findStripeCustomer, mergeAddress } from './method-data.ts';
 
 const fields = z.strictObject({
   name: clearable(256).optional(),
   email: clearable(512).optional(),
   phone: clearable(20).optional(),
   description: clearable().optional(),
-  address: z.union([z.literal(''), address]).optional(),
+  address: z.union([z.literal(''), stripeAddress]).optional(),
   metadata: metadata.optional(),
   payment_method: text().optional(),
   invoice_settings: z.strictObject({ default_payment_method: clearable().optional() }).optional(),
@@ -39,17 +39,20 @@ type Fields = z.output<typeof fields>;
 
 const WIRE = ['preferred_locales', 'shipping', 'tax_exempt'] as const;
 
-export const customerRoutes: readonly StripeRoute[] = [
-  { method: 'POST', path: '/v1/customers', run: (request) => ({ object: customerView(create(request)) }) },
+export const stripeCustomerRoutes: readonly StripeRoute[] = [
+  { method: 'POST', path: '/v1/customers', run: (request) => ({ object: stripeCustomerView(create(request)) }) },
   { method: 'GET', path: '/v1/customers', run: (request) => ({ object: list(request) }) },
-  getRoute('/v1/customers/:id', 'customer', (unit) => ({ collection: unit.documents.customers, view: customerView })),
-  { method: 'POST', path: '/v1/customers/:id', run: (request) => ({ object: customerView(update(request)) }) },
-  { method: 'DELETE', path: '/v1/customers/:id', run: (request) => ({ object: customerView(remove(request)) }) },
+  getRoute('/v1/customers/:id', 'customer', (unit) => ({
+    collection: unit.documents.customers,
+    view: stripeCustomerView,
+  })),
+  { method: 'POST', path: '/v1/customers/:id', run: (request) => ({ object: stripeCustomerView(update(request)) }) },
+  { method: 'DELETE', path: '/v1/customers/:id', run: (request) => ({ object: stripeCustomerView(remove(request)) }) },
 ];
 
-const create = ({ call, unit }: StripeRequest): Customer => {
+const create = ({ call, unit }: StripeRequest): LedgerCustomer => {
   const sent = readParameters(call, fields);
-  const blank: Customer = {
+  const blank: LedgerCustomer = {
     id: unit.newId('customer'),
     provider: unit.slot,
     metadata: {},
@@ -71,38 +74,38 @@ const create = ({ call, unit }: StripeRequest): Customer => {
   return customer;
 };
 
-const update = ({ call, unit, id }: StripeRequest): Customer => {
+const update = ({ call, unit, id }: StripeRequest): LedgerCustomer => {
   const sent = readParameters(call, fields.omit({ payment_method: true }));
-  const before = findCustomer(unit, id, 'id');
+  const before = findStripeCustomer(unit, id, 'id');
   const customer = unit.documents.customers.put(applied(unit, before, sent));
   unit.announce({ kind: 'customer.updated', customer, before });
   return customer;
 };
 
 /** Stripe cancels its subscriptions. */
-const remove = ({ call, unit, id }: StripeRequest): Customer => {
+const remove = ({ call, unit, id }: StripeRequest): LedgerCustomer => {
   readParameters(call, none);
-  const customer = findCustomer(unit, id, 'id');
+  const customer = findStripeCustomer(unit, id, 'id');
   for (const subscription of unit.documents.subscriptions.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
-    if (isLive(subscription)) endSubscription(unit, subscription, 'cancellation_requested');
+    if (isLedgerSubscriptionLive(subscription)) endSubscription(unit, subscription, 'cancellation_requested');
   }
-  return deleteCustomer(unit, customer);
+  return deleteLedgerCustomer(unit, customer);
 };
 
 const list = (request: StripeRequest) => {
   const { unit, call } = request;
   const sent = readParameters(call, z.strictObject({ ...page, email: text(512).optional() }));
   const { customers } = unit.documents;
-  const wanted = (customer: Customer): boolean =>
+  const wanted = (customer: LedgerCustomer): boolean =>
     !customer.deleted && (sent.email === undefined || customer.email === sent.email);
   const shown = {
     ...customers,
     list: (...args: Parameters<typeof customers.list>) => customers.list(...args).filter(wanted),
   };
-  return listPage(request, sent, { collection: shown, view: customerView, kind: 'customer' });
+  return listPage(request, sent, { collection: shown, view: stripeCustomerView, kind: 'customer' });
 };
 
-const applied = (unit: Unit, customer: Customer, sent: Omit<Fields, 'payment_method'>): Customer => ({
+const applied = (unit: Unit, customer: LedgerCustomer, sent: Omit<Fields, 'payment_method'>): LedgerCustomer => ({
   ...customer,
   name: sent.name === undefined ? customer.name : sent.name,
   email: sent.email === undefined ? customer.email : sent.email,
@@ -119,7 +122,7 @@ const applied = (unit: Unit, customer: Customer, sent: Omit<Fields, 'payment_met
   },
 });
 
-const defaultMethod = (unit: Unit, customer: Customer, sent: string | null | undefined): string | null => {
+const defaultMethod = (unit: Unit, customer: LedgerCustomer, sent: string | null | undefined): string | null => {
   if (sent === undefined) return customer.defaultMethodId;
   if (sent === null) return null;
   return checkUsable(findMethod(unit, sent, 'invoice_settings[default_payment_method]'), customer.id).id;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Payment } from '../../ledger/documents.ts';
+import type { LedgerPayment } from '../../ledger/documents.ts';
 import { anything, choice, clearable, expand, flag, metadata, text, whole } from '../wire/parameters.ts';
 import { methodData } from './method-data.ts';
 
@@ -106,10 +106,10 @@ const WIRE = [
   'transfer_group',
 ] as const;
 
-export const wireOf = (
-  kept: Payment['wire'],
+export const mergeWire = (
+  kept: LedgerPayment['wire'],
   sent: { readonly [field in (typeof WIRE)[number]]?: unknown },
-): Payment['wire'] => ({
+): LedgerPayment['wire'] => ({
   ...kept,
   ...Object.fromEntries(
     WIRE.filter((field) => sent[field] !== undefined).map((field) => [field, sent[field] === '' ? null : sent[field]]),

@@ -1,19 +1,20 @@
 import * as z from 'zod';
-import type { Invoice } from '../../ledger/billing-documents.ts';
+import type { LedgerInvoice } from '../../ledger/billing-documents.ts';
 import { collectInvoice, setCollection } from '../../ledger/invoices.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
-import { paymentView } from '../views/intent-views.ts';
+import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { stripeMethodView } from '../views/views.ts';
+import { declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
 import { expand, flag, mergeMetadata, metadata, page, readParameters, text } from '../wire/parameters.ts';
-import { getRoute, listPage, type Reply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { getRoute, listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { checkUsable, findMethod } from './method-data.ts';
 
 const PATH = '/v1/invoices';
 
 export const invoiceRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: PATH, run: (request) => ({ object: list(request) }) },
-  getRoute<Invoice>(`${PATH}/:id`, 'invoice', (unit) => ({
+  getRoute<LedgerInvoice>(`${PATH}/:id`, 'invoice', (unit) => ({
     collection: unit.documents.invoices,
     view: (invoice) => invoiceView(invoice, unit),
   })),
@@ -32,9 +33,9 @@ const list = (request: StripeRequest): StripeObject => {
   });
 };
 
-const find = ({ unit, id }: StripeRequest): Invoice => {
+const find = ({ unit, id }: StripeRequest): LedgerInvoice => {
   const invoice = unit.documents.invoices.get(unit.slot, id);
-  if (!invoice) throw noSuch('invoice', id, 'id');
+  if (!invoice) throw stripeNotFound('invoice', id, 'id');
   return invoice;
 };
 
@@ -51,7 +52,7 @@ const update = (request: StripeRequest): StripeObject => {
   const invoice = unit.documents.invoices.put({ ...found, metadata: mergeMetadata(found.metadata, sent.metadata) });
   if (sent.auto_advance === undefined) return invoiceView(invoice, unit);
   if (invoice.status !== 'open' && invoice.status !== 'draft') {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message: `You cannot change \`auto_advance\` of an invoice that is ${invoice.status}.`,
       param: 'auto_advance',
     });
@@ -65,7 +66,7 @@ const payFields = z.strictObject({
   expand: expand.optional(),
 });
 
-const pay = (request: StripeRequest): Reply => {
+const pay = (request: StripeRequest): StripeReply => {
   const { unit, call } = request;
   const sent = readParameters(call, payFields);
   const invoice = find(request);
@@ -73,13 +74,13 @@ const pay = (request: StripeRequest): Reply => {
     sent.payment_method === undefined
       ? undefined
       : checkUsable(findMethod(unit, sent.payment_method, 'payment_method'), invoice.customerId);
-  if (invoice.status === 'paid') throw invalidRequest({ message: 'Invoice is already paid' });
+  if (invoice.status === 'paid') throw invalidStripeRequest({ message: 'Invoice is already paid' });
   if (invoice.status !== 'open') {
-    throw invalidRequest({ message: `You cannot pay an invoice that is ${invoice.status}.` });
+    throw invalidStripeRequest({ message: `You cannot pay an invoice that is ${invoice.status}.` });
   }
   const payment = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
   if (payment?.status === 'processing') {
-    throw invalidRequest({ message: 'A payment of this invoice is already processing.' });
+    throw invalidStripeRequest({ message: 'A payment of this invoice is already processing.' });
   }
   const { invoice: after, declined } = collectInvoice(unit, invoice, { method, attempt: `invoice:${invoice.id}` });
   if (!declined) return { object: invoiceView(after, unit) };
@@ -87,8 +88,8 @@ const pay = (request: StripeRequest): Reply => {
   const error = {
     ...declineFields(declined.reason),
     ...(declined.charge && { charge: declined.charge.id }),
-    ...(tried && { payment_intent: paymentView(tried, unit) }),
-    payment_method: methodView(declined.method),
+    ...(tried && { payment_intent: stripePaymentView(tried, unit) }),
+    payment_method: stripeMethodView(declined.method),
   };
-  return { answer: errorAnswer(402, error, true) };
+  return { answer: stripeError(402, error, true) };
 };

@@ -1,9 +1,18 @@
 import * as z from 'zod';
-import type { Customer, Method } from '../../ledger/documents.ts';
+import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
-import { address, anything, choice, clearable, mergeMetadata, metadata, text, whole } from '../wire/parameters.ts';
+import { invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
+import {
+  anything,
+  choice,
+  clearable,
+  mergeMetadata,
+  metadata,
+  stripeAddress,
+  text,
+  whole,
+} from '../wire/parameters.ts';
 import { cardOfMethodId, cardOfNumber, cardOfToken, fingerprintOf, type TestCard } from '../wire/tokens.ts';
 
 /** Payment methods as they come in: an id, a test value, a token, or (as a test account allows) a card's number. */
@@ -11,7 +20,7 @@ export const billingDetails = z.strictObject({
   name: clearable().optional(),
   email: clearable().optional(),
   phone: clearable().optional(),
-  address: z.union([z.literal(''), address]).optional(),
+  address: z.union([z.literal(''), stripeAddress]).optional(),
   tax_id: anything.optional(),
 });
 type BillingDetails = z.output<typeof billingDetails>;
@@ -37,17 +46,17 @@ export type MethodData = z.output<typeof methodData>;
 
 const VALID_YEARS = 4;
 
-export const methodFromData = (unit: Unit, data: MethodData): Method => {
+export const methodFromData = (unit: Unit, data: MethodData): LedgerMethod => {
   if (!data.card)
-    throw invalidRequest({ code: 'parameter_missing', message: 'Missing required param: card.', param: 'card' });
+    throw invalidStripeRequest({ code: 'parameter_missing', message: 'Missing required param: card.', param: 'card' });
   const { token, number } = data.card;
   if (token !== undefined) {
     const known = cardOfToken(token);
-    if (!known) throw noSuch('token', token, 'card[token]');
+    if (!known) throw stripeNotFound('token', token, 'card[token]');
     return addMethod(unit, known, data);
   }
   if (number === undefined) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       code: 'parameter_missing',
       message: 'Missing required param: card[number].',
       param: 'card[number]',
@@ -60,24 +69,24 @@ export const methodFromData = (unit: Unit, data: MethodData): Method => {
 };
 
 /** A test value becomes a new method at every use, as at Stripe. */
-export const findMethod = (unit: Unit, id: string, param: string): Method => {
+export const findMethod = (unit: Unit, id: string, param: string): LedgerMethod => {
   const card = cardOfMethodId(id);
   if (card) return addMethod(unit, card, {});
   const method = unit.documents.methods.get(unit.slot, id);
-  if (!method) throw noSuch('PaymentMethod', id, param);
+  if (!method) throw stripeNotFound('PaymentMethod', id, param);
   return method;
 };
 
-export const findCustomer = (unit: Unit, id: string, param: string): Customer => {
+export const findStripeCustomer = (unit: Unit, id: string, param: string): LedgerCustomer => {
   const customer = unit.documents.customers.get(unit.slot, id);
-  if (!customer || customer.deleted) throw noSuch('customer', id, param);
+  if (!customer || customer.deleted) throw stripeNotFound('customer', id, param);
   return customer;
 };
 
 /** @throws Refused where the method cannot be used for this customer's payment. */
-export const checkUsable = (method: Method, customerId: string | null): Method => {
+export const checkUsable = (method: LedgerMethod, customerId: string | null): LedgerMethod => {
   if (method.spent) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message:
         'The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, shared with a ' +
         'connected account without Customer attachment, or was detached from a Customer. It may not be used again. To ' +
@@ -85,7 +94,7 @@ export const checkUsable = (method: Method, customerId: string | null): Method =
     });
   }
   if (method.customerId === null || method.customerId === customerId) return method;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     message:
       customerId === null
         ? `The PaymentMethod ${method.id} belongs to a Customer. Please include the Customer in the \`customer\` parameter on the PaymentIntent.`
@@ -94,7 +103,7 @@ export const checkUsable = (method: Method, customerId: string | null): Method =
   });
 };
 
-export const mergeBilling = (kept: Method['billing'], sent: BillingDetails): Method['billing'] => ({
+export const mergeBilling = (kept: LedgerMethod['billing'], sent: BillingDetails): LedgerMethod['billing'] => ({
   name: sent.name === undefined ? kept.name : sent.name,
   email: sent.email === undefined ? kept.email : sent.email,
   phone: sent.phone === undefined ? kept.phone : sent.phone,
@@ -102,9 +111,9 @@ export const mergeBilling = (kept: Method['billing'], sent: BillingDetails): Met
 });
 
 export const mergeAddress = (
-  kept: Method['billing']['address'],
-  sent: z.output<typeof address> | '' | undefined,
-): Method['billing']['address'] => {
+  kept: LedgerMethod['billing']['address'],
+  sent: z.output<typeof stripeAddress> | '' | undefined,
+): LedgerMethod['billing']['address'] => {
   if (sent === undefined) return kept;
   if (sent === '') return null;
   const lines = Object.entries({ ...kept, ...sent });
@@ -113,7 +122,7 @@ export const mergeAddress = (
 
 const NO_BILLING = { name: null, email: null, phone: null, address: null };
 
-const addMethod = (unit: Unit, card: TestCard, data: Partial<MethodData>): Method => {
+const addMethod = (unit: Unit, card: TestCard, data: Partial<MethodData>): LedgerMethod => {
   const last4 = card.number.slice(-4);
   return unit.documents.methods.put({
     id: unit.newId('method'),
@@ -153,4 +162,4 @@ const checkExpiry = (unit: Unit, { exp_month: month, exp_year: year }: NonNullab
 };
 
 const cardProblem = (code: string, message: string, param: string): Refused =>
-  new Refused(errorAnswer(402, { type: 'card_error', code, message, param }, true));
+  new Refused(stripeError(402, { type: 'card_error', code, message, param }, true));

@@ -1,26 +1,32 @@
 import * as z from 'zod';
-import type { Method, Payment } from '../../ledger/documents.ts';
-import { type Attempted, attemptPayment, cancel, capture } from '../../ledger/payments.ts';
+import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import {
+  type AttemptOutcome,
+  attemptPayment,
+  cancelLedgerPayment,
+  captureLedgerPayment,
+} from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Refused } from '../../protocol/vendor.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../views/errors.ts';
-import { browserView, clientSecretOf, paymentView } from '../views/intent-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { browserView, clientSecretOf, stripePaymentView } from '../views/intent-views.ts';
+import { stripeMethodView } from '../views/views.ts';
+import { checkAmount, checkCharge, checkCurrency } from '../wire/currencies.ts';
+import { declineFields, invalidStripeRequest, refusedOperation, stripeError, stripeNotFound } from '../wire/errors.ts';
 import { mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
-import { listPage, type Reply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { searchPayments } from '../wire/search.ts';
-import { checkAmount, checkCharge, checkCurrency } from './currencies.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import {
   type ConfirmFields,
   cancelFields,
   captureFields,
   confirmFields,
   createFields,
+  mergeWire,
   type UpdateFields,
   updateFields,
-  wireOf,
 } from './intent-fields.ts';
-import { checkUsable, findCustomer, findMethod, methodFromData } from './method-data.ts';
+import { checkUsable, findMethod, findStripeCustomer, methodFromData } from './method-data.ts';
+import { searchPayments } from './search.ts';
 
 const PATH = '/v1/payment_intents';
 
@@ -35,14 +41,18 @@ export const paymentIntentRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: `${PATH}/:id/capture`, run: (request) => captureIntent(request) },
 ];
 
-const UPDATABLE: readonly Payment['status'][] = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
-const CANCELABLE: readonly Payment['status'][] = [...UPDATABLE, 'requires_capture'];
+const UPDATABLE: readonly LedgerPayment['status'][] = [
+  'requires_payment_method',
+  'requires_confirmation',
+  'requires_action',
+];
+const CANCELABLE: readonly LedgerPayment['status'][] = [...UPDATABLE, 'requires_capture'];
 
-const create = (request: StripeRequest): Reply => {
+const create = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, createFields);
   if (sent.confirm !== true) refuseWithoutConfirm(sent);
-  const customerId = sent.customer === undefined ? null : findCustomer(unit, sent.customer, 'customer').id;
+  const customerId = sent.customer === undefined ? null : findStripeCustomer(unit, sent.customer, 'customer').id;
   const currency = checkCurrency(sent.currency);
   const amount = checkCharge(sent.amount, currency);
   const method = methodOf(unit, sent);
@@ -51,7 +61,7 @@ const create = (request: StripeRequest): Reply => {
     id: unit.newId('payment'),
     provider: unit.slot,
     metadata: mergeMetadata({}, sent.metadata),
-    wire: wireOf(
+    wire: mergeWire(
       {
         automatic_payment_methods: automatic(sent),
         confirmation_method: sent.confirmation_method ?? 'automatic',
@@ -78,17 +88,17 @@ const create = (request: StripeRequest): Reply => {
     cancellationReason: null,
   });
   unit.announce({ kind: 'payment.created', payment });
-  if (sent.confirm !== true) return { object: paymentView(payment, unit) };
+  if (sent.confirm !== true) return { object: stripePaymentView(payment, unit) };
   const key = call.headers.get('idempotency-key');
   const terms = { ...sent, payment_method: undefined, payment_method_data: undefined };
-  return attempt(request, payment, terms, key === null ? undefined : `key:${key}`);
+  return attempt(request, { payment, sent: terms, name: key === null ? undefined : `key:${key}` });
 };
 
 /** Fields that speak of the confirmation have no meaning before it. */
 const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
   for (const param of ['off_session', 'return_url', 'error_on_requires_action', 'mandate_data'] as const) {
     if (sent[param] === undefined) continue;
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message: `You can only pass \`${param}\` when creating a PaymentIntent if \`confirm\` is set to true.`,
       param,
     });
@@ -101,18 +111,18 @@ const automatic = (sent: z.output<typeof createFields>): StripeObject | null => 
   return { allow_redirects: wanted?.allow_redirects ?? 'always', enabled: true };
 };
 
-const find = ({ unit, id }: StripeRequest): Payment => {
+const find = ({ unit, id }: StripeRequest): LedgerPayment => {
   const payment = unit.documents.payments.get(unit.slot, id);
-  if (!payment) throw noSuch('payment_intent', id, 'intent');
+  if (!payment) throw stripeNotFound('payment_intent', id, 'intent');
   return payment;
 };
 
 /** A browser proves by the client secret that it is this payment's. */
-const findFor = (request: StripeRequest, clientSecret: string | undefined): Payment => {
+const findFor = (request: StripeRequest, clientSecret: string | undefined): LedgerPayment => {
   const payment = find(request);
   if (request.caller.kind === 'adapter' && clientSecret === undefined) return payment;
   if (clientSecret === clientSecretOf(request.unit, payment.id)) return payment;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     code: clientSecret === undefined ? 'parameter_missing' : 'payment_intent_invalid_parameter',
     message:
       clientSecret === undefined
@@ -122,7 +132,7 @@ const findFor = (request: StripeRequest, clientSecret: string | undefined): Paym
   });
 };
 
-const read = (request: StripeRequest): Reply => {
+const read = (request: StripeRequest): StripeReply => {
   const schema = z.strictObject({ client_secret: text().optional(), expand: page.expand });
   const { client_secret: secret } = readParameters(request.call, schema);
   return { object: viewFor(request, findFor(request, secret)) };
@@ -131,10 +141,10 @@ const read = (request: StripeRequest): Reply => {
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
   const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional() }));
-  if (sent.customer !== undefined) findCustomer(unit, sent.customer, 'customer');
+  if (sent.customer !== undefined) findStripeCustomer(unit, sent.customer, 'customer');
   return listPage(request, sent, {
     collection: unit.documents.payments,
-    view: (payment) => paymentView(payment, unit),
+    view: (payment) => stripePaymentView(payment, unit),
     holder: sent.customer,
     kind: 'payment_intent',
   });
@@ -142,43 +152,47 @@ const list = (request: StripeRequest): StripeObject => {
 
 const ANYTIME: readonly string[] = ['metadata', 'description', 'receipt_email', 'expand'];
 
-const update = (request: StripeRequest): Reply => {
+const update = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, updateFields);
   const payment = find(request);
   const late = Object.keys(sent).find((field) => !ANYTIME.includes(field));
   if (late !== undefined && !UPDATABLE.includes(payment.status)) throw notUpdatable(unit, payment, late);
-  const changed: Payment = {
+  const changed: LedgerPayment = {
     ...payment,
     ...priceOf(payment, sent),
     description: sent.description === undefined ? payment.description : sent.description,
-    customerId: sent.customer === undefined ? payment.customerId : findCustomer(unit, sent.customer, 'customer').id,
+    customerId:
+      sent.customer === undefined ? payment.customerId : findStripeCustomer(unit, sent.customer, 'customer').id,
     captures: capturesOf(payment, sent.capture_method),
     saveMethod: usageOf(payment, sent.setup_future_usage),
     metadata: mergeMetadata(payment.metadata, sent.metadata),
-    wire: wireOf(payment.wire, sent),
+    wire: mergeWire(payment.wire, sent),
   };
   const stored = unit.documents.payments.put(late === undefined ? changed : withMethod(unit, changed, sent));
-  return { object: paymentView(stored, unit) };
+  return { object: stripePaymentView(stored, unit) };
 };
 
-const priceOf = (payment: Payment, sent: UpdateFields): Pick<Payment, 'amount' | 'currency'> => {
+const priceOf = (payment: LedgerPayment, sent: UpdateFields): Pick<LedgerPayment, 'amount' | 'currency'> => {
   const currency = sent.currency === undefined ? payment.currency : checkCurrency(sent.currency);
   return { amount: checkCharge(sent.amount ?? payment.amount, currency), currency };
 };
 
-const usageOf = (payment: Payment, sent: '' | Payment['saveMethod'] | undefined): Payment['saveMethod'] => {
+const usageOf = (
+  payment: LedgerPayment,
+  sent: '' | LedgerPayment['saveMethod'] | undefined,
+): LedgerPayment['saveMethod'] => {
   if (sent === undefined) return payment.saveMethod;
   return sent === '' ? null : sent;
 };
 
-const capturesOf = (payment: Payment, sent: UpdateFields['capture_method']): Payment['captures'] => {
+const capturesOf = (payment: LedgerPayment, sent: UpdateFields['capture_method']): LedgerPayment['captures'] => {
   if (sent === undefined) return payment.captures;
   return sent === 'manual' ? 'later' : 'at_once';
 };
 
 /** A change of what is paid, or how, asks for a new confirmation. */
-const withMethod = (unit: Unit, payment: Payment, sent: UpdateFields): Payment => {
+const withMethod = (unit: Unit, payment: LedgerPayment, sent: UpdateFields): LedgerPayment => {
   const given = methodOf(unit, sent);
   const methodId = sent.payment_method === null ? null : (given?.id ?? payment.methodId);
   const method = methodId === null ? undefined : unit.documents.methods.get(unit.slot, methodId);
@@ -189,19 +203,26 @@ const withMethod = (unit: Unit, payment: Payment, sent: UpdateFields): Payment =
 const methodOf = (
   unit: Unit,
   sent: { readonly payment_method?: string | null | undefined } & Pick<ConfirmFields, 'payment_method_data'>,
-): Method | undefined => {
+): LedgerMethod | undefined => {
   if (sent.payment_method_data !== undefined) return methodFromData(unit, sent.payment_method_data);
   return sent.payment_method ? findMethod(unit, sent.payment_method, 'payment_method') : undefined;
 };
 
-const confirm = (request: StripeRequest): Reply => {
+const confirm = (request: StripeRequest): StripeReply => {
   const sent = readParameters(request.call, confirmFields);
   const payment = findFor(request, sent.client_secret);
   if (!UPDATABLE.includes(payment.status)) throw notConfirmable(request.unit, payment);
-  return attempt(request, payment, sent, payment.id);
+  return attempt(request, { payment, sent, name: payment.id });
 };
 
-const attempt = (request: StripeRequest, payment: Payment, sent: ConfirmFields, name: string | undefined): Reply => {
+interface Confirmation {
+  readonly payment: LedgerPayment;
+  readonly sent: ConfirmFields;
+  /** Names the attempt, so that it loses its connection only once. */
+  readonly name: string | undefined;
+}
+
+const attempt = (request: StripeRequest, { payment, sent, name }: Confirmation): StripeReply => {
   const { unit } = request;
   const method =
     methodOf(unit, sent) ??
@@ -216,23 +237,23 @@ const attempt = (request: StripeRequest, payment: Payment, sent: ConfirmFields, 
     );
   }
   checkUsable(method, payment.customerId);
-  const ready: Payment = {
+  const ready: LedgerPayment = {
     ...payment,
     saveMethod: usageOf(payment, sent.setup_future_usage),
     captures: capturesOf(payment, sent.capture_method),
     returnUrl: sent.return_url ?? payment.returnUrl,
-    wire: wireOf(payment.wire, sent),
+    wire: mergeWire(payment.wire, sent),
   };
   requireReturnUrl(request, ready, sent);
   const offSession = sent.off_session === true || sent.error_on_requires_action === true;
-  return replyTo(request, attemptPayment(unit, ready, method, { offSession, attempt: name }));
+  return replyTo(request, attemptPayment(unit, { payment: ready, method }, { offSession, attempt: name }));
 };
 
 /** Stripe's rule since October 2023; its own scripts in the browser take the customer back by themselves. */
-const requireReturnUrl = ({ caller }: StripeRequest, payment: Payment, sent: ConfirmFields): void => {
+const requireReturnUrl = ({ caller }: StripeRequest, payment: LedgerPayment, sent: ConfirmFields): void => {
   if (payment.wire['redirects'] !== true || payment.returnUrl !== null) return;
   if (sent.use_stripe_sdk === true || caller.kind === 'browser') return;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     message:
       'This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these ' +
       "payment methods might redirect your customer off of your page, you must provide a `return_url`. If you don't " +
@@ -242,21 +263,21 @@ const requireReturnUrl = ({ caller }: StripeRequest, payment: Payment, sent: Con
   });
 };
 
-const replyTo = (request: StripeRequest, { payment, declined }: Attempted): Reply => {
+const replyTo = (request: StripeRequest, { payment, declined }: AttemptOutcome): StripeReply => {
   if (!declined) return { object: viewFor(request, payment) };
   const error = {
     ...declineFields(declined.reason),
     ...(declined.charge ? { charge: declined.charge.id } : {}),
     payment_intent: viewFor(request, payment),
-    payment_method: methodView(declined.method),
+    payment_method: stripeMethodView(declined.method),
   };
-  return { answer: errorAnswer(402, error, true) };
+  return { answer: stripeError(402, error, true) };
 };
 
-const viewFor = ({ caller, unit }: StripeRequest, payment: Payment): StripeObject =>
-  caller.kind === 'browser' ? browserView(paymentView(payment, unit)) : paymentView(payment, unit);
+const viewFor = ({ caller, unit }: StripeRequest, payment: LedgerPayment): StripeObject =>
+  caller.kind === 'browser' ? browserView(stripePaymentView(payment, unit)) : stripePaymentView(payment, unit);
 
-const cancelIntent = (request: StripeRequest): Reply => {
+const cancelIntent = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, cancelFields);
   const payment = find(request);
@@ -268,10 +289,10 @@ const cancelIntent = (request: StripeRequest): Reply => {
         `of the following statuses may be canceled: ${CANCELABLE.join(', ')}.`,
     );
   }
-  return { object: paymentView(cancel(unit, payment, sent.cancellation_reason ?? null), unit) };
+  return { object: stripePaymentView(cancelLedgerPayment(unit, payment, sent.cancellation_reason ?? null), unit) };
 };
 
-const captureIntent = (request: StripeRequest): Reply => {
+const captureIntent = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, captureFields);
   const payment = find(request);
@@ -285,16 +306,16 @@ const captureIntent = (request: StripeRequest): Reply => {
   }
   const amount = checkAmount(sent.amount_to_capture ?? payment.amount, 'amount_to_capture');
   if (amount > payment.amount) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       code: 'amount_too_large',
       message: `The payment intent could not be captured because the requested capture amount is greater than the authorized amount.`,
       param: 'amount_to_capture',
     });
   }
-  return { object: paymentView(capture(unit, payment, amount), unit) };
+  return { object: stripePaymentView(captureLedgerPayment(unit, payment, amount), unit) };
 };
 
-const notConfirmable = (unit: Unit, payment: Payment): Refused =>
+const notConfirmable = (unit: Unit, payment: LedgerPayment): Refused =>
   unexpectedState(
     unit,
     payment,
@@ -304,7 +325,7 @@ const notConfirmable = (unit: Unit, payment: Payment): Refused =>
           'of the following statuses may be confirmed: requires_confirmation, requires_action.',
   );
 
-const notUpdatable = (unit: Unit, payment: Payment, field: string): Refused =>
+const notUpdatable = (unit: Unit, payment: LedgerPayment, field: string): Refused =>
   unexpectedState(
     unit,
     payment,
@@ -312,5 +333,9 @@ const notUpdatable = (unit: Unit, payment: Payment, field: string): Refused =>
       `update the ${field} of a PaymentIntent with one of the following statuses: ${UPDATABLE.join(', ')}.`,
   );
 
-const unexpectedState = (unit: Unit, payment: Payment, message: string): Refused =>
-  refusedOperation({ code: 'payment_intent_unexpected_state', message, payment_intent: paymentView(payment, unit) });
+const unexpectedState = (unit: Unit, payment: LedgerPayment, message: string): Refused =>
+  refusedOperation({
+    code: 'payment_intent_unexpected_state',
+    message,
+    payment_intent: stripePaymentView(payment, unit),
+  });

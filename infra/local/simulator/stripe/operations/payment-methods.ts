@@ -1,13 +1,21 @@
 import * as z from 'zod';
-import type { Method } from '../../ledger/documents.ts';
+import type { LedgerMethod } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { declineFields, errorAnswer, invalidRequest } from '../views/errors.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { stripeMethodView } from '../views/views.ts';
+import { declineFields, invalidStripeRequest, stripeError } from '../wire/errors.ts';
 import { choice, expand, mergeMetadata, metadata, page, readParameters, text, whole } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { billingDetails, findCustomer, findMethod, mergeBilling, methodData, methodFromData } from './method-data.ts';
+import {
+  billingDetails,
+  findMethod,
+  findStripeCustomer,
+  mergeBilling,
+  methodData,
+  methodFromData,
+} from './method-data.ts';
 
 const created = methodData.extend({ expand: expand.optional() });
 const changes = z.strictObject({
@@ -18,8 +26,8 @@ const changes = z.strictObject({
   expand: expand.optional(),
 });
 
-const withView = (run: (request: StripeRequest) => Method) => (request: StripeRequest) => ({
-  object: methodView(run(request)),
+const withView = (run: (request: StripeRequest) => LedgerMethod) => (request: StripeRequest) => ({
+  object: stripeMethodView(run(request)),
 });
 
 const PATH = '/v1/payment_methods/:id';
@@ -39,16 +47,16 @@ export const paymentMethodRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: `${PATH}/detach`, run: withView(detach) },
 ];
 
-function read({ call, unit, id }: StripeRequest): Method {
+function read({ call, unit, id }: StripeRequest): LedgerMethod {
   readParameters(call, none);
   return findMethod(unit, id, 'id');
 }
 
-function update({ call, unit, id }: StripeRequest): Method {
+function update({ call, unit, id }: StripeRequest): LedgerMethod {
   const sent = readParameters(call, changes);
   const before = findMethod(unit, id, 'id');
   if (before.customerId === null) {
-    throw invalidRequest({ message: 'You must save this PaymentMethod to a customer before you can update it.' });
+    throw invalidStripeRequest({ message: 'You must save this PaymentMethod to a customer before you can update it.' });
   }
   const method = unit.documents.methods.put({
     ...before,
@@ -64,16 +72,16 @@ function update({ call, unit, id }: StripeRequest): Method {
   return method;
 }
 
-function attach({ call, unit, id }: StripeRequest): Method {
+function attach({ call, unit, id }: StripeRequest): LedgerMethod {
   const sent = readParameters(call, z.strictObject({ customer: text(), expand: expand.optional() }));
-  const customer = findCustomer(unit, sent.customer, 'customer');
+  const customer = findStripeCustomer(unit, sent.customer, 'customer');
   const method = findMethod(unit, id, 'id');
   if (method.customerId === customer.id) return method;
   if (method.customerId !== null) {
-    throw invalidRequest({ message: 'The payment method you provided has already been attached to a customer.' });
+    throw invalidStripeRequest({ message: 'The payment method you provided has already been attached to a customer.' });
   }
   if (method.spent) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message:
         'This PaymentMethod was previously used without being attached to a Customer or was detached from a Customer, ' +
         'and may not be used again.',
@@ -83,11 +91,11 @@ function attach({ call, unit, id }: StripeRequest): Method {
   return attachMethod(unit, method, customer.id);
 }
 
-function detach({ call, unit, id }: StripeRequest): Method {
+function detach({ call, unit, id }: StripeRequest): LedgerMethod {
   readParameters(call, none);
   const method = findMethod(unit, id, 'id');
   if (method.customerId === null) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message: 'The payment method you provided is not attached to a customer so detachment is impossible.',
     });
   }
@@ -95,22 +103,25 @@ function detach({ call, unit, id }: StripeRequest): Method {
 }
 
 /** The bank is asked about a card when it is stored. */
-const checkCard = ({ behaviour }: Method): void => {
+const checkCard = ({ behaviour }: LedgerMethod): void => {
   if (behaviour.kind !== 'declines' || behaviour.attaches) return;
-  throw new Refused(errorAnswer(402, declineFields(behaviour.reason), true));
+  throw new Refused(stripeError(402, declineFields(behaviour.reason), true));
 };
 
 const listFields = { ...page, type: choice(['card']).optional() };
 
 const list = (request: StripeRequest): StripeObject => {
   const sent = readParameters(request.call, z.strictObject({ ...listFields, customer: text().optional() }));
-  if (sent.customer !== undefined) findCustomer(request.unit, sent.customer, 'customer');
+  if (sent.customer !== undefined) findStripeCustomer(request.unit, sent.customer, 'customer');
   return listPage(request, sent, { ...listed(request.unit), holder: sent.customer });
 };
 
 const listOf = (request: StripeRequest): StripeObject => {
   const sent = readParameters(request.call, z.strictObject(listFields));
-  return listPage(request, sent, { ...listed(request.unit), holder: findCustomer(request.unit, request.id, 'id').id });
+  return listPage(request, sent, {
+    ...listed(request.unit),
+    holder: findStripeCustomer(request.unit, request.id, 'id').id,
+  });
 };
 
-const listed = (unit: Unit) => ({ collection: unit.documents.methods, view: methodView, kind: 'PaymentMethod' });
+const listed = (unit: Unit) => ({ collection: unit.documents.methods, view: stripeMethodView, kind: 'PaymentMethod' });

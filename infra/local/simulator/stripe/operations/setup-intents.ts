@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { Method, Setup } from '../../ledger/documents.ts';
+import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
 import { attemptSetup } from '../../ledger/setups.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch, refusedOperation } from '../views/errors.ts';
 import { browserView, clientSecretOf, setupView } from '../views/intent-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { stripeMethodView } from '../views/views.ts';
+import { declineFields, invalidStripeRequest, refusedOperation, stripeError, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -15,8 +15,8 @@ import {
   readParameters,
   text,
 } from '../wire/parameters.ts';
-import type { Reply, StripeRequest, StripeRoute } from '../wire/request.ts';
-import { checkUsable, findCustomer, findMethod, methodData, methodFromData } from './method-data.ts';
+import type { StripeObject, StripeReply, StripeRequest, StripeRoute } from '../wire/request.ts';
+import { checkUsable, findMethod, findStripeCustomer, methodData, methodFromData } from './method-data.ts';
 
 const common = {
   payment_method: text().optional(),
@@ -45,7 +45,7 @@ const cancelFields = z.strictObject({
 });
 
 const PATH = '/v1/setup_intents';
-const OPEN: readonly Setup['status'][] = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
+const OPEN: readonly LedgerSetup['status'][] = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
 
 export const setupIntentRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: PATH, run: (request) => create(request) },
@@ -54,10 +54,10 @@ export const setupIntentRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: `${PATH}/:id/cancel`, run: (request) => cancel(request) },
 ];
 
-const create = (request: StripeRequest): Reply => {
+const create = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, createFields);
-  const customerId = sent.customer === undefined ? null : findCustomer(unit, sent.customer, 'customer').id;
+  const customerId = sent.customer === undefined ? null : findStripeCustomer(unit, sent.customer, 'customer').id;
   const method = methodOf(request, sent);
   if (method) checkUsable(method, customerId);
   const setup = unit.documents.setups.put({
@@ -80,36 +80,36 @@ const create = (request: StripeRequest): Reply => {
   return attempt(request, setup, { ...sent, payment_method: undefined, payment_method_data: undefined });
 };
 
-const methodOf = ({ unit }: StripeRequest, sent: ConfirmFields): Method | undefined => {
+const methodOf = ({ unit }: StripeRequest, sent: ConfirmFields): LedgerMethod | undefined => {
   if (sent.payment_method_data !== undefined) return methodFromData(unit, sent.payment_method_data);
   return sent.payment_method === undefined ? undefined : findMethod(unit, sent.payment_method, 'payment_method');
 };
 
-const find = ({ unit, id, caller }: StripeRequest, clientSecret: string | undefined): Setup => {
+const find = ({ unit, id, caller }: StripeRequest, clientSecret: string | undefined): LedgerSetup => {
   const setup = unit.documents.setups.get(unit.slot, id);
-  if (!setup) throw noSuch('setupintent', id, 'intent');
+  if (!setup) throw stripeNotFound('setupintent', id, 'intent');
   if (caller.kind === 'adapter' && clientSecret === undefined) return setup;
   if (clientSecret === clientSecretOf(unit, setup.id)) return setup;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     message: 'The client_secret provided does not match the client_secret associated with the SetupIntent.',
     param: 'client_secret',
   });
 };
 
-const read = (request: StripeRequest): Reply => {
+const read = (request: StripeRequest): StripeReply => {
   const schema = z.strictObject({ client_secret: text().optional(), expand: expand.optional() });
   const { client_secret: secret } = readParameters(request.call, schema);
   return { object: viewFor(request, find(request, secret)) };
 };
 
-const confirm = (request: StripeRequest): Reply => {
+const confirm = (request: StripeRequest): StripeReply => {
   const sent = readParameters(request.call, confirmFields);
   const setup = find(request, sent.client_secret);
   if (!OPEN.includes(setup.status)) throw unexpectedState(request, setup, 'confirm');
   return attempt(request, setup, sent);
 };
 
-const attempt = (request: StripeRequest, setup: Setup, sent: ConfirmFields): Reply => {
+const attempt = (request: StripeRequest, setup: LedgerSetup, sent: ConfirmFields): StripeReply => {
   const { unit } = request;
   const method = methodOf(request, sent) ?? unit.documents.methods.get(unit.slot, setup.methodId ?? '');
   if (!method) throw unexpectedState(request, setup, 'confirm');
@@ -119,13 +119,13 @@ const attempt = (request: StripeRequest, setup: Setup, sent: ConfirmFields): Rep
   if (!declined) return { object: viewFor(request, after) };
   const error = {
     ...declineFields(declined.reason),
-    payment_method: methodView(method),
+    payment_method: stripeMethodView(method),
     setup_intent: viewFor(request, after),
   };
-  return { answer: errorAnswer(402, error, true) };
+  return { answer: stripeError(402, error, true) };
 };
 
-const cancel = (request: StripeRequest): Reply => {
+const cancel = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, cancelFields);
   const setup = find(request, undefined);
@@ -139,10 +139,10 @@ const cancel = (request: StripeRequest): Reply => {
   return { object: setupView(canceled, unit) };
 };
 
-const viewFor = ({ caller, unit }: StripeRequest, setup: Setup): StripeObject =>
+const viewFor = ({ caller, unit }: StripeRequest, setup: LedgerSetup): StripeObject =>
   caller.kind === 'browser' ? browserView(setupView(setup, unit)) : setupView(setup, unit);
 
-const unexpectedState = ({ unit }: StripeRequest, setup: Setup, action: 'confirm' | 'cancel') =>
+const unexpectedState = ({ unit }: StripeRequest, setup: LedgerSetup, action: 'confirm' | 'cancel') =>
   refusedOperation({
     code: 'setup_intent_unexpected_state',
     message:

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
-import type { IdKind, Unit } from '../../ledger/unit.ts';
-import type { Answer, Call, Caller, Vendor } from '../../protocol/vendor.ts';
+import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
+import type { Answer, Call, Vendor, VendorCaller } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
-import { errorAnswer, unauthorized } from '../views/errors.ts';
-import { expanded } from '../wire/expand.ts';
+import { stripeMinorUnits } from '../wire/currencies.ts';
+import { stripeError, unauthorized } from '../wire/errors.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
-import { API_VERSION, stripeWebhooks } from '../wire/webhooks.ts';
 import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
-import { minorUnits } from './currencies.ts';
-import { customerRoutes } from './customers.ts';
+import { stripeCustomerRoutes } from './customers.ts';
+import { expanded } from './expand.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
+import { API_VERSION, stripeWebhooks } from './webhooks.ts';
 
 /** Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
 const ROUTES: readonly StripeRoute[] = [
   ...paymentIntentRoutes,
-  ...customerRoutes,
+  ...stripeCustomerRoutes,
   ...paymentMethodRoutes,
   ...setupIntentRoutes,
   ...chargeRoutes,
@@ -39,7 +39,7 @@ export const stripe: Vendor = {
   looksLive: (apiKey) => /^(sk|rk|pk)_live_/.test(apiKey),
   identify: (call, slots) => identify(call, slots),
   execute: (call, caller, unit) => execute(call, caller, unit),
-  minorUnits,
+  minorUnits: stripeMinorUnits,
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (call, requestId) => {
     const key = call.headers.get('idempotency-key');
@@ -50,7 +50,7 @@ export const stripe: Vendor = {
     };
   },
   serverError: (requestId) =>
-    errorAnswer(
+    stripeError(
       500,
       {
         type: 'api_error',
@@ -59,7 +59,7 @@ export const stripe: Vendor = {
       false,
     ),
   rateLimited: () => ({
-    ...errorAnswer(
+    ...stripeError(
       429,
       {
         type: 'invalid_request_error',
@@ -76,9 +76,9 @@ export const stripe: Vendor = {
     fingerprintOf: (call) => fingerprintOf(call),
     keepMs: () => DAY_MS,
     reused: (key, call, firstPath) =>
-      errorAnswer(400, { type: 'idempotency_error', message: reusedMessage(key, call, firstPath) }, false),
+      stripeError(400, { type: 'idempotency_error', message: reusedMessage(key, call, firstPath) }, false),
     inUse: (key) =>
-      errorAnswer(
+      stripeError(
         409,
         {
           type: 'idempotency_error',
@@ -108,7 +108,7 @@ const fingerprintOf = (call: Call): string => {
     .digest('hex');
 };
 
-const execute = (call: Call, caller: Caller, unit: Unit): Answer => {
+const execute = (call: Call, caller: VendorCaller, unit: Unit): Answer => {
   const found = findRoute(call);
   if (found === undefined) return unknownUrl(call);
   if (caller.kind === 'browser' && found.route.browser !== true) {
@@ -122,7 +122,7 @@ const execute = (call: Call, caller: Caller, unit: Unit): Answer => {
 };
 
 const unknownUrl = (call: Call): Answer =>
-  errorAnswer(
+  stripeError(
     404,
     {
       type: 'invalid_request_error',
@@ -144,7 +144,7 @@ const findRoute = (call: Call): { readonly route: StripeRoute; readonly id: stri
   return undefined;
 };
 
-const identify = (call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): Caller | Answer => {
+const identify = (call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): VendorCaller | Answer => {
   const key = keyOf(call);
   if (key === undefined) {
     return unauthorized(
@@ -167,7 +167,7 @@ const keyOf = (call: Call): string | undefined => {
   return undefined;
 };
 
-const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
+const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   customer: 'cus_',
   method: 'pm_1',
   payment: 'pi_3',
@@ -182,5 +182,5 @@ const PREFIXES: Readonly<Record<IdKind | 'request', string>> = {
   request: 'req_',
 };
 
-const formatId = (kind: IdKind | 'request', n: number, tag: string): string =>
+const formatId = (kind: LedgerIdKind | 'request', n: number, tag: string): string =>
   `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`;

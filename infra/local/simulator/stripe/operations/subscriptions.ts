@@ -1,18 +1,19 @@
 import * as z from 'zod';
-import type { Price, Subscription } from '../../ledger/billing-documents.ts';
-import { changeSubscription, endSubscription, isLive } from '../../ledger/subscription-end.ts';
+import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
+import { changeSubscription, endSubscription, isLedgerSubscriptionLive } from '../../ledger/subscription-end.ts';
 import {
   type NewSubscription,
   restartSubscription,
-  resumeSubscription,
+  resumeLedgerSubscription,
   type Started,
   startSubscription,
 } from '../../ledger/subscriptions.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { declineFields, errorAnswer, invalidRequest, noSuch } from '../views/errors.ts';
-import { subscriptionView } from '../views/subscription-views.ts';
-import { methodView, type StripeObject } from '../views/views.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
+import { stripeMethodView } from '../views/views.ts';
+import { checkCharge } from '../wire/currencies.ts';
+import { declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -26,10 +27,10 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { addPrice, priceData } from './catalog.ts';
-import { checkCharge } from './currencies.ts';
-import { checkUsable, findCustomer, findMethod } from './method-data.ts';
+import { checkUsable, findMethod, findStripeCustomer } from './method-data.ts';
 
 /**
  * Subscriptions of one item, collected automatically. A first charge that is declined leaves nothing: of Stripe's ways to
@@ -37,16 +38,16 @@ import { checkUsable, findCustomer, findMethod } from './method-data.ts';
  */
 const PATH = '/v1/subscriptions';
 
-const withView = (run: (request: StripeRequest) => Subscription) => (request: StripeRequest) => ({
-  object: subscriptionView(run(request), request.unit),
+const withView = (run: (request: StripeRequest) => LedgerSubscription) => (request: StripeRequest) => ({
+  object: stripeSubscriptionView(run(request), request.unit),
 });
 
 export const subscriptionRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: PATH, run: withView((request) => create(request)) },
   { method: 'GET', path: PATH, run: (request) => ({ object: list(request) }) },
-  getRoute<Subscription>(`${PATH}/:id`, 'subscription', (unit) => ({
+  getRoute<LedgerSubscription>(`${PATH}/:id`, 'subscription', (unit) => ({
     collection: unit.documents.subscriptions,
-    view: (subscription) => subscriptionView(subscription, unit),
+    view: (subscription) => stripeSubscriptionView(subscription, unit),
   })),
   { method: 'POST', path: `${PATH}/:id`, run: withView((request) => update(request)) },
   { method: 'POST', path: `${PATH}/:id/resume`, run: withView((request) => resume(request)) },
@@ -90,9 +91,9 @@ const createFields = z.strictObject({
 });
 type CreateFields = z.output<typeof createFields>;
 
-const create = ({ call, unit }: StripeRequest): Subscription => {
+const create = ({ call, unit }: StripeRequest): LedgerSubscription => {
   const sent = readParameters(call, createFields);
-  const customerId = findCustomer(unit, sent.customer, 'customer').id;
+  const customerId = findStripeCustomer(unit, sent.customer, 'customer').id;
   const price = priceFor(unit, sent);
   // Nothing is charged for a price of nothing; any other obeys the rules of charges.
   if (price.amount > 0) checkCharge(price.amount, price.currency);
@@ -121,7 +122,7 @@ const create = ({ call, unit }: StripeRequest): Subscription => {
   };
   const subscription = paidFor(startSubscription(unit, wanted, { attempt: attemptOf(call) }));
   if (subscription.status === 'trialing' || subscription.status === 'active') return subscription;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     code: 'resource_missing',
     message:
       'This customer has no attached payment source or default payment method. Please consider adding a default ' +
@@ -129,28 +130,28 @@ const create = ({ call, unit }: StripeRequest): Subscription => {
   });
 };
 
-const paidFor = ({ subscription, declined }: Started): Subscription => {
+const paidFor = ({ subscription, declined }: Started): LedgerSubscription => {
   if (!declined) return subscription;
-  const error = { ...declineFields(declined.reason), payment_method: methodView(declined.method) };
-  throw new Refused(errorAnswer(402, error, true));
+  const error = { ...declineFields(declined.reason), payment_method: stripeMethodView(declined.method) };
+  throw new Refused(stripeError(402, error, true));
 };
 
 /** The same call, sent again, is the same attempt. */
 const attemptOf = (call: StripeRequest['call']): string => `key:${call.headers.get('idempotency-key') ?? call.path}`;
 
-const priceFor = (unit: Unit, { items }: CreateFields): Price => {
+const priceFor = (unit: Unit, { items }: CreateFields): LedgerPrice => {
   const [item] = items;
   if (item?.price_data) return addPrice(unit, item.price_data, { param: 'items[0][price_data]', metadata: {} });
   const id = item?.price ?? '';
   const price = unit.documents.prices.get(unit.slot, id);
-  if (!price) throw noSuch('price', id, 'items[0][price]');
+  if (!price) throw stripeNotFound('price', id, 'items[0][price]');
   return price;
 };
 
 const ownMethod = (unit: Unit, id: string, customerId: string): string => {
   const method = checkUsable(findMethod(unit, id, 'default_payment_method'), customerId);
   if (method.customerId === customerId) return method.id;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     message: `The customer does not have a payment method with the ID ${id}. The payment method must be attached to the customer.`,
     param: 'default_payment_method',
   });
@@ -164,15 +165,15 @@ const trialEndOf = (unit: Unit, sent: CreateFields): number | null => {
   const end = sent.trial_end ?? (days === undefined || days === 0 ? undefined : now + days * DAY_SECONDS);
   if (end === undefined) return null;
   if (end > now) return end * 1_000;
-  throw invalidRequest({
+  throw invalidStripeRequest({
     message: 'Invalid timestamp: must be an integer Unix timestamp in the future.',
     param: 'trial_end',
   });
 };
 
-const find = ({ unit, id }: StripeRequest): Subscription => {
+const find = ({ unit, id }: StripeRequest): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, id);
-  if (!subscription) throw noSuch('subscription', id, 'id');
+  if (!subscription) throw stripeNotFound('subscription', id, 'id');
   return subscription;
 };
 
@@ -185,17 +186,17 @@ const updateFields = z.strictObject({
   payment_behavior: anything.optional(),
 });
 
-const update = (request: StripeRequest): Subscription => {
+const update = (request: StripeRequest): LedgerSubscription => {
   const { unit, call } = request;
   const sent = readParameters(call, updateFields);
   const before = find(request);
   const others = Object.keys(sent).filter((field) => field !== 'metadata' && field !== 'expand');
   if (before.status === 'canceled' && others.length > 0) {
-    throw invalidRequest({
+    throw invalidStripeRequest({
       message: 'A canceled subscription can only update its cancellation_details and metadata.',
     });
   }
-  const after: Subscription = {
+  const after: LedgerSubscription = {
     ...before,
     ...(sent.default_payment_method !== undefined && {
       methodId: ownMethod(unit, sent.default_payment_method, before.customerId),
@@ -209,33 +210,33 @@ const update = (request: StripeRequest): Subscription => {
     metadata: mergeMetadata(before.metadata, sent.metadata),
   };
   if (sent.billing_cycle_anchor?.type === 'now') {
-    return paidFor(restartSubscription(unit, before, after, { attempt: attemptOf(call) }));
+    return paidFor(restartSubscription(unit, { before, changes: after }, { attempt: attemptOf(call) }));
   }
   return JSON.stringify(after) === JSON.stringify(before) ? before : changeSubscription(unit, before, after);
 };
 
-const endOf = (unit: Unit, before: Subscription, atPeriodEnd: boolean) => ({
+const endOf = (unit: Unit, before: LedgerSubscription, atPeriodEnd: boolean) => ({
   cancelAtPeriodEnd: atPeriodEnd,
   canceledAt: atPeriodEnd ? (before.canceledAt ?? unit.at) : null,
 });
 
-const resume = (request: StripeRequest): Subscription => {
+const resume = (request: StripeRequest): LedgerSubscription => {
   const { unit, call } = request;
   readParameters(call, z.strictObject({ billing_cycle_anchor: choice(['now']).optional(), expand: expand.optional() }));
   const subscription = find(request);
   if (subscription.status !== 'paused') {
-    throw invalidRequest({ message: `You cannot resume a subscription that is ${subscription.status}.` });
+    throw invalidStripeRequest({ message: `You cannot resume a subscription that is ${subscription.status}.` });
   }
-  return resumeSubscription(unit, subscription, { attempt: attemptOf(call) }).subscription;
+  return resumeLedgerSubscription(unit, subscription, { attempt: attemptOf(call) }).subscription;
 };
 
 /** A subscription that is over is there to be read, and not to be canceled. */
-const cancel = (request: StripeRequest): Subscription => {
+const cancel = (request: StripeRequest): LedgerSubscription => {
   const { unit, call, id } = request;
   const fields = { invoice_now: flag.optional(), prorate: flag.optional(), cancellation_details: anything.optional() };
   readParameters(call, z.strictObject({ ...fields, expand: expand.optional() }));
   const subscription = find(request);
-  if (!isLive(subscription)) throw noSuch('subscription', id, 'id');
+  if (!isLedgerSubscriptionLive(subscription)) throw stripeNotFound('subscription', id, 'id');
   return endSubscription(unit, subscription, 'cancellation_requested');
 };
 
@@ -244,9 +245,11 @@ const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
   const status = choice(['active', 'all', 'canceled', 'past_due', 'paused', 'trialing']).optional();
   const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional(), status }));
-  if (sent.customer !== undefined) findCustomer(unit, sent.customer, 'customer');
-  const isWanted = (subscription: Subscription): boolean =>
-    sent.status === undefined ? isLive(subscription) : ['all', subscription.status].includes(sent.status);
+  if (sent.customer !== undefined) findStripeCustomer(unit, sent.customer, 'customer');
+  const isWanted = (subscription: LedgerSubscription): boolean =>
+    sent.status === undefined
+      ? isLedgerSubscriptionLive(subscription)
+      : ['all', subscription.status].includes(sent.status);
   const { subscriptions } = unit.documents;
   const listed: typeof subscriptions.list = (slot, listing) => {
     const found = subscriptions.list(slot, { ...listing, limit: MOST_LISTED }).filter(isWanted);
@@ -254,7 +257,7 @@ const list = (request: StripeRequest): StripeObject => {
   };
   return listPage(request, sent, {
     collection: { ...subscriptions, list: listed },
-    view: (subscription) => subscriptionView(subscription, unit),
+    view: (subscription) => stripeSubscriptionView(subscription, unit),
     holder: sent.customer,
     kind: 'subscription',
   });

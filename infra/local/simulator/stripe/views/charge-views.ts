@@ -1,9 +1,10 @@
-import type { Charge, Method, Refund } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerMethod, LedgerRefund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { declineFields } from './errors.ts';
-import { billingView, checksOf, lower, NO_ADDRESS, type StripeObject, seconds } from './views.ts';
+import { declineFields } from '../wire/errors.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { billingView, checksOf, lower, NO_ADDRESS, seconds } from './views.ts';
 
-export const chargeView = (charge: Charge, unit: Unit): StripeObject => {
+export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   const failure = charge.failure && declineFields(charge.failure.reason);
   return {
@@ -52,12 +53,12 @@ export const chargeView = (charge: Charge, unit: Unit): StripeObject => {
 };
 
 /** Stripe calls money that is only reserved, or was released again, a charge that succeeded but is not captured. */
-const statusOf = (charge: Charge): 'succeeded' | 'pending' | 'failed' => {
+const statusOf = (charge: LedgerCharge): 'succeeded' | 'pending' | 'failed' => {
   if (charge.status === 'failed') return 'failed';
   return charge.status === 'pending' && !charge.reserved ? 'pending' : 'succeeded';
 };
 
-const outcomeOf = (charge: Charge): StripeObject => {
+const outcomeOf = (charge: LedgerCharge): StripeObject => {
   const reason = charge.failure && declineFields(charge.failure.reason).decline_code;
   return {
     advice_code: null,
@@ -72,7 +73,7 @@ const outcomeOf = (charge: Charge): StripeObject => {
   };
 };
 
-const detailsOf = (method: Method, charge: Charge): StripeObject => ({
+const detailsOf = (method: LedgerMethod, charge: LedgerCharge): StripeObject => ({
   card: {
     amount_authorized: charge.status === 'failed' ? null : charge.amount,
     authorization_code: null,
@@ -110,7 +111,7 @@ const detailsOf = (method: Method, charge: Charge): StripeObject => ({
   type: 'card',
 });
 
-export const refundView = (refund: Refund): StripeObject => ({
+export const refundView = (refund: LedgerRefund): StripeObject => ({
   id: refund.id,
   object: 'refund',
   amount: refund.amount,

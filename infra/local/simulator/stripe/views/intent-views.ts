@@ -1,11 +1,12 @@
-import type { Failure, Payment, Setup } from '../../ledger/documents.ts';
+import type { LedgerFailure, LedgerPayment, LedgerSetup } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { declineFields } from './errors.ts';
-import { lower, methodView, type StripeObject, seconds } from './views.ts';
+import { declineFields } from '../wire/errors.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { lower, seconds, stripeMethodView } from './views.ts';
 
 export const clientSecretOf = (unit: Unit, id: string): string => `${id}_secret_${unit.secretOf(id)}`;
 
-export const paymentView = (payment: Payment, unit: Unit): StripeObject => ({
+export const stripePaymentView = (payment: LedgerPayment, unit: Unit): StripeObject => ({
   id: payment.id,
   object: 'payment_intent',
   amount: payment.amount,
@@ -89,7 +90,7 @@ const BROWSER_FIELDS = [
 export const browserView = (view: StripeObject): StripeObject =>
   Object.fromEntries(BROWSER_FIELDS.filter((field) => field in view).map((field) => [field, view[field]]));
 
-export const setupView = (setup: Setup, unit: Unit): StripeObject => ({
+export const setupView = (setup: LedgerSetup, unit: Unit): StripeObject => ({
   id: setup.id,
   object: 'setup_intent',
   application: null,
@@ -118,18 +119,18 @@ export const setupView = (setup: Setup, unit: Unit): StripeObject => ({
   usage: setup.usage,
 });
 
-const failureView = (failure: Failure | null, unit: Unit): StripeObject | null => {
+const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | null => {
   if (failure === null) return null;
   const method = unit.documents.methods.get(unit.slot, failure.methodId ?? '');
   return {
     ...(failure.chargeId === null ? {} : { charge: failure.chargeId }),
     ...declineFields(failure.reason),
-    ...(method ? { payment_method: methodView(method) } : {}),
+    ...(method ? { payment_method: stripeMethodView(method) } : {}),
   };
 };
 
 /** 3-D Secure: by redirect where there is somewhere to come back to. Both forms name the simulator's own page for it. */
-const nextActionOf = (intent: Payment | Setup, unit: Unit): StripeObject | null => {
+const nextActionOf = (intent: LedgerPayment | LedgerSetup, unit: Unit): StripeObject | null => {
   if (intent.status !== 'requires_action') return null;
   const url = unit.customerPage(intent.id);
   return intent.returnUrl === null

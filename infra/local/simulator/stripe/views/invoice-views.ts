@@ -1,10 +1,11 @@
-import type { Invoice, Subscription } from '../../ledger/billing-documents.ts';
+import type { LedgerInvoice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { itemIdOf, orNull, priceOf } from './subscription-views.ts';
-import { lower, type StripeObject, seconds } from './views.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { findSubscriptionPrice, itemIdOf, orNull } from './subscription-views.ts';
+import { lower, seconds } from './views.ts';
 
 /** In the shape of the newest version: the subscription stands in the parent, the payment in a list of its own. */
-export const invoiceView = (invoice: Invoice, unit: Unit): StripeObject => {
+export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => {
   const customer = unit.documents.customers.get(unit.slot, invoice.customerId);
   const isPaid = invoice.status === 'paid';
   const { amount } = invoice;
@@ -108,10 +109,10 @@ const UNUSED = {
   total_taxes: [],
 };
 
-const subscriptionOf = (invoice: Invoice, unit: Unit): Subscription | undefined =>
+const subscriptionOf = (invoice: LedgerInvoice, unit: Unit): LedgerSubscription | undefined =>
   unit.documents.subscriptions.get(unit.slot, invoice.subscriptionId);
 
-const lineView = (invoice: Invoice, unit: Unit): StripeObject => {
+const lineView = (invoice: LedgerInvoice, unit: Unit): StripeObject => {
   const subscription = subscriptionOf(invoice, unit);
   return {
     id: invoice.id.replace(/^in_/, 'il_'),
@@ -141,7 +142,7 @@ const lineView = (invoice: Invoice, unit: Unit): StripeObject => {
     pricing: {
       price_details: subscription && {
         price: subscription.priceId,
-        product: priceOf(subscription, unit).productId,
+        product: findSubscriptionPrice(subscription, unit).productId,
       },
       type: 'price_details',
       unit_amount_decimal: String(invoice.amount),
@@ -155,7 +156,7 @@ const lineView = (invoice: Invoice, unit: Unit): StripeObject => {
 };
 
 /** How an invoice is paid: what `expand[]=payments` puts there. */
-export const invoicePaymentsView = (invoice: Invoice): StripeObject => ({
+export const invoicePaymentsView = (invoice: LedgerInvoice): StripeObject => ({
   object: 'list',
   data:
     invoice.paymentId === null

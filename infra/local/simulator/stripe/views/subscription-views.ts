@@ -1,11 +1,12 @@
-import type { Price, Subscription } from '../../ledger/billing-documents.ts';
+import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { lower, type StripeObject, seconds } from './views.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { lower, seconds } from './views.ts';
 
 /** In the shape of the newest version: the period stands on the item. */
 export const orNull = (at: number | null): number | null => (at === null ? null : seconds(at));
 
-export const subscriptionView = (subscription: Subscription, unit: Unit): StripeObject => ({
+export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: Unit): StripeObject => ({
   id: subscription.id,
   object: 'subscription',
   application: null,
@@ -76,10 +77,10 @@ export const subscriptionView = (subscription: Subscription, unit: Unit): Stripe
 });
 
 /** A subscription has one item, and an invoice one line: their ids follow. */
-export const itemIdOf = ({ id }: Subscription): string => id.replace(/^sub_/, 'si_');
+export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
 
-const itemView = (subscription: Subscription, unit: Unit): StripeObject => {
-  const price = priceOf(subscription, unit);
+const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject => {
+  const price = findSubscriptionPrice(subscription, unit);
   return {
     id: itemIdOf(subscription),
     object: 'subscription_item',
@@ -97,13 +98,13 @@ const itemView = (subscription: Subscription, unit: Unit): StripeObject => {
   };
 };
 
-export const priceOf = ({ id, priceId }: Subscription, unit: Unit): Price => {
+export const findSubscriptionPrice = ({ id, priceId }: LedgerSubscription, unit: Unit): LedgerPrice => {
   const price = unit.documents.prices.get(unit.slot, priceId);
   if (!price) throw new Error(`Subscription ${id} has no price`);
   return price;
 };
 
-export const priceView = (price: Price): StripeObject => ({
+export const priceView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'price',
   active: true,
@@ -132,7 +133,7 @@ export const priceView = (price: Price): StripeObject => ({
 });
 
 /** The older form of a price, which items still show beside it. */
-const planView = (price: Price): StripeObject => ({
+const planView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'plan',
   active: true,

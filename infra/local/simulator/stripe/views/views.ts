@@ -1,13 +1,13 @@
-import type { Customer, Method } from '../../ledger/documents.ts';
+import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';
+import type { StripeObject } from '../wire/request.ts';
 
 /** The ledger in Stripe's own objects. Other objects appear by their id; `expand` puts them in place. */
-export type StripeObject = { readonly [field: string]: unknown };
 
 export const seconds = (at: number): number => Math.floor(at / 1_000);
 export const lower = (currency: string): string => currency.toLowerCase();
 export const NO_ADDRESS = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
 
-export const customerView = (customer: Customer): StripeObject =>
+export const stripeCustomerView = (customer: LedgerCustomer): StripeObject =>
   customer.deleted
     ? { id: customer.id, object: 'customer', deleted: true }
     : {
@@ -40,7 +40,7 @@ export const customerView = (customer: Customer): StripeObject =>
         test_clock: null,
       };
 
-export const methodView = (method: Method): StripeObject => ({
+export const stripeMethodView = (method: LedgerMethod): StripeObject => ({
   id: method.id,
   object: 'payment_method',
   allow_redisplay: method.wire['allow_redisplay'] ?? 'unspecified',
@@ -69,7 +69,7 @@ export const methodView = (method: Method): StripeObject => ({
   type: 'card',
 });
 
-export const billingView = (method: Method): StripeObject => ({
+export const billingView = (method: LedgerMethod): StripeObject => ({
   address: { ...NO_ADDRESS, ...method.billing.address },
   email: method.billing.email,
   name: method.billing.name,
@@ -77,7 +77,7 @@ export const billingView = (method: Method): StripeObject => ({
   tax_id: null,
 });
 
-export const checksOf = (method: Method): StripeObject => ({
+export const checksOf = (method: LedgerMethod): StripeObject => ({
   address_line1_check: method.billing.address?.['line1'] ? 'pass' : null,
   address_postal_code_check: method.billing.address?.['postal_code'] ? 'pass' : null,
   cvc_check: method.behaviour.kind === 'declines' && method.behaviour.reason === 'incorrect_cvc' ? 'fail' : 'pass',

@@ -2,8 +2,8 @@
  * Stripe's request form: `a[b][c]=v`, `a[]=v`, `a[0]=v`, in a body or a query. Every value is a string; what has only
  * numbers (or nothing) for keys is a list.
  */
-export type FormValue = string | readonly FormValue[] | Form;
-export interface Form {
+export type FormValue = string | readonly FormValue[] | StripeForm;
+export interface StripeForm {
   readonly [key: string]: FormValue;
 }
 
@@ -14,7 +14,7 @@ const UNSAFE = new Set(['__proto__', 'constructor', 'prototype']);
 
 type Branch = Map<string, string | Branch>;
 
-export const parseForm = (parameters: URLSearchParams): Form => {
+export const parseForm = (parameters: URLSearchParams): StripeForm => {
   const root: Branch = new Map();
   for (const [name, value] of [...parameters].slice(0, MAX_PAIRS)) {
     const keys = keysOf(name);
@@ -51,7 +51,7 @@ const grow = (branch: Branch, keys: readonly string[], value: string): void => {
   grow(next, rest, value);
 };
 
-const formOf = (branch: Branch): Form =>
+const formOf = (branch: Branch): StripeForm =>
   Object.fromEntries([...branch].map(([key, value]) => [key, typeof value === 'string' ? value : branchValue(value)]));
 
 const branchValue = (branch: Branch): FormValue => {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Call } from '../../protocol/vendor.ts';
-import { invalidRequest } from '../views/errors.ts';
-import { type Form, type FormValue, parseForm } from './form.ts';
+import { invalidStripeRequest } from './errors.ts';
+import { type FormValue, parseForm, type StripeForm } from './form.ts';
 
 /** What the fields of Stripe's forms may hold, and Stripe's words for what they may not. */
 const LONG = 5_000;
@@ -47,7 +47,7 @@ export const anything: z.ZodType<FormValue> = z.lazy(() =>
   z.union([z.string(), z.array(anything), z.record(z.string(), anything)]),
 );
 
-export const address = z.strictObject({
+export const stripeAddress = z.strictObject({
   city: clearable().optional(),
   country: clearable().optional(),
   line1: clearable().optional(),
@@ -72,7 +72,7 @@ export const readParameters = <T extends z.ZodType>(call: Call, schema: T): z.ou
   throw refusalOf(form, issue);
 };
 
-export const formOf = (call: Call): Form => ({
+export const formOf = (call: Call): StripeForm => ({
   ...parseForm(call.query),
   ...(call.method === 'POST' ? parseForm(new URLSearchParams(call.body)) : {}),
 });
@@ -92,12 +92,12 @@ const nameOf = (path: readonly PropertyKey[]): string => {
   return first + rest.map((part) => `[${part}]`).join('');
 };
 
-const refusalOf = (form: Form, issue: z.core.$ZodIssue | undefined) => {
-  if (issue === undefined) return invalidRequest({ message: 'Invalid request.' });
+const refusalOf = (form: StripeForm, issue: z.core.$ZodIssue | undefined) => {
+  if (issue === undefined) return invalidStripeRequest({ message: 'Invalid request.' });
   const param = nameOf(issue.path);
   if (issue.code === 'unrecognized_keys') {
     const unknown = nameOf([...issue.path, issue.keys[0] ?? '']);
-    return invalidRequest({
+    return invalidStripeRequest({
       code: 'parameter_unknown',
       message: `Received unknown parameter: ${unknown}`,
       param: unknown,
@@ -105,10 +105,10 @@ const refusalOf = (form: Form, issue: z.core.$ZodIssue | undefined) => {
   }
   const given = valueAt(form, issue.path);
   if (given === undefined) {
-    return invalidRequest({ code: 'parameter_missing', message: `Missing required param: ${param}.`, param });
+    return invalidStripeRequest({ code: 'parameter_missing', message: `Missing required param: ${param}.`, param });
   }
   if (given === '') {
-    return invalidRequest({
+    return invalidStripeRequest({
       code: 'parameter_invalid_empty',
       message:
         `You passed an empty string for '${param}'. We assume empty values are an attempt to unset a field; ` +
@@ -117,7 +117,7 @@ const refusalOf = (form: Form, issue: z.core.$ZodIssue | undefined) => {
     });
   }
   const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : '';
-  return invalidRequest({ ...(code === '' ? {} : { code }), message: messageOf(issue, param, given), param });
+  return invalidStripeRequest({ ...(code === '' ? {} : { code }), message: messageOf(issue, param, given), param });
 };
 
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {
@@ -129,7 +129,7 @@ const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): st
   return `Invalid ${param}`;
 };
 
-const valueAt = (form: Form, path: readonly PropertyKey[]): FormValue | undefined => {
+const valueAt = (form: StripeForm, path: readonly PropertyKey[]): FormValue | undefined => {
   let value: FormValue | undefined = form;
   for (const key of path) {
     if (typeof value !== 'object') return undefined;

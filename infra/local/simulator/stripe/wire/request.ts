@@ -1,29 +1,30 @@
 import * as z from 'zod';
 import type { Collection } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import type { Answer, Call, Caller } from '../../protocol/vendor.ts';
-import { noSuch } from '../views/errors.ts';
-import type { StripeObject } from '../views/views.ts';
+import type { Answer, Call, VendorCaller } from '../../protocol/vendor.ts';
+import { stripeNotFound } from './errors.ts';
 import { page, readParameters } from './parameters.ts';
+
+export type StripeObject = { readonly [field: string]: unknown };
 
 /** One call of a Stripe route, within its transaction. */
 export interface StripeRequest {
   readonly call: Call;
-  readonly caller: Caller;
+  readonly caller: VendorCaller;
   readonly unit: Unit;
   /** The `:id` of the path. */
   readonly id: string;
 }
 
 /** An object is a 200; an `answer` is one that commits and yet is an error (a declined charge). */
-export type Reply = { readonly object: StripeObject } | { readonly answer: Answer };
+export type StripeReply = { readonly object: StripeObject } | { readonly answer: Answer };
 
 export interface StripeRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** May be called with the publishable key. */
   readonly browser?: boolean;
-  readonly run: (request: StripeRequest) => Reply;
+  readonly run: (request: StripeRequest) => StripeReply;
 }
 
 export const none = z.strictObject({ expand: page.expand });
@@ -53,7 +54,7 @@ export const listPage = <T>(
   const limit = Math.min(Math.max(parameters.limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
   for (const param of ['starting_after', 'ending_before'] as const) {
     const id = parameters[param];
-    if (id !== undefined && !listed.collection.get(unit.slot, id)) throw noSuch(listed.kind, id, param);
+    if (id !== undefined && !listed.collection.get(unit.slot, id)) throw stripeNotFound(listed.kind, id, param);
   }
   const found = listed.collection.list(unit.slot, {
     limit: limit + 1,
@@ -78,7 +79,7 @@ export const getRoute = <T>(
     readParameters(call, none);
     const { collection, view } = open(unit);
     const document = collection.get(unit.slot, id);
-    if (!document) throw noSuch(kind, id, 'id');
+    if (!document) throw stripeNotFound(kind, id, 'id');
     return { object: view(document) };
   },
 });

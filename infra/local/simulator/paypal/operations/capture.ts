@@ -1,0 +1,69 @@
+import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import { attemptPayment, authenticate } from '../../ledger/payments.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import type { Answer } from '../../protocol/vendor.ts';
+import { minimalOrderView, orderLinks, paypalOrderView, readPaypalOrderWire } from '../views/views.ts';
+import { refused, unprocessable } from '../wire/errors.ts';
+import type { PaymentSource } from '../wire/order-fields.ts';
+import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
+import { isCard, methodOfTestValue } from '../wire/tokens.ts';
+
+/** Money moves here and nowhere else. A saved method is charged at once, whichever call names it. */
+export const charge = (
+  request: PayPalRequest,
+  order: LedgerPayment,
+  source: PaymentSource | undefined,
+): Answer | undefined => {
+  const asCard = source?.card !== undefined;
+  const vaultId = source?.card?.vault_id ?? source?.paypal?.vault_id;
+  if (vaultId === undefined) return undefined;
+  const method = savedMethod(request.unit, vaultId);
+  if (isCard(method) !== asCard) throw refused('MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE', '/payment_source');
+  return attempt(request, order, method);
+};
+
+/** @throws Refused 422 ORDER_NOT_APPROVED where the payer has yet to approve. */
+export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): Answer => {
+  const { unit } = request;
+  const method = unit.documents.methods.get(unit.slot, order.methodId ?? '');
+  if (order.status !== 'requires_confirmation' || !method) throw refused('ORDER_NOT_APPROVED');
+  if (method.behaviour.kind === 'asks_customer')
+    return completed(request, authenticate(unit, { payment: order, method }, true));
+  return attempt(request, order, method);
+};
+
+const savedMethod = (unit: Unit, id: string): LedgerMethod => {
+  const stored = unit.documents.methods.get(unit.slot, id);
+  if (stored && !stored.spent) return stored;
+  const fresh = methodOfTestValue(unit, id);
+  if (!fresh) throw refused('TOKEN_ID_NOT_FOUND', '/payment_source/paypal/vault_id');
+  return fresh;
+};
+
+/** A test asks for a failure by this header, as PayPal's sandbox lets one. */
+const mockedIssue = ({ call }: PayPalRequest): boolean =>
+  call.headers.get('paypal-mock-response')?.includes('INSTRUMENT_DECLINED') ?? false;
+
+const attempt = (request: PayPalRequest, order: LedgerPayment, method: LedgerMethod): Answer => {
+  const { unit } = request;
+  if (mockedIssue(request)) throw refused('INSTRUMENT_DECLINED');
+  const { payment, declined } = attemptPayment(
+    unit,
+    { payment: order, method },
+    { offSession: false, attempt: order.id },
+  );
+  if (payment.status === 'requires_action') {
+    const asked = unit.documents.payments.put({ ...payment, wire: { ...payment.wire, payer: true } });
+    return unprocessable('PAYER_ACTION_REQUIRED', { links: orderLinks(unit, asked) });
+  }
+  if (!declined || isCard(method)) return completed(request, payment);
+  if (declined.charge) {
+    unit.documents.charges.put({ ...declined.charge, wire: { ...declined.charge.wire, refused: true } });
+  }
+  // The payer may approve it, once more perhaps, with another way to pay.
+  if (readPaypalOrderWire(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
+  return unprocessable('INSTRUMENT_DECLINED');
+};
+
+const completed = ({ call, unit }: PayPalRequest, order: LedgerPayment): Answer =>
+  answer(201, wantsRepresentation(call) ? paypalOrderView(unit, order) : minimalOrderView(unit, order));

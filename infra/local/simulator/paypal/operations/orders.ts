@@ -1,0 +1,169 @@
+import type * as z from 'zod';
+import type { LedgerPayment } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import type { Answer } from '../../protocol/vendor.ts';
+import {
+  capturesOf,
+  captureView,
+  minimalOrderView,
+  type PayPalOrderWire,
+  paypalOrderView,
+  readPaypalOrderWire,
+  statusOf,
+} from '../views/views.ts';
+import { paypalNotFound, refused } from '../wire/errors.ts';
+import {
+  captureRequest,
+  confirmRequest,
+  orderRequest,
+  type PaymentSource,
+  patchRequest,
+  readPaypalPrice,
+} from '../wire/order-fields.ts';
+import {
+  answer,
+  noContent,
+  type PayPalRequest,
+  type PayPalRoute,
+  readPaypalBody,
+  wantsRepresentation,
+} from '../wire/request.ts';
+import { charge, chargeApproved } from './capture.ts';
+
+const ORDER = '/v2/checkout/orders/:id';
+
+export const paypalOrderRoutes: readonly PayPalRoute[] = [
+  { method: 'POST', path: '/v2/checkout/orders', run: (request) => create(request) },
+  { method: 'GET', path: ORDER, run: (request) => answer(200, paypalOrderView(request.unit, find(request))) },
+  { method: 'PATCH', path: ORDER, run: (request) => patch(request) },
+  { method: 'POST', path: `${ORDER}/confirm-payment-source`, run: (request) => confirmSource(request) },
+  { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
+  { method: 'GET', path: '/v2/payments/captures/:id', run: (request) => readCapture(request) },
+];
+
+/** Three hours to send the payer there and three to approve; an order that nobody captured is then gone. */
+const EXPIRES_MS = 6 * 3_600_000;
+
+const find = ({ unit, id }: PayPalRequest): LedgerPayment => {
+  const order = unit.documents.payments.get(unit.slot, id);
+  if (!order) throw paypalNotFound();
+  const isOpen = ['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'].includes(statusOf(unit, order));
+  if (isOpen && unit.at > order.createdAt + EXPIRES_MS) throw paypalNotFound();
+  return order;
+};
+
+const shown = ({ call, unit }: PayPalRequest, order: LedgerPayment) =>
+  wantsRepresentation(call) ? paypalOrderView(unit, order) : minimalOrderView(unit, order);
+
+const create = (request: PayPalRequest): Answer => {
+  const { call, unit } = request;
+  const sent = readPaypalBody(call, orderRequest);
+  const [purchase] = sent.purchase_units;
+  const { amount, currency } = readPaypalPrice(purchase?.amount);
+  const order = newOrder(unit, sent, { amount, currency });
+  unit.announce({ kind: 'payment.created', payment: order });
+  // A saved method named here is charged here.
+  const reply = charge(request, order, sent.payment_source);
+  return reply ?? answer(201, shown(request, order));
+};
+
+const newOrder = (
+  unit: Unit,
+  sent: z.output<typeof orderRequest>,
+  price: { readonly amount: number; readonly currency: string },
+): LedgerPayment => {
+  const [purchase] = sent.purchase_units;
+  const wire: PayPalOrderWire = {
+    reference_id: purchase?.reference_id ?? 'default',
+    custom_id: purchase?.custom_id,
+    invoice_id: purchase?.invoice_id,
+    payer: false,
+  };
+  const order: LedgerPayment = {
+    id: unit.newId('payment'),
+    provider: unit.slot,
+    metadata: purchase?.custom_id === undefined ? {} : { payment_id: purchase.custom_id },
+    wire,
+    createdAt: unit.at,
+    ...price,
+    status: 'requires_payment_method',
+    captures: 'at_once',
+    description: purchase?.description ?? null,
+    customerId: null,
+    methodId: null,
+    saveMethod: null,
+    amountReceived: 0,
+    latestChargeId: null,
+    failure: null,
+    returnUrl: null,
+    canceledAt: null,
+    cancellationReason: null,
+  };
+  return unit.documents.payments.put(withPayer(order, sent.payment_source));
+};
+
+/** A PayPal account without a saved method: whoever pays is to approve it there. */
+const withPayer = (order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
+  const paypal = source?.paypal;
+  if (!paypal || paypal.vault_id !== undefined) return order;
+  const { return_url, cancel_url } = paypal.experience_context ?? {};
+  return {
+    ...order,
+    wire: { ...order.wire, payer: true, return_url, cancel_url },
+    status: 'requires_action',
+    returnUrl: return_url ?? null,
+    customerId: paypal.attributes?.customer?.id ?? null,
+    saveMethod: paypal.attributes?.vault ? 'off_session' : null,
+  };
+};
+
+const patch = (request: PayPalRequest): Answer => {
+  const { call, unit } = request;
+  const order = find(request);
+  const operations = readPaypalBody(call, patchRequest);
+  if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_ALREADY_COMPLETED');
+  unit.documents.payments.put(operations.reduce((next, operation) => patched(unit, next, operation), order));
+  return noContent;
+};
+
+const patched = (
+  unit: Unit,
+  order: LedgerPayment,
+  { op, path, value }: z.output<typeof patchRequest>[number],
+): LedgerPayment => {
+  const unitPath = `/purchase_units/@reference_id=='${readPaypalOrderWire(order).reference_id}'`;
+  switch (path) {
+    case `${unitPath}/amount`: {
+      if (op === 'remove') throw refused('NOT_PATCHABLE', path);
+      if (statusOf(unit, order) === 'APPROVED') throw refused('AMOUNT_CHANGE_NOT_ALLOWED', path);
+      return { ...order, ...readPaypalPrice(value) };
+    }
+    case `${unitPath}/description`:
+      return { ...order, description: op === 'remove' ? null : String(value) };
+    default:
+      throw refused('NOT_PATCHABLE', path);
+  }
+};
+
+const confirmSource = (request: PayPalRequest): Answer => {
+  const { call, unit } = request;
+  const order = find(request);
+  const { payment_source: source } = readPaypalBody(call, confirmRequest);
+  if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_CANNOT_BE_CONFIRMED');
+  const asked = unit.documents.payments.put({ ...withPayer(order, source), methodId: null });
+  return answer(200, shown(request, asked));
+};
+
+const capture = (request: PayPalRequest): Answer => {
+  const { call, unit } = request;
+  const order = find(request);
+  const { payment_source: source } = readPaypalBody(call, captureRequest);
+  if (capturesOf(unit, order.id).length > 0) throw refused('ORDER_ALREADY_CAPTURED');
+  return charge(request, order, source) ?? chargeApproved(request, order);
+};
+
+const readCapture = ({ unit, id }: PayPalRequest): Answer => {
+  const found = unit.documents.charges.get(unit.slot, id);
+  if (found?.wire['refused'] !== undefined || !found) throw paypalNotFound();
+  return answer(200, captureView(unit, found));
+};

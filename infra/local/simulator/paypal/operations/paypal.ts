@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
+import type { Answer, Call, Vendor, VendorCaller } from '../../protocol/vendor.ts';
+import { accessRoutes, identify, refusedToken } from '../wire/access.ts';
+import { paypalError } from '../wire/errors.ts';
+import { paypalMinorUnits } from '../wire/order-fields.ts';
+import type { PayPalRoute } from '../wire/request.ts';
+import { takeApproval } from './approval.ts';
+import { paypalOrderRoutes } from './orders.ts';
+import { vaultRoutes } from './vault.ts';
+import { verifyRoutes } from './verify.ts';
+import { paypalWebhooks } from './webhooks.ts';
+
+/** PayPal's protocol over the ledger: OAuth, orders and their captures, the vault, the verification of webhooks. */
+const ROUTES: readonly PayPalRoute[] = [...accessRoutes, ...paypalOrderRoutes, ...vaultRoutes, ...verifyRoutes];
+
+const HOUR_MS = 3_600_000;
+const KEY_MAX = 108;
+
+export const paypal: Vendor = {
+  adapter: 'paypal',
+  webhooks: paypalWebhooks,
+  looksLive: () => false,
+  identify,
+  execute: (call, caller, unit) => execute(call, caller, unit),
+  takeCustomerStep: takeApproval,
+  minorUnits: paypalMinorUnits,
+  formatId: (kind, n, tag) => formatId(kind, n, tag),
+  headersOf: (_call, requestId) => ({ 'paypal-debug-id': requestId }),
+  serverError: () => paypalError(500),
+  rateLimited: () => paypalError(429),
+  idempotency: {
+    keyOf: (call) => (call.method === 'POST' ? (call.headers.get('paypal-request-id') ?? undefined) : undefined),
+    fingerprintOf: (call) =>
+      createHash('sha256')
+        .update(JSON.stringify([call.path, call.body]))
+        .digest('hex'),
+    keepMs: (call) => (call.path.startsWith('/v3/vault/') ? 3 : 6) * HOUR_MS,
+    // PayPal does not compare: the first answer counts, whatever is asked under its key.
+    reused: () => undefined,
+    inUse: () => paypalError(409),
+    replayHeaders: () => ({}),
+    replayStatus: (status) => (status === 201 ? 200 : status),
+  },
+};
+
+const execute = (call: Call, caller: VendorCaller, unit: Unit): Answer => {
+  const expired = refusedToken(call, unit.at);
+  if (expired) return expired;
+  const found = findRoute(call);
+  if (!found) return paypalError(404);
+  if ((call.headers.get('paypal-request-id')?.length ?? 0) > KEY_MAX) {
+    return paypalError(400, { details: [{ issue: 'INVALID_STRING_LENGTH', field: 'PayPal-Request-Id' }] });
+  }
+  return found.route.run({ call, caller, unit, id: found.id });
+};
+
+const findRoute = (call: Call): { readonly route: PayPalRoute; readonly id: string } | undefined => {
+  const parts = call.path.split('/');
+  for (const route of ROUTES) {
+    const pattern = route.path.split('/');
+    if (route.method !== call.method || pattern.length !== parts.length) continue;
+    if (!pattern.every((part, index) => part === ':id' || part === parts[index])) continue;
+    return { route, id: decodeURIComponent(parts[pattern.indexOf(':id')] ?? '') };
+  }
+  return undefined;
+};
+
+const PREFIXES: Readonly<Record<Exclude<LedgerIdKind, 'event'> | 'request', string>> = {
+  customer: 'CU',
+  method: 'VT',
+  payment: 'O',
+  charge: 'C',
+  refund: 'R',
+  setup: 'S',
+  product: 'PROD',
+  price: 'P',
+  subscription: 'I',
+  invoice: 'INV',
+  request: 'f',
+};
+
+/** 17 characters like PayPal's own. */
+const formatId = (kind: LedgerIdKind | 'request', n: number, tag: string): string => {
+  const number = n.toString(36).padStart(8, '0');
+  if (kind === 'event') return `WH-${tag}-${number}`.toUpperCase();
+  const id = `${PREFIXES[kind]}${tag}${number}`;
+  return kind === 'method' || kind === 'request' ? id.toLowerCase() : id.toUpperCase();
+};

@@ -1,0 +1,208 @@
+import * as z from 'zod';
+import type { DeclineReason } from '../../ledger/behaviours.ts';
+import type { LedgerCharge, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import type { Link } from '../wire/errors.ts';
+import { moneyView } from '../wire/order-fields.ts';
+import { isCard } from '../wire/tokens.ts';
+
+/** PayPal's orders, captures and vault tokens, as the ledger has them. */
+export type PayPalObject = Readonly<Record<string, unknown>>;
+
+export const API = 'https://api-m.paypal.com';
+
+/** What only PayPal's protocol knows of an order. */
+export const paypalOrderWire = z.object({
+  reference_id: z.string(),
+  custom_id: z.string().optional(),
+  invoice_id: z.string().optional(),
+  /** The payer is to approve it at PayPal; else the merchant names a saved method. */
+  payer: z.boolean(),
+  return_url: z.string().optional(),
+  cancel_url: z.string().optional(),
+});
+export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
+export const readPaypalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
+  paypalOrderWire.parse(document.wire);
+
+/** PayPal's times have no fraction of a second. */
+const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+/** A charge refused at once is no capture. */
+const isCapture = (charge: LedgerCharge): boolean => charge.wire['refused'] !== true;
+
+export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
+  unit.documents.charges.list(unit.slot, { holder: orderId, limit: 100 }).filter(isCapture).reverse();
+
+export type PayPalOrderStatus = 'CREATED' | 'APPROVED' | 'VOIDED' | 'COMPLETED' | 'PAYER_ACTION_REQUIRED';
+
+export const statusOf = (unit: Unit, order: LedgerPayment): PayPalOrderStatus => {
+  if (capturesOf(unit, order.id).length > 0) return 'COMPLETED';
+  switch (order.status) {
+    case 'requires_action':
+      return 'PAYER_ACTION_REQUIRED';
+    case 'requires_confirmation':
+      return 'APPROVED';
+    case 'canceled':
+      return 'VOIDED';
+    default:
+      return 'CREATED';
+  }
+};
+
+export const orderLinks = (unit: Unit, order: LedgerPayment): Link[] => {
+  const href = `${API}/v2/checkout/orders/${order.id}`;
+  const self = { href, rel: 'self', method: 'GET' };
+  const page = unit.customerPage(order.id);
+  switch (statusOf(unit, order)) {
+    case 'PAYER_ACTION_REQUIRED':
+      return [self, { href: page, rel: 'payer-action', method: 'GET' }];
+    case 'CREATED':
+      return [
+        self,
+        { href: page, rel: 'approve', method: 'GET' },
+        { href, rel: 'update', method: 'PATCH' },
+        { href: `${href}/capture`, rel: 'capture', method: 'POST' },
+      ];
+    case 'APPROVED':
+      return [
+        self,
+        { href, rel: 'update', method: 'PATCH' },
+        { href: `${href}/capture`, rel: 'capture', method: 'POST' },
+      ];
+    default:
+      return [self];
+  }
+};
+
+export const minimalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => ({
+  id: order.id,
+  status: statusOf(unit, order),
+  ...sourceView(unit, order),
+  links: orderLinks(unit, order),
+});
+
+export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => {
+  const captures = capturesOf(unit, order.id);
+  const { reference_id, custom_id, invoice_id } = readPaypalOrderWire(order);
+  return {
+    id: order.id,
+    intent: 'CAPTURE',
+    status: statusOf(unit, order),
+    ...sourceView(unit, order),
+    purchase_units: [
+      {
+        reference_id,
+        amount: moneyView(order.amount, order.currency),
+        payee: { email_address: 'shop@example.com', merchant_id: 'X5XAHHCG636FA' },
+        ...(order.description !== null && { description: order.description }),
+        ...(custom_id !== undefined && { custom_id }),
+        ...(invoice_id !== undefined && { invoice_id }),
+        ...(captures.length > 0 && { payments: { captures: captures.map((charge) => captureView(unit, charge)) } }),
+      },
+    ],
+    create_time: timeView(order.createdAt),
+    links: orderLinks(unit, order),
+  };
+};
+
+const sourceView = (unit: Unit, order: LedgerPayment): PayPalObject => {
+  const charge = capturesOf(unit, order.id).at(-1);
+  const method = unit.documents.methods.get(unit.slot, charge?.methodId ?? order.methodId ?? '');
+  if (!method) return readPaypalOrderWire(order).payer ? { payment_source: { paypal: {} } } : {};
+  const { customerId } = method;
+  const vaulted = order.status === 'succeeded' && order.saveMethod !== null && customerId !== null;
+  const vault = { id: method.id, status: 'VAULTED', customer: { id: customerId } };
+  return {
+    payment_source: isCard(method)
+      ? { card: { ...cardView(method), ...(vaulted && { attributes: { vault } }) } }
+      : {
+          paypal: {
+            email_address: method.billing.email,
+            account_id: accountOf(method),
+            account_status: 'VERIFIED',
+            name: { given_name: 'John', surname: 'Doe' },
+            address: { country_code: 'US' },
+            ...(vaulted && { attributes: { vault } }),
+          },
+        },
+  };
+};
+
+/** 13 characters that PayPal's account ids are made of. */
+const accountOf = (method: LedgerMethod): string =>
+  method.id
+    .toUpperCase()
+    .replaceAll(/[^2-9A-HJ-NP-Z]/g, 'X')
+    .padStart(13, 'Q')
+    .slice(-13);
+
+const cardView = (method: LedgerMethod): PayPalObject => ({
+  brand: method.card.brand.toUpperCase(),
+  last_digits: method.card.last4,
+  expiry: `${method.card.expYear}-${String(method.card.expMonth).padStart(2, '0')}`,
+});
+
+const CAPTURE_STATUS: Readonly<Record<LedgerCharge['status'], string>> = {
+  succeeded: 'COMPLETED',
+  pending: 'PENDING',
+  failed: 'DECLINED',
+  canceled: 'DECLINED',
+  refunded: 'REFUNDED',
+};
+
+/** A processor's words for a card that it declines. */
+const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
+  insufficient_funds: '5120',
+  lost_card: '9520',
+  stolen_card: '9520',
+  expired_card: '5400',
+  incorrect_cvc: '5110',
+  processing_error: '5910',
+  authentication_required: '7710',
+};
+const DO_NOT_HONOR = '0500';
+
+export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
+  const href = `${API}/v2/payments/captures/${charge.id}`;
+  const { custom_id, invoice_id } = readPaypalOrderWire(charge);
+  const method = unit.documents.methods.get(unit.slot, charge.methodId);
+  const declined = charge.failure && isCard(method);
+  return {
+    id: charge.id,
+    status: CAPTURE_STATUS[charge.status],
+    ...(charge.status === 'pending' && { status_details: { reason: 'ECHECK' } }),
+    amount: moneyView(charge.amount, charge.currency),
+    final_capture: true,
+    seller_protection: { status: 'NOT_ELIGIBLE' },
+    disbursement_mode: 'INSTANT',
+    ...(custom_id !== undefined && { custom_id }),
+    ...(invoice_id !== undefined && { invoice_id }),
+    supplementary_data: { related_ids: { order_id: charge.paymentId } },
+    ...(declined && {
+      processor_response: { response_code: RESPONSE_CODES[charge.failure?.reason ?? 'do_not_honor'] ?? DO_NOT_HONOR },
+    }),
+    create_time: timeView(charge.createdAt),
+    update_time: timeView(unit.at),
+    links: [
+      { href, rel: 'self', method: 'GET' },
+      { href: `${href}/refund`, rel: 'refund', method: 'POST' },
+      { href: `${API}/v2/checkout/orders/${charge.paymentId}`, rel: 'up', method: 'GET' },
+    ],
+  };
+};
+
+export const paymentTokenView = (method: LedgerMethod): PayPalObject => {
+  const href = `${API}/v3/vault/payment-tokens/${method.id}`;
+  return {
+    id: method.id,
+    ...(method.customerId !== null && { customer: { id: method.customerId } }),
+    payment_source: isCard(method)
+      ? { card: { name: 'John Doe', ...cardView(method) } }
+      : { paypal: { email_address: method.billing.email, account_id: accountOf(method) } },
+    links: [
+      { href, rel: 'self', method: 'GET' },
+      { href, rel: 'delete', method: 'DELETE' },
+    ],
+  };
+};

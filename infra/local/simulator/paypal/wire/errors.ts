@@ -1,0 +1,95 @@
+import { type Answer, Refused } from '../../protocol/vendor.ts';
+
+/** PayPal's error bodies: `{name, message, details: [{issue, description, field}], debug_id, links}`. */
+const NAMES: Readonly<Record<number, readonly [name: string, message: string]>> = {
+  400: ['INVALID_REQUEST', 'Request is not well-formed, syntactically incorrect, or violates schema.'],
+  401: [
+    'AUTHENTICATION_FAILURE',
+    'Authentication failed due to missing authorization header, or invalid authentication credentials.',
+  ],
+  404: ['RESOURCE_NOT_FOUND', 'The specified resource does not exist.'],
+  409: ['RESOURCE_CONFLICT', 'The server has detected a conflict while processing this request.'],
+  422: [
+    'UNPROCESSABLE_ENTITY',
+    'The requested action could not be performed, semantically incorrect, or failed business validation.',
+  ],
+  429: ['RATE_LIMIT_REACHED', 'Too many requests. Blocked due to rate limiting.'],
+  500: ['INTERNAL_SERVER_ERROR', 'An internal server error occurred.'],
+};
+
+export interface Detail {
+  readonly issue: string;
+  readonly description?: string;
+  /** JSON pointer. */
+  readonly field?: string;
+  readonly value?: string;
+  readonly location?: 'body' | 'path' | 'query';
+}
+
+export interface Link {
+  readonly href: string;
+  readonly rel: string;
+  readonly method?: string;
+}
+
+const DEBUG_ID = '90957fca61718';
+
+export const paypalError = (
+  status: number,
+  { details, links, began = false }: { details?: readonly Detail[]; links?: readonly Link[]; began?: boolean } = {},
+): Answer => {
+  const [name, message] = NAMES[status] ?? ['INTERNAL_SERVER_ERROR', 'An internal server error occurred.'];
+  const information = { href: `https://developer.paypal.com/api/rest/responses/#${name}`, rel: 'information_link' };
+  const body = { name, message, details, debug_id: DEBUG_ID, links: [...(links ?? []), information] };
+  return { status, body: JSON.stringify(body), began };
+};
+
+/** What PayPal says of each issue that the simulator raises; its own words, so that they stand its own description. */
+const ISSUES = {
+  ORDER_NOT_APPROVED:
+    "Payer has not yet approved the Order for payment. Please redirect the payer to the 'rel':'approve' url returned as part of the HATEOAS links within the Create Order call or provide a valid `payment_source` in the request.",
+  ORDER_ALREADY_CAPTURED: "Order already captured.If 'intent=CAPTURE' only one capture per order is allowed.",
+  ORDER_CANNOT_BE_CONFIRMED: "An order with status = 'COMPLETED' cannot be confirmed again.",
+  ORDER_ALREADY_COMPLETED: 'The order cannot be patched after it is completed.',
+  AMOUNT_CHANGE_NOT_ALLOWED: 'The amount specified is different from the amount authorized by payer.',
+  PAYER_ACTION_REQUIRED: 'Transaction cannot complete successfully, instruct the buyer to return to PayPal.',
+  INSTRUMENT_DECLINED:
+    "The instrument presented  was either declined by the processor or bank, or it can't be used for this payment.",
+  TOKEN_ID_NOT_FOUND: 'Specified token was not found. Verify the token and try the request again.',
+  MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE:
+    'The vault_id does not match the payment_source provided. Please verify that the vault_id token used refers to the matching payment_source and try again. For example, a PayPal token cannot be passed in the vault_id field in the payment_source.card object.',
+  INVALID_CURRENCY_CODE:
+    'Currency code is invalid or is not currently supported. Please refer https://developer.paypal.com/api/rest/reference/currency-codes/ for list of supported currency codes.',
+  DECIMAL_PRECISION: 'If the currency supports decimals, only two decimal place precision is supported.',
+  CANNOT_BE_ZERO_OR_NEGATIVE:
+    'Must be greater than zero. If the currency supports decimals, only two decimal place precision is supported.',
+  NOT_PATCHABLE: 'Cannot be patched.',
+  SETUP_TOKEN_NOT_APPROVED: 'The payer has not yet approved the setup token.',
+} as const;
+export type Issue = keyof typeof ISSUES;
+
+export const unprocessable = (issue: Issue, more: { field?: string; links?: readonly Link[]; began?: boolean } = {}) =>
+  paypalError(422, {
+    details: [{ issue, description: ISSUES[issue], ...(more.field && { field: more.field, location: 'body' }) }],
+    ...(more.links && { links: more.links }),
+    began: more.began ?? true,
+  });
+
+/** Refused in the course of the operation: the answer stands under its key. */
+export const refused = (issue: Issue, field?: string): Refused =>
+  new Refused(unprocessable(issue, field === undefined ? {} : { field }));
+
+/** Refused before anything began: the same key may be tried again. */
+export const malformed = (details: readonly Detail[]): Refused => new Refused(paypalError(400, { details }));
+
+export const paypalNotFound = (): Refused =>
+  new Refused(
+    paypalError(404, {
+      details: [
+        {
+          issue: 'INVALID_RESOURCE_ID',
+          description: 'Specified resource ID does not exist. Please check the resource ID and try again.',
+        },
+      ],
+    }),
+  );

@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { refused } from './errors.ts';
+import { customerId, vaultId } from './request.ts';
+
+/** What an order may be made of, as far as the simulator knows it; other fields are let pass. */
+const money = z.looseObject({
+  currency_code: z.string().length(3),
+  value: z
+    .string()
+    .max(32)
+    .regex(/^((-?[0-9]+)|(-?([0-9]+)?[.][0-9]+))$/),
+});
+
+const text = z.string().min(1).max(127);
+
+const experience = z.looseObject({
+  return_url: z.url().optional(),
+  cancel_url: z.url().optional(),
+  user_action: z.enum(['CONTINUE', 'PAY_NOW']).optional(),
+  shipping_preference: z.enum(['GET_FROM_FILE', 'NO_SHIPPING', 'SET_PROVIDED_ADDRESS']).optional(),
+});
+
+const paypalSource = z.looseObject({
+  vault_id: vaultId.optional(),
+  experience_context: experience.optional(),
+  attributes: z
+    .looseObject({
+      customer: z.looseObject({ id: customerId.optional() }).optional(),
+      vault: z
+        .looseObject({ store_in_vault: z.enum(['ON_SUCCESS']), usage_type: z.enum(['MERCHANT', 'PLATFORM']) })
+        .optional(),
+    })
+    .optional(),
+});
+
+const storedCredential = z.looseObject({
+  payment_initiator: z.enum(['CUSTOMER', 'MERCHANT']),
+  payment_type: z.enum(['ONE_TIME', 'RECURRING', 'UNSCHEDULED']),
+});
+
+export const paymentSource = z.looseObject({
+  paypal: paypalSource.optional(),
+  card: z.looseObject({ vault_id: vaultId, stored_credential: storedCredential.optional() }).optional(),
+});
+export type PaymentSource = z.output<typeof paymentSource>;
+
+export const orderRequest = z.looseObject({
+  intent: z.enum(['CAPTURE']),
+  purchase_units: z
+    .array(
+      z.looseObject({
+        reference_id: z.string().min(1).max(256).default('default'),
+        custom_id: text.optional(),
+        invoice_id: text.optional(),
+        description: text.optional(),
+        amount: money,
+      }),
+    )
+    .length(1),
+  payment_source: paymentSource.optional(),
+});
+
+export const patchRequest = z.array(
+  z.looseObject({ op: z.enum(['add', 'replace', 'remove']), path: z.string(), value: z.unknown().optional() }),
+);
+
+export const confirmRequest = z.looseObject({ payment_source: paymentSource });
+export const captureRequest = z.looseObject({ payment_source: paymentSource.optional() });
+
+/** @throws Refused 422 as PayPal does for what it cannot charge. */
+export const readPaypalPrice = (sent: unknown) => readMoney(money.parse(sent));
+
+/**
+ * PayPal's own list of currencies, written from its documentation a second time: nothing here comes from the service, so
+ * that a mistake in the service's table shows. An amount is counted in the last digit that PayPal takes.
+ */
+const CURRENCIES: ReadonlySet<string> = new Set(
+  'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '),
+);
+
+/** "This currency does not support decimals." */
+const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
+
+/** Of these, what has decimals all the same by ISO 4217. */
+const HUNDREDTHS_BY_ISO: ReadonlySet<string> = new Set(['HUF', 'TWD']);
+
+const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency) ? 0 : 2);
+
+/** @throws Refused 422 for what PayPal cannot charge. */
+const readMoney = ({ currency_code: currency, value }: { readonly currency_code: string; readonly value: string }) => {
+  if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', '/purchase_units/0/amount/currency_code');
+  const decimals = value.split('.')[1] ?? '';
+  if (decimals.length > decimalsOf(currency)) throw refused('DECIMAL_PRECISION', '/purchase_units/0/amount/value');
+  const amount = Math.round(Number(value) * 10 ** decimalsOf(currency));
+  if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', '/purchase_units/0/amount/value');
+  return { amount, currency };
+};
+
+export const moneyView = (
+  amount: number,
+  currency: string,
+): { readonly currency_code: string; readonly value: string } => {
+  const decimals = decimalsOf(currency);
+  return { currency_code: currency, value: (amount / 10 ** decimals).toFixed(decimals) };
+};
+
+/** In ISO 4217 minor units. */
+export const paypalMinorUnits = (amount: number, currency: string): number =>
+  HUNDREDTHS_BY_ISO.has(currency) ? amount * 100 : amount;

@@ -1,0 +1,84 @@
+import { type Behaviour, type DeclineReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
+import type { LedgerMethod } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+
+/**
+ * Test values of our own (PayPal's sandbox has accounts in their place): a vault id, a setup token or the payer of an
+ * approval. Those whose decline has a reason are cards, as PayPal gives a processor's reason for cards only.
+ */
+interface TestSource {
+  readonly source: 'paypal' | 'card';
+  readonly behaviour: Behaviour;
+}
+
+const wallet = (behaviour: Behaviour): TestSource => ({ source: 'paypal', behaviour });
+const card = (behaviour: Behaviour): TestSource => ({ source: 'card', behaviour });
+const declinedCard = (reason: DeclineReason): TestSource => card(declines(reason));
+
+export const DEFAULT_PAYER = 'SIM-OK';
+
+const SOURCES: Readonly<Record<string, TestSource>> = {
+  [DEFAULT_PAYER]: wallet(succeeds),
+  'SIM-CARD': card(succeeds),
+  'SIM-DECLINED': wallet(declines('generic_decline')),
+  'SIM-NSF': declinedCard('insufficient_funds'),
+  'SIM-LOST': declinedCard('lost_card'),
+  'SIM-EXPIRED': declinedCard('expired_card'),
+  'SIM-CVC': declinedCard('incorrect_cvc'),
+  'SIM-DO-NOT-HONOR': declinedCard('do_not_honor'),
+  'SIM-PROCESSING-ERROR': declinedCard('processing_error'),
+  'SIM-AUTHENTICATION': declinedCard('authentication_required'),
+  'SIM-FAIL-LATER': wallet({ kind: 'declines', reason: 'generic_decline', attaches: true }),
+  'SIM-PAYER-ACTION': wallet({ kind: 'asks_customer', until: 'never' }),
+  'SIM-PENDING-OK': wallet({ kind: 'settles_later', outcome: 'succeeded' }),
+  'SIM-PENDING-FAIL': wallet({ kind: 'settles_later', outcome: 'failed' }),
+  'SIM-TIMEOUT-BEFORE': wallet({ kind: 'loses_connection', committed: false }),
+  'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
+};
+
+/** `SIM-OK-3-THEN-LOST` and its like beside those listed. */
+const sourceOf = (value: string): TestSource | undefined => {
+  if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
+  const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;
+  return later && (value.endsWith('-DECLINE') ? wallet(later) : card(later));
+};
+
+/** A new method that does what the test value says; undefined where it is none. */
+export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
+  const found = sourceOf(value);
+  return found && newMethod(unit, value, found);
+};
+
+export const newMethod = (unit: Unit, token: string, made: TestSource): LedgerMethod =>
+  unit.documents.methods.put({ ...drafted(unit, token, made), id: unit.newId('method') });
+
+/** A test value read like the token of a saved method; nothing is kept of it. */
+export const tokenOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
+  const found = sourceOf(value);
+  return found && drafted(unit, value, found);
+};
+
+const drafted = (unit: Unit, token: string, { source, behaviour }: TestSource): LedgerMethod => ({
+  id: token,
+  provider: unit.slot,
+  metadata: {},
+  wire: { source },
+  createdAt: unit.at,
+  card: {
+    brand: source === 'card' ? 'visa' : 'paypal',
+    last4: source === 'card' ? '1111' : '',
+    expMonth: 12,
+    expYear: new Date(unit.at).getUTCFullYear() + 4,
+    country: 'US',
+    funding: 'credit',
+    fingerprint: `${source}-${token}`,
+  },
+  token,
+  behaviour,
+  billing: { name: 'John Doe', email: 'payer@example.com', phone: null, address: null },
+  customerId: null,
+  spent: false,
+  setUp: false,
+});
+
+export const isCard = (method: LedgerMethod | undefined): boolean => method?.wire['source'] === 'card';

@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
+import { attemptPayment, cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { squareOrderWire, squarePaymentView } from '../views/views.ts';
+import { declineError, invalidSquareRequest, squareError, squareNotFound } from '../wire/errors.ts';
+import {
+  key,
+  money,
+  readSquareBody,
+  type SquareReply,
+  type SquareRequest,
+  type SquareRoute,
+  squareAddress,
+} from '../wire/request.ts';
+import { checkHolder, methodOfSource } from '../wire/tokens.ts';
+import { addOrder, checkOpen, findSquareOrder } from './orders.ts';
+
+/** Payments: one attempt each to charge for an order. */
+const fields = z.strictObject({
+  source_id: z.string().min(1),
+  idempotency_key: key,
+  amount_money: money,
+  autocomplete: z.boolean().default(true),
+  order_id: z.string().optional(),
+  customer_id: z.string().optional(),
+  location_id: z.string().optional(),
+  reference_id: z.string().max(40).optional(),
+  note: z.string().max(500).optional(),
+  verification_token: z.string().optional(),
+  buyer_email_address: z.string().max(255).optional(),
+  billing_address: squareAddress.optional(),
+  customer_details: z.strictObject({ customer_initiated: z.boolean().optional() }).optional(),
+});
+type Fields = z.output<typeof fields>;
+
+export const paymentRoutes: readonly SquareRoute[] = [
+  { method: 'POST', path: '/v2/payments', run: (request) => create(request) },
+  { method: 'GET', path: '/v2/payments/:id', run: (request) => shown(request.unit, findCharge(request)) },
+  { method: 'POST', path: '/v2/payments/:id/cancel', run: (request) => end(request, cancelOrder) },
+  { method: 'POST', path: '/v2/payments/:id/complete', run: (request) => end(request, captureLedgerPayment) },
+];
+
+const shown = (unit: Unit, charge: LedgerCharge): SquareReply => ({
+  object: { payment: squarePaymentView(charge, unit) },
+});
+
+/** The customer is never asked from here: a card that wants it is declined, and its holder verifies it in the browser. */
+const create = ({ call, unit }: SquareRequest): SquareReply => {
+  const sent = readSquareBody(call, fields);
+  const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);
+  checkOpen(order);
+  if (sent.amount_money.amount !== order.amount || sent.amount_money.currency !== order.currency) {
+    throw invalidSquareRequest('PAYMENT_AMOUNT_MISMATCH', 'The amount is not that of the order.', 'amount_money');
+  }
+  const customerId = sent.customer_id ?? order.customerId;
+  const method = methodOfSource(unit, sent.source_id);
+  checkHolder(method, customerId);
+  const wire = squareOrderWire.parse(order.wire);
+  const started: LedgerPayment = {
+    ...order,
+    customerId,
+    captures: sent.autocomplete ? 'at_once' : 'later',
+    metadata: { ...order.metadata, ...(sent.reference_id !== undefined && { payment_id: sent.reference_id }) },
+    wire: { ...wire, version: wire.version + 1, ...(sent.note !== undefined && { note: sent.note }) },
+  };
+  const terms = { offSession: true, attempt: `key:${sent.idempotency_key}` };
+  const { payment, declined } = attemptPayment(unit, { payment: started, method }, terms);
+  const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
+  if (!charge) throw new Error(`order ${order.id} was charged without a payment`);
+  if (!declined) return shown(unit, charge);
+  const beside = { payment: squarePaymentView(charge, unit) };
+  return { answer: squareError(402, declineError(declined.reason), { began: true, beside }) };
+};
+
+/** A payment that names no order has one made for it. */
+const ownOrder = (unit: Unit, { amount_money: { amount, currency }, ...sent }: Fields): LedgerPayment =>
+  addOrder(unit, {
+    reference: sent.reference_id,
+    customerId: sent.customer_id ?? null,
+    locationId: sent.location_id ?? 'MAIN',
+    currency,
+    amount,
+    lines: [{ uid: 'line-1', name: 'Custom Amount', quantity: '1', amount }],
+  });
+
+const findCharge = ({ unit, id }: SquareRequest): LedgerCharge => {
+  const charge = unit.documents.charges.get(unit.slot, id);
+  if (!charge) throw squareNotFound(`Could not find payment with id: ${id}`, 'payment_id');
+  return charge;
+};
+
+const cancelOrder = (unit: Unit, order: LedgerPayment): LedgerPayment => cancelLedgerPayment(unit, order, null);
+
+/** Only money that is reserved can be taken or let go. */
+const end = (
+  request: SquareRequest,
+  how: (unit: Unit, order: LedgerPayment, amount: number) => LedgerPayment,
+): SquareReply => {
+  const { unit } = request;
+  const charge = findCharge(request);
+  if (!charge.reserved || charge.status !== 'pending') {
+    throw invalidSquareRequest('BAD_REQUEST', `Payment ${charge.id} is not APPROVED.`, 'payment_id');
+  }
+  how(unit, findSquareOrder(unit, charge.paymentId), charge.amount);
+  return shown(unit, findCharge(request));
+};

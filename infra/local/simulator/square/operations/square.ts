@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { LedgerIdKind } from '../../ledger/unit.ts';
+import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
+import { squareError } from '../wire/errors.ts';
+import type { SquareRequest, SquareRoute } from '../wire/request.ts';
+import { cardRoutes } from './cards.ts';
+import { squareCustomerRoutes } from './customers.ts';
+import { locationRoutes } from './locations.ts';
+import { squareOrderRoutes } from './orders.ts';
+import { paymentRoutes } from './payments.ts';
+import { squareWebhooks } from './webhooks.ts';
+
+/** Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
+const ROUTES: readonly SquareRoute[] = [
+  ...locationRoutes,
+  ...squareOrderRoutes,
+  ...paymentRoutes,
+  ...cardRoutes,
+  ...squareCustomerRoutes,
+];
+
+const API_VERSION = '2025-08-20';
+/** How long is not published. */
+const KEPT_MS = 7 * 86_400_000;
+
+export const square: Vendor = {
+  adapter: 'square',
+  webhooks: squareWebhooks,
+  // Whatever Square itself has issued; a simulator needs none of it.
+  looksLive: (token) => /^(EAAA|sq0)/.test(token),
+  identify: (call, slots) => {
+    const [, token = ''] = /^Bearer (.+)$/.exec(call.headers.get('authorization') ?? '') ?? [];
+    const found = slots.find(([, { apiKey }]) => apiKey !== '' && apiKey === token);
+    return found ? { slot: found[0], kind: 'adapter' } : UNAUTHORIZED;
+  },
+  execute: (call, _caller, unit) => {
+    const found = findRoute(call);
+    if (!found) return noRoute(call);
+    const reply = found.route.run({ call, unit, id: found.id } satisfies SquareRequest);
+    return 'answer' in reply ? reply.answer : { status: 200, body: JSON.stringify(reply.object), began: true };
+  },
+  minorUnits: (amount) => amount,
+  formatId: (kind, n, tag) => `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`,
+  headersOf: (call, requestId) => ({
+    'square-version': call.headers.get('square-version') ?? API_VERSION,
+    'x-request-id': requestId,
+  }),
+  serverError: (requestId) =>
+    squareError(500, {
+      category: 'API_ERROR',
+      code: 'INTERNAL_SERVER_ERROR',
+      detail: `An internal error occurred (${requestId}).`,
+    }),
+  rateLimited: () => squareError(429, { category: 'RATE_LIMIT_ERROR', code: 'RATE_LIMITED', detail: 'Rate limited.' }),
+  idempotency: {
+    keyOf: ({ method, body }) => (method === 'POST' || method === 'PUT' ? keyIn(body) : undefined),
+    fingerprintOf: ({ method, path, body }) =>
+      createHash('sha256')
+        .update(`${method} ${path} ${canonical(parsed(body))}`)
+        .digest('hex'),
+    keepMs: () => KEPT_MS,
+    reused: (key) =>
+      squareError(400, {
+        category: 'INVALID_REQUEST_ERROR',
+        code: 'IDEMPOTENCY_KEY_REUSED',
+        detail: `The idempotency key '${key}' can only be retried with the same request data.`,
+        field: 'idempotency_key',
+      }),
+    inUse: () =>
+      squareError(409, {
+        category: 'INVALID_REQUEST_ERROR',
+        code: 'CONFLICT',
+        detail: 'A request with this idempotency key is in progress.',
+        field: 'idempotency_key',
+      }),
+    replayHeaders: () => ({}),
+  },
+};
+
+const UNAUTHORIZED = squareError(401, {
+  category: 'AUTHENTICATION_ERROR',
+  code: 'UNAUTHORIZED',
+  detail: 'This request could not be authorized.',
+});
+
+const noRoute = (call: Call): Answer =>
+  squareError(404, {
+    category: 'INVALID_REQUEST_ERROR',
+    code: 'NOT_FOUND',
+    detail: `${call.method} ${call.path} is no route of Square's, or none that the simulator speaks.`,
+  });
+
+const findRoute = ({ method, path }: Call): { readonly route: SquareRoute; readonly id: string } | undefined => {
+  const parts = path.split('/').map(decodeURIComponent);
+  for (const route of ROUTES) {
+    const pattern = route.path.split('/');
+    if (route.method !== method || pattern.length !== parts.length) continue;
+    if (pattern.every((part, index) => part === ':id' || part === parts[index])) {
+      return { route, id: parts[pattern.indexOf(':id')] ?? '' };
+    }
+  }
+  return undefined;
+};
+
+const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
+  customer: 'SQCUS',
+  method: 'ccof:SQCARD',
+  payment: 'SQORD',
+  charge: 'SQPAY',
+  refund: 'SQREF',
+  setup: 'SQSET',
+  event: 'SQEVT',
+  product: 'SQOBJ',
+  price: 'SQOBJ',
+  subscription: 'SQSUB',
+  invoice: 'SQINV',
+  request: 'SQREQ',
+};
+
+const keyed = z.looseObject({ idempotency_key: z.string().min(1) });
+
+const keyIn = (body: string): string | undefined => keyed.safeParse(parsed(body)).data?.idempotency_key;
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The order of an object's fields does not matter. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
+  const fields = Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`);
+  return `{${fields.sort().join()}}`;
+};

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import * as z from 'zod';
+import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
+import type { Change, Unit } from '../../ledger/unit.ts';
+import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
+import {
+  cardView,
+  MERCHANT_ID,
+  orderState,
+  type SquareObject,
+  squareCustomerView,
+  squareOrderWire,
+  squarePaymentView,
+} from '../views/views.ts';
+import { isoTime } from '../wire/request.ts';
+
+/** Square's events: `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment: …}}}`. */
+export const squareWebhooks: VendorWebhooks = {
+  headersOf: (signing) => ({
+    'content-type': 'application/json',
+    'user-agent': 'Square Connect v2',
+    'square-environment': 'Sandbox',
+    ...signatureOf(signing),
+  }),
+  envelope: ({ id, type, object, created }: EnvelopeParts) => {
+    const name = objectName(type);
+    return {
+      merchant_id: MERCHANT_ID,
+      type,
+      event_id: id,
+      created_at: isoTime(created * 1_000),
+      data: { type: name, id: idIn(object), object: { [name]: object } },
+    };
+  },
+  eventsOf: (change, unit) => eventsOf(change, unit),
+};
+
+/** There is no time in it: a stale event is as good as a fresh one. */
+const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
+  if (kind === 'missing') return {};
+  const key = kind === 'invalid' ? `${slot.webhookSecret}_of_somebody_else` : slot.webhookSecret;
+  const signature = createHmac('sha256', key).update(`${slot.webhookUrl}${raw}`).digest('base64');
+  return { 'x-square-hmacsha256-signature': signature };
+};
+
+/** `payment.updated` is about a payment, `order.updated` about an order_updated. */
+const objectName = (type: string): string => {
+  const [subject = type] = type.split('.');
+  return subject === 'order' ? type.replace('.', '_') : subject;
+};
+
+const identified = z.looseObject({ id: z.string().optional(), order_id: z.string().optional() });
+
+const idIn = (object: unknown): string | undefined => {
+  const { id, order_id } = identified.catch({}).parse(object);
+  return id ?? order_id;
+};
+
+const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
+  switch (change.kind) {
+    case 'payment.created':
+      return [orderEvent('order.created', change.payment)];
+    case 'payment.succeeded':
+    case 'payment.canceled':
+      return [orderEvent('order.updated', change.payment)];
+    case 'charge.pending':
+    case 'charge.succeeded':
+    case 'charge.failed':
+    case 'charge.captured':
+    case 'charge.refunded':
+      return paymentEvents(change.charge, unit);
+    case 'customer.created':
+    case 'customer.updated':
+    case 'customer.deleted':
+      return [{ type: change.kind, object: squareCustomerView(change.customer), subject: change.customer.id }];
+    case 'method.attached':
+      return [cardEvent('card.created', cardView(change.method), change.method.id)];
+    case 'method.updated':
+      return [cardEvent('card.updated', cardView(change.method), change.method.id)];
+    case 'method.detached':
+      return [cardEvent('card.disabled', { ...cardView(change.before), enabled: false }, change.method.id)];
+    default:
+      // Setups and refunds are not Square's, or not asked for; of the rest its payments tell.
+      return [];
+  }
+};
+
+const cardEvent = (type: string, object: SquareObject, subject: string): VendorEvent => ({ type, object, subject });
+
+/** A card's payment is seen approved first, then completed; events of one order go one after the other. */
+const paymentEvents = (charge: LedgerCharge, unit: Unit): readonly VendorEvent[] => {
+  const event = (type: string, status?: string): VendorEvent => ({
+    type,
+    object: squarePaymentView(charge, unit, status),
+    subject: charge.paymentId,
+  });
+  if (charge.createdAt !== unit.at) return [event('payment.updated')];
+  return charge.status === 'succeeded'
+    ? [event('payment.created', 'APPROVED'), event('payment.updated')]
+    : [event('payment.created')];
+};
+
+const orderEvent = (type: 'order.created' | 'order.updated', order: LedgerPayment): VendorEvent => {
+  const { location_id, version } = squareOrderWire.parse(order.wire);
+  const object = {
+    order_id: order.id,
+    location_id,
+    state: orderState(order),
+    version,
+    created_at: isoTime(order.createdAt),
+  };
+  return { type, object, subject: order.id };
+};

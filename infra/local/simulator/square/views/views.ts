@@ -1,0 +1,202 @@
+import * as z from 'zod';
+import type { LedgerCharge, LedgerCustomer, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { declineError, issuerCode } from '../wire/errors.ts';
+import { isoTime } from '../wire/request.ts';
+import { isBank } from '../wire/tokens.ts';
+
+/** The ledger in Square's objects: its payment is an order here, its charge a payment. Fields without a value are left out. */
+export type SquareObject = { readonly [field: string]: unknown };
+
+/** What only Square's protocol knows of an order. */
+export const squareOrderWire = z.object({
+  location_id: z.string(),
+  version: z.int(),
+  note: z.string().optional(),
+  line_items: z.array(
+    z.object({ uid: z.string(), name: z.string().optional(), quantity: z.string(), amount: z.int() }),
+  ),
+});
+export type SquareOrderWire = z.infer<typeof squareOrderWire>;
+
+const moneyOf = (amount: number, currency: string) => ({ amount, currency });
+
+export const orderState = ({ status }: LedgerPayment): 'OPEN' | 'COMPLETED' | 'CANCELED' => {
+  if (status === 'succeeded') return 'COMPLETED';
+  return status === 'canceled' ? 'CANCELED' : 'OPEN';
+};
+
+export const squareOrderView = (order: LedgerPayment, unit: Unit): SquareObject => {
+  const { location_id, version, line_items } = squareOrderWire.parse(order.wire);
+  const money = (amount: number) => moneyOf(amount, order.currency);
+  const tenders = attemptsOf(order, unit).filter(({ status }) => status !== 'failed' && status !== 'canceled');
+  const state = orderState(order);
+  return {
+    id: order.id,
+    location_id,
+    ...(order.metadata['payment_id'] && { reference_id: order.metadata['payment_id'] }),
+    ...(order.customerId && { customer_id: order.customerId }),
+    source: { name: 'Simulator' },
+    line_items: line_items.map(({ uid, name, quantity, amount }) => ({
+      uid,
+      ...(name !== undefined && { name }),
+      quantity,
+      item_type: 'ITEM',
+      base_price_money: money(amount),
+      variation_total_price_money: money(amount),
+      gross_sales_money: money(amount),
+      total_tax_money: money(0),
+      total_discount_money: money(0),
+      total_money: money(amount),
+    })),
+    ...(tenders.length > 0 && { tenders: tenders.map((charge) => tenderView(charge, unit)) }),
+    created_at: isoTime(order.createdAt),
+    updated_at: isoTime(order.createdAt),
+    state,
+    version,
+    total_money: money(order.amount),
+    total_tax_money: money(0),
+    total_discount_money: money(0),
+    total_tip_money: money(0),
+    total_service_charge_money: money(0),
+    net_amount_due_money: money(state === 'OPEN' ? order.amount : 0),
+  };
+};
+
+const attemptsOf = (order: LedgerPayment, unit: Unit): readonly LedgerCharge[] =>
+  unit.documents.charges.list(unit.slot, { holder: order.id, limit: 100 }).toReversed();
+
+const tenderView = (charge: LedgerCharge, unit: Unit): SquareObject => ({
+  id: charge.id,
+  payment_id: charge.id,
+  transaction_id: charge.paymentId,
+  created_at: isoTime(charge.createdAt),
+  amount_money: moneyOf(charge.amount, charge.currency),
+  type: isBank(methodOf(charge, unit)) ? 'BANK_ACCOUNT' : 'CARD',
+});
+
+const methodOf = (charge: LedgerCharge, unit: Unit): LedgerMethod => {
+  const method = unit.documents.methods.get(unit.slot, charge.methodId);
+  if (!method) throw new Error(`Payment ${charge.id} was made by no method`);
+  return method;
+};
+
+const PAYMENT_STATUS: Readonly<Record<LedgerCharge['status'], string>> = {
+  succeeded: 'COMPLETED',
+  refunded: 'COMPLETED',
+  pending: 'PENDING',
+  failed: 'FAILED',
+  canceled: 'CANCELED',
+};
+const CARD_STATUS: Readonly<Record<string, string>> = {
+  COMPLETED: 'CAPTURED',
+  APPROVED: 'AUTHORIZED',
+  PENDING: 'AUTHORIZED',
+  FAILED: 'FAILED',
+  CANCELED: 'VOIDED',
+};
+
+const paymentStatus = ({ status, reserved }: LedgerCharge): string =>
+  status === 'pending' && reserved ? 'APPROVED' : PAYMENT_STATUS[status];
+
+export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = paymentStatus(charge)): SquareObject => {
+  const method = methodOf(charge, unit);
+  const { location_id, note } = squareOrderWire.parse(charge.wire);
+  const amount = moneyOf(charge.amount, charge.currency);
+  return {
+    id: charge.id,
+    created_at: isoTime(charge.createdAt),
+    updated_at: isoTime(charge.createdAt),
+    amount_money: amount,
+    total_money: amount,
+    ...(status === 'COMPLETED' || status === 'APPROVED' ? { approved_money: amount } : {}),
+    ...(charge.amountRefunded > 0 && { refunded_money: moneyOf(charge.amountRefunded, charge.currency) }),
+    status,
+    source_type: isBank(method) ? 'BANK_ACCOUNT' : 'CARD',
+    ...(isBank(method)
+      ? { bank_account_details: bankView(charge) }
+      : { card_details: cardDetails(charge, method, status) }),
+    location_id,
+    order_id: charge.paymentId,
+    ...(charge.metadata['payment_id'] && { reference_id: charge.metadata['payment_id'] }),
+    ...(charge.customerId && { customer_id: charge.customerId }),
+    ...(note !== undefined && { note }),
+    ...(status === 'COMPLETED' && {
+      receipt_number: charge.id.slice(-4),
+      receipt_url: `https://squareup.com/receipt/preview/${charge.id}`,
+    }),
+    version_token: `${charge.id}:${status}`,
+  };
+};
+
+const errorsOf = ({ failure }: LedgerCharge) => failure && [declineError(failure.reason)];
+
+const bankView = (charge: LedgerCharge): SquareObject => ({
+  bank_name: 'Simulated Bank',
+  transfer_type: 'ACH',
+  account_ownership_type: 'INDIVIDUAL',
+  country: 'US',
+  ...(charge.failure && { errors: errorsOf(charge) }),
+});
+
+const cardDetails = (charge: LedgerCharge, method: LedgerMethod, status: string): SquareObject => {
+  const issuer = charge.failure ? issuerCode(charge.failure.reason) : 'SIMOK';
+  return {
+    status: CARD_STATUS[status],
+    card: cardView(method, { inPayment: true }),
+    entry_method: method.customerId === null ? 'KEYED' : 'ON_FILE',
+    cvv_status: charge.failure?.reason === 'incorrect_cvc' ? 'CVV_REJECTED' : 'CVV_ACCEPTED',
+    avs_status: charge.failure?.reason === 'incorrect_postal_code' ? 'AVS_REJECTED' : 'AVS_ACCEPTED',
+    ...(issuer !== undefined && { auth_result_code: issuer }),
+    ...(charge.failure && { errors: errorsOf(charge) }),
+  };
+};
+
+/** A payment shows the card; only one on file has an id, a customer and a version. */
+export const cardView = (method: LedgerMethod, { inPayment = false } = {}): SquareObject => ({
+  ...(inPayment
+    ? { card_type: method.card.funding, prepaid_type: 'NOT_PREPAID', bin: '411111' }
+    : {
+        id: method.id,
+        ...(method.customerId && { customer_id: method.customerId }),
+        merchant_id: MERCHANT_ID,
+        enabled: method.customerId !== null,
+        version: method.customerId === null ? 2 : 1,
+      }),
+  card_brand: method.card.brand,
+  last_4: method.card.last4,
+  exp_month: method.card.expMonth,
+  exp_year: method.card.expYear,
+  ...(method.billing.name && { cardholder_name: method.billing.name }),
+  fingerprint: method.card.fingerprint,
+});
+
+export const MERCHANT_ID = 'SIMULATEDMERCHANT';
+
+const customerWire = z.object({
+  given_name: z.string().nullish(),
+  family_name: z.string().nullish(),
+  note: z.string().nullish(),
+  version: z.int(),
+});
+
+export const squareCustomerView = (customer: LedgerCustomer): SquareObject => {
+  const { given_name, family_name, note, version } = customerWire.parse(customer.wire);
+  const fields = {
+    given_name,
+    family_name,
+    email_address: customer.email,
+    phone_number: customer.phone,
+    reference_id: customer.metadata['customer_id'],
+    note,
+  };
+  return {
+    id: customer.id,
+    created_at: isoTime(customer.createdAt),
+    updated_at: isoTime(customer.createdAt),
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value)),
+    preferences: { email_unsubscribed: false },
+    creation_source: 'THIRD_PARTY',
+    version,
+  };
+};

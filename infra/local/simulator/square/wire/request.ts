@@ -1,0 +1,83 @@
+import * as z from 'zod';
+import type { Unit } from '../../ledger/unit.ts';
+import type { Answer, Call } from '../../protocol/vendor.ts';
+import { invalidSquareRequest } from './errors.ts';
+
+/** One call of a route of Square's, within its transaction. */
+export interface SquareRequest {
+  readonly call: Call;
+  readonly unit: Unit;
+  /** The `:id` of the path. */
+  readonly id: string;
+}
+
+/** An object is a 200; an `answer` is one that commits and yet is an error (a declined charge). */
+export type SquareReply = { readonly object: object } | { readonly answer: Answer };
+
+export interface SquareRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly run: (request: SquareRequest) => SquareReply;
+}
+
+/** @throws Refused in Square's words where it is none. */
+const bodyOf = (call: Call): unknown => {
+  try {
+    return call.body === '' ? {} : JSON.parse(call.body);
+  } catch {
+    throw invalidSquareRequest('EXPECTED_JSON_BODY', 'The request body is not a JSON object.');
+  }
+};
+
+/** @throws Refused naming the first problem. */
+export const readSquareBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+  const parsed = schema.safeParse(bodyOf(call), { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw invalidSquareRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
+};
+
+const codeOf = (issue: z.core.$ZodIssue | undefined): string => {
+  switch (issue?.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'MISSING_REQUIRED_PARAMETER' : 'INCORRECT_TYPE';
+    case 'too_big':
+      return 'VALUE_TOO_LONG';
+    case 'too_small':
+      return 'VALUE_TOO_SHORT';
+    case 'unrecognized_keys':
+      return 'UNKNOWN_BODY_PARAMETER';
+    default:
+      return 'INVALID_VALUE';
+  }
+};
+
+/** The one location of the simulated seller takes this currency, counted in its smallest unit. */
+export const LOCATION_CURRENCY = 'USD';
+
+/** Only the location's currency, and 1 or more of its smallest unit. */
+export const money = z.strictObject({
+  amount: z.int().min(1),
+  currency: z.string().refine((code) => code === LOCATION_CURRENCY, {
+    error: ({ input }) =>
+      `This merchant can only process payments in ${LOCATION_CURRENCY}, but amount was provided in ${input}`,
+  }),
+});
+
+export const key = z.string().min(1).max(45);
+export const isoTime = (at: number): string => new Date(at).toISOString();
+
+const ADDRESS_LINES = [
+  'address_line_1',
+  'address_line_2',
+  'locality',
+  'administrative_district_level_1',
+  'postal_code',
+  'country',
+  'first_name',
+  'last_name',
+] as const;
+export const squareAddress = z.strictObject(
+  Object.fromEntries(ADDRESS_LINES.map((line) => [line, z.string().nullish()])),
+);

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
+import type { LedgerMethod } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { invalidSquareRequest, spentToken, squareNotFound } from './errors.ts';
+
+/**
+ * Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and those of our own
+ * (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`): what they do, whatever they begin with.
+ */
+const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
+
+const CARDS: Readonly<Record<string, Behaviour>> = {
+  ok: succeeds,
+  declined: declines('generic_decline'),
+  'insufficient-funds': declines('insufficient_funds'),
+  lost: declines('lost_card'),
+  stolen: declines('stolen_card'),
+  'rejected-cvv': declines('incorrect_cvc'),
+  'rejected-postalcode': declines('incorrect_postal_code'),
+  'rejected-expiration': declines('expired_card'),
+  'requires-verification': { kind: 'asks_customer', until: 'never' },
+  'sim-fail-on-charge': attachesAndFails,
+  'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },
+  'sim-processing-fail': { kind: 'settles_later', outcome: 'failed' },
+  'sim-timeout-before': { kind: 'loses_connection', committed: false },
+  'sim-timeout-after': { kind: 'loses_connection', committed: true },
+  'sim-do-not-honor': declines('do_not_honor'),
+};
+
+const BANK_ACCOUNTS: Readonly<Record<string, Behaviour>> = {
+  ok: { kind: 'settles_later', outcome: 'succeeded' },
+  'insufficient-funds': { kind: 'settles_later', outcome: 'failed' },
+};
+
+const SPENT = { 'already-used': 'CARD_TOKEN_USED', expired: 'CARD_TOKEN_EXPIRED' } as const;
+
+/** A test value becomes a new method at every use. @throws Refused where Square knows no such source. */
+export const methodOfSource = (unit: Unit, source: string): LedgerMethod => {
+  const stored = unit.documents.methods.get(unit.slot, source);
+  if (stored) {
+    if (stored.customerId === null) throw squareNotFound('The card is not on file or has been disabled.', 'source_id');
+    return stored;
+  }
+  const name = source.replace(/^(cnon:|ccof:|bnon:|pm_)/, '').replaceAll('_', '-');
+  const bank = source.startsWith('bnon:');
+  const short = name.replace(/^(card-nonce|customer-card-id|bank-nonce)-/, '');
+  if (short === 'already-used' || short === 'expired') throw spentToken(SPENT[short]);
+  const known = bank ? BANK_ACCOUNTS : CARDS;
+  const behaviour = Object.hasOwn(known, short) ? known[short] : laterDecline(short.replace(/^sim-/, ''));
+  if (!behaviour) throw squareNotFound('Card nonce not found', 'source_id');
+  return newMethod(unit, { token: short, behaviour, bank });
+};
+
+const VALID_YEARS = 4;
+
+const newMethod = (
+  unit: Unit,
+  { token, behaviour, bank }: { readonly token: string; readonly behaviour: Behaviour; readonly bank: boolean },
+): LedgerMethod =>
+  unit.documents.methods.put({
+    id: unit.newId('method'),
+    provider: unit.slot,
+    metadata: {},
+    wire: { bank },
+    createdAt: unit.at,
+    card: {
+      brand: 'VISA',
+      last4: '1111',
+      expMonth: 12,
+      expYear: new Date(unit.at).getUTCFullYear() + VALID_YEARS,
+      country: 'US',
+      funding: 'CREDIT',
+      fingerprint: `sq-1-${createHash('sha256').update(token).digest('base64url').slice(0, 40)}`,
+    },
+    token,
+    behaviour,
+    billing: { name: null, email: null, phone: null, address: null },
+    customerId: null,
+    spent: false,
+    setUp: false,
+  });
+
+/** A card on file may be charged for its own customer only. */
+export const checkHolder = (method: LedgerMethod, customerId: string | null): void => {
+  if (method.customerId === null || method.customerId === customerId) return;
+  throw invalidSquareRequest(
+    customerId === null ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_VALUE',
+    'A card on file is charged together with the ID of its customer.',
+    'customer_id',
+  );
+};
+
+export const isBank = (method: LedgerMethod): boolean => method.wire['bank'] === true;

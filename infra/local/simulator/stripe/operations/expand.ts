@@ -1,0 +1,108 @@
+import * as z from 'zod';
+import type { Unit } from '../../ledger/unit.ts';
+import { chargeView } from '../views/charge-views.ts';
+import { stripePaymentView } from '../views/intent-views.ts';
+import { invoicePaymentsView, invoiceView } from '../views/invoice-views.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
+import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
+import { invalidStripeRequest } from '../wire/errors.ts';
+import type { StripeObject } from '../wire/request.ts';
+
+/** `expand[]=latest_charge.payment_intent`: puts objects in the place of their ids, up to four levels deep. */
+const MAX_DEPTH = 4;
+
+type Kind =
+  | 'payment_intent'
+  | 'charge'
+  | 'customer'
+  | 'payment_method'
+  | 'subscription'
+  | 'invoice'
+  /** No object of its own: what it holds can be expanded. */
+  | 'invoice_payment.payment'
+  /** There only where it is asked for. */
+  | 'invoice.payments';
+
+const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  payment_intent: { customer: 'customer', latest_charge: 'charge', payment_method: 'payment_method' },
+  setup_intent: { customer: 'customer', payment_method: 'payment_method' },
+  charge: { customer: 'customer', payment_intent: 'payment_intent' },
+  payment_method: { customer: 'customer' },
+  refund: { charge: 'charge', payment_intent: 'payment_intent' },
+  customer: {},
+  subscription: { customer: 'customer', default_payment_method: 'payment_method', latest_invoice: 'invoice' },
+  invoice: { customer: 'customer', payments: 'invoice.payments' },
+  invoice_payment: { payment: 'invoice_payment.payment' },
+  'invoice_payment.payment': { payment_intent: 'payment_intent' },
+};
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+export const expanded = (object: StripeObject, paths: readonly string[], unit: Unit): StripeObject =>
+  paths.reduce((whole, path) => expandPath(whole, path.split('.'), { path, unit }), object);
+
+interface Expansion {
+  readonly path: string;
+  readonly unit: Unit;
+  /** The kind of the object, where the object does not name it. */
+  readonly within?: Kind | undefined;
+}
+
+const expandPath = (object: StripeObject, keys: readonly string[], expansion: Expansion): StripeObject => {
+  const { path, unit, within } = expansion;
+  const [key = '', ...rest] = keys;
+  if (keys.length === 0) return object;
+  if (keys.length > MAX_DEPTH + 1) throw notExpandable(path);
+  const kind = within ?? String(object['object']);
+  const value = object[key];
+  if ((kind === 'list' || kind === 'search_result') && key === 'data' && Array.isArray(value) && rest.length > 0) {
+    return { ...object, data: value.map((item) => expandPath(objectSchema.parse(item), rest, { path, unit })) };
+  }
+  const target = EXPANDABLE[kind]?.[key];
+  if (target === undefined) throw notExpandable(path);
+  const id = target === 'invoice.payments' ? object['id'] : value;
+  const inner = typeof id === 'string' ? load(target, id, unit) : value;
+  if (inner === null || inner === undefined) return object;
+  const isPart = target === 'invoice_payment.payment';
+  const next = { path, unit, within: isPart ? target : undefined };
+  return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, next) };
+};
+
+const notExpandable = (path: string) =>
+  invalidStripeRequest({ message: `This property cannot be expanded (${path}).`, param: 'expand' });
+
+const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
+  const { documents, slot } = unit;
+  switch (kind) {
+    case 'customer': {
+      const customer = documents.customers.get(slot, id);
+      return customer && stripeCustomerView(customer);
+    }
+    case 'payment_method': {
+      const method = documents.methods.get(slot, id);
+      return method && stripeMethodView(method);
+    }
+    case 'charge': {
+      const charge = documents.charges.get(slot, id);
+      return charge && chargeView(charge, unit);
+    }
+    case 'payment_intent': {
+      const payment = documents.payments.get(slot, id);
+      return payment && stripePaymentView(payment, unit);
+    }
+    case 'subscription': {
+      const subscription = documents.subscriptions.get(slot, id);
+      return subscription && stripeSubscriptionView(subscription, unit);
+    }
+    case 'invoice': {
+      const invoice = documents.invoices.get(slot, id);
+      return invoice && invoiceView(invoice, unit);
+    }
+    case 'invoice.payments': {
+      const invoice = documents.invoices.get(slot, id);
+      return invoice && invoicePaymentsView(invoice);
+    }
+    case 'invoice_payment.payment':
+      return undefined;
+  }
+};

@@ -1,0 +1,152 @@
+import { createHmac } from 'node:crypto';
+import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
+import type { Change, Unit } from '../../ledger/unit.ts';
+import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
+import { chargeView, refundView } from '../views/charge-views.ts';
+import { setupView, stripePaymentView } from '../views/intent-views.ts';
+import { invoiceView } from '../views/invoice-views.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
+import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
+import type { StripeObject } from '../wire/request.ts';
+
+/** The version that stripe-node 23 speaks: Stripe sends events in the endpoint's own version, not the caller's. */
+export const API_VERSION = '2026-10-28.endive';
+
+/** Past the 300 s that a receiver tolerates. */
+const STALE_MS = 600_000;
+
+/** Two events say that an invoice is paid, as at Stripe. */
+const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
+  'payment.created': 'payment_intent.created',
+  'payment.requires_action': 'payment_intent.requires_action',
+  'payment.processing': 'payment_intent.processing',
+  'payment.authorized': 'payment_intent.amount_capturable_updated',
+  'payment.succeeded': 'payment_intent.succeeded',
+  'payment.failed': 'payment_intent.payment_failed',
+  'payment.canceled': 'payment_intent.canceled',
+  'charge.pending': 'charge.pending',
+  'charge.succeeded': 'charge.succeeded',
+  'charge.failed': 'charge.failed',
+  'charge.captured': 'charge.captured',
+  'charge.refunded': 'charge.refunded',
+  'refund.created': 'refund.created',
+  'customer.created': 'customer.created',
+  'customer.updated': 'customer.updated',
+  'customer.deleted': 'customer.deleted',
+  'method.attached': 'payment_method.attached',
+  'method.detached': 'payment_method.detached',
+  'method.updated': 'payment_method.updated',
+  'setup.created': 'setup_intent.created',
+  'setup.requires_action': 'setup_intent.requires_action',
+  'setup.succeeded': 'setup_intent.succeeded',
+  'setup.failed': 'setup_intent.setup_failed',
+  'setup.canceled': 'setup_intent.canceled',
+  'subscription.created': 'customer.subscription.created',
+  'subscription.updated': 'customer.subscription.updated',
+  'subscription.trial_will_end': 'customer.subscription.trial_will_end',
+  'subscription.paused': 'customer.subscription.paused',
+  'subscription.resumed': 'customer.subscription.resumed',
+  'subscription.deleted': 'customer.subscription.deleted',
+  'invoice.paid': ['invoice.paid', 'invoice.payment_succeeded'],
+  'invoice.payment_failed': 'invoice.payment_failed',
+  'invoice.voided': 'invoice.voided',
+};
+
+export const stripeWebhooks: VendorWebhooks = {
+  headersOf: (signing) => ({
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+    ...signatureOf(signing),
+  }),
+  envelope: ({ id, type, object, previous, created, cause }: EnvelopeParts) => ({
+    id,
+    object: 'event',
+    api_version: API_VERSION,
+    created,
+    data: previous === undefined ? { object } : { object, previous_attributes: previous },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: cause?.requestId ?? null, idempotency_key: cause?.idempotencyKey ?? null },
+    type,
+  }),
+  eventsOf: (change, unit) => eventsOf(change, unit),
+};
+
+const signatureOf = ({ raw, slot, at, kind }: Signing): Record<string, string> => {
+  if (kind === 'missing') return {};
+  const t = Math.floor((kind === 'stale' ? at - STALE_MS : at) / 1_000);
+  const secret = kind === 'invalid' ? `${slot.webhookSecret}_of_somebody_else` : slot.webhookSecret;
+  const v1 = createHmac('sha256', secret).update(`${t}.${raw}`).digest('hex');
+  return { 'stripe-signature': `t=${t},v1=${v1}` };
+};
+
+interface Shown {
+  readonly view: StripeObject;
+  readonly before?: StripeObject;
+  readonly subject: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
+  const { view, before, subject, metadata } = shown(change, unit);
+  return [TYPES[change.kind]].flat().map((type) => ({
+    type,
+    object: view,
+    previous: before && differences(before, view),
+    subject,
+    manner: metadata['sim_webhooks'],
+  }));
+};
+
+/** Events of a payment and of its charges go one after the other; those of a subscription with all that it owes. */
+const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
+  typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
+
+const shown = (change: Change, unit: Unit): Shown => {
+  if ('payment' in change) {
+    const { payment } = change;
+    return { view: stripePaymentView(payment, unit), subject: lane(payment, payment.id), metadata: payment.metadata };
+  }
+  if ('charge' in change) {
+    const { charge } = change;
+    return { view: chargeView(charge, unit), subject: lane(charge, charge.paymentId), metadata: charge.metadata };
+  }
+  if ('refund' in change) {
+    const { refund } = change;
+    return { view: refundView(refund), subject: refund.paymentId, metadata: refund.metadata };
+  }
+  if ('setup' in change) {
+    const { setup } = change;
+    return { view: setupView(setup, unit), subject: setup.id, metadata: setup.metadata };
+  }
+  if ('method' in change) {
+    const { method } = change;
+    const before = 'before' in change ? { before: stripeMethodView(change.before) } : {};
+    return { view: stripeMethodView(method), ...before, subject: method.id, metadata: method.metadata };
+  }
+  if ('subscription' in change) {
+    const { subscription } = change;
+    const before = 'before' in change ? { before: stripeSubscriptionView(change.before, unit) } : {};
+    const view = stripeSubscriptionView(subscription, unit);
+    return { view, ...before, subject: subscription.id, metadata: subscription.metadata };
+  }
+  if ('invoice' in change) {
+    const { invoice } = change;
+    const { metadata } = unit.documents.subscriptions.get(unit.slot, invoice.subscriptionId) ?? invoice;
+    return { view: invoiceView(invoice, unit), subject: invoice.subscriptionId, metadata };
+  }
+  const { customer } = change;
+  const before = 'before' in change ? { before: stripeCustomerView(change.before) } : {};
+  // A deleted customer's event shows it as it was.
+  return {
+    view: stripeCustomerView({ ...customer, deleted: false }),
+    ...before,
+    subject: customer.id,
+    metadata: customer.metadata,
+  };
+};
+
+const differences = (before: StripeObject, after: StripeObject): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])),
+  );

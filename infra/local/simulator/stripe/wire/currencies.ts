@@ -1,0 +1,128 @@
+import { invalidStripeRequest } from './errors.ts';
+
+/**
+ * Stripe's own rules of currencies and amounts, written from its documentation a second time: nothing here comes from the
+ * service, so that a mistake in the service's table shows. Amounts are in Stripe's units.
+ */
+const TWO_DECIMALS = `
+  usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl bsd bwp byn bzd cad cdf chf cny cop crc cve
+  czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gtq gyd hkd hnl htg huf idr ils inr jmd kes kgs khr kyd kzt lak lbp
+  lkr lrd lsl mad mdl mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln qar ron rsd
+  rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
+/** One unit is Stripe's 1. */
+const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
+/** Zero decimals today, and still written as two, which are 00. */
+const ALWAYS_00 = 'isk ugx';
+/** Three, of which the last is 0. */
+const THREE_DECIMALS = 'bhd jod kwd omr tnd';
+
+interface Rule {
+  /** What one unit of the currency is in Stripe's amount. */
+  readonly perUnit: number;
+  readonly multipleOf: number;
+  /** How many ISO 4217 minor units one unit is. */
+  readonly minorPerUnit: number;
+}
+
+const each = (codes: string, rule: Rule): [string, Rule][] =>
+  codes
+    .trim()
+    .split(/\s+/)
+    .map((code) => [code.toUpperCase(), rule]);
+
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ...each(TWO_DECIMALS, { perUnit: 100, multipleOf: 1, minorPerUnit: 100 }),
+  ...each(ZERO_DECIMALS, { perUnit: 1, multipleOf: 1, minorPerUnit: 1 }),
+  // The ariary has a fifth by ISO, written with two decimals; Stripe takes none.
+  ...each('mga', { perUnit: 1, multipleOf: 1, minorPerUnit: 100 }),
+  ...each(ALWAYS_00, { perUnit: 100, multipleOf: 100, minorPerUnit: 1 }),
+  ...each(THREE_DECIMALS, { perUnit: 1_000, multipleOf: 10, minorPerUnit: 1_000 }),
+]);
+
+/** Minimum charges as Stripe documents them: in whole units and hundredths. */
+const LEAST: Readonly<Record<string, string>> = {
+  USD: '0.50',
+  AED: '2.00',
+  AUD: '0.50',
+  BGN: '1.00',
+  BRL: '0.50',
+  CAD: '0.50',
+  CHF: '0.50',
+  CZK: '15.00',
+  DKK: '2.50',
+  EUR: '0.50',
+  GBP: '0.30',
+  HKD: '4.00',
+  HUF: '175.00',
+  INR: '0.50',
+  JPY: '50',
+  MXN: '10.00',
+  MYR: '2.00',
+  NOK: '3.00',
+  NZD: '0.50',
+  PLN: '2.00',
+  RON: '2.00',
+  SEK: '3.00',
+  SGD: '0.50',
+  THB: '10.00',
+};
+
+const MAX_AMOUNT = 99_999_999;
+
+/** @throws Refused where Stripe does not take it. */
+export const checkCurrency = (currency: string): string => {
+  const code = currency.toUpperCase();
+  if (RULES.has(code)) return code;
+  const taken = [...RULES.keys()].map((known) => known.toLowerCase()).join(', ');
+  throw invalidStripeRequest({
+    message: `Invalid currency: ${currency.toLowerCase()}. Stripe currently supports these currencies: ${taken}`,
+    param: 'currency',
+  });
+};
+
+/** Of refunds and captures: the least charge is not asked of them. */
+export const checkAmount = (amount: number, param = 'amount'): number => {
+  if (amount < 1) {
+    throw invalidStripeRequest({
+      code: 'parameter_invalid_integer',
+      message: 'This value must be greater than or equal to 1.',
+      param,
+    });
+  }
+  if (amount > MAX_AMOUNT) {
+    throw invalidStripeRequest({ code: 'amount_too_large', message: 'Amount must be no more than $999,999.99', param });
+  }
+  return amount;
+};
+
+/** @throws Refused where Stripe cannot charge it. */
+export const checkCharge = (amount: number, currency: string, param = 'amount'): number => {
+  checkAmount(amount, param);
+  const { perUnit, multipleOf } = ruleOf(currency);
+  if (amount % multipleOf !== 0) {
+    throw invalidStripeRequest({
+      code: 'parameter_invalid_integer',
+      message: `Invalid amount: ${amount}. Amounts in ${currency.toLowerCase()} must be evenly divisible by ${multipleOf}.`,
+      param,
+    });
+  }
+  const least = LEAST[currency];
+  if (least === undefined || amount >= Math.round(Number(least) * perUnit)) return amount;
+  throw invalidStripeRequest({
+    code: 'amount_too_small',
+    message: `Amount must be at least ${least} ${currency.toLowerCase()}`,
+    param,
+  });
+};
+
+/** In ISO 4217 minor units. */
+export const stripeMinorUnits = (amount: number, currency: string): number => {
+  const { perUnit, minorPerUnit } = ruleOf(currency);
+  return (amount * minorPerUnit) / perUnit;
+};
+
+const ruleOf = (currency: string): Rule => {
+  const rule = RULES.get(currency);
+  if (!rule) throw new Error(`the ledger holds an amount in ${currency}, which Stripe does not take`);
+  return rule;
+};

@@ -1,0 +1,92 @@
+import type { DeclineReason } from '../../ledger/behaviours.ts';
+import { type Answer, Refused } from '../../protocol/vendor.ts';
+
+/** Stripe's error bodies: `{error: {type, code, decline_code, message, param, …}}`. */
+export interface ErrorFields {
+  readonly type: 'invalid_request_error' | 'card_error' | 'idempotency_error' | 'api_error';
+  readonly code?: string;
+  readonly decline_code?: string;
+  readonly message: string;
+  readonly param?: string;
+  readonly [field: string]: unknown;
+}
+
+export const stripeError = (status: number, error: ErrorFields, began: boolean): Answer => {
+  const docs =
+    error.code === undefined ? {} : { doc_url: `https://stripe.com/docs/error-codes/${docName(error.code)}` };
+  return { status, body: JSON.stringify({ error: { ...docs, ...error } }), began };
+};
+
+const docName = (code: string): string => code.replaceAll('_', '-');
+
+const invalid = (fields: Omit<ErrorFields, 'type'> & { message: string }): ErrorFields => ({
+  type: 'invalid_request_error',
+  ...fields,
+});
+
+/** Refused before anything began: the same key may be tried again. */
+export const invalidStripeRequest = (fields: Omit<ErrorFields, 'type'> & { message: string }, status = 400): Refused =>
+  new Refused(stripeError(status, invalid(fields), false));
+
+/** Refused in the course of the operation: the answer stands under its key. */
+export const refusedOperation = (fields: Omit<ErrorFields, 'type'> & { message: string }): Refused =>
+  new Refused(stripeError(400, invalid(fields), true));
+
+const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
+
+/** `kind` as Stripe names it: payment_intent, PaymentMethod, customer … In a parameter it is a 400, in the path a 404. */
+export const stripeNotFound = (kind: string, id: string, param: string): Refused =>
+  invalidStripeRequest(
+    { code: 'resource_missing', message: `No such ${kind}: '${id}'`, param },
+    PATH_PARAMETERS.includes(param) ? 404 : 400,
+  );
+
+export const unauthorized = (message: string): Answer =>
+  stripeError(401, { type: 'invalid_request_error', message }, false);
+
+interface Decline {
+  readonly code: string;
+  readonly decline_code?: string;
+  readonly message: string;
+  readonly type?: 'card_error' | 'invalid_request_error';
+}
+
+const DECLINED = 'Your card was declined.';
+const cardDeclined = (declineCode: string, message = DECLINED): Decline => ({
+  code: 'card_declined',
+  decline_code: declineCode,
+  message,
+});
+const ownCode = (code: string, message: string): Decline => ({ code, decline_code: code, message });
+
+const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
+  generic_decline: cardDeclined('generic_decline'),
+  do_not_honor: cardDeclined('do_not_honor'),
+  insufficient_funds: cardDeclined('insufficient_funds', 'Your card has insufficient funds.'),
+  lost_card: cardDeclined('lost_card'),
+  stolen_card: cardDeclined('stolen_card'),
+  fraudulent: cardDeclined('fraudulent'),
+  card_velocity_exceeded: cardDeclined(
+    'card_velocity_exceeded',
+    'Your card was declined for making repeated attempts too frequently or exceeding its amount limit.',
+  ),
+  expired_card: ownCode('expired_card', 'Your card has expired.'),
+  incorrect_cvc: ownCode('incorrect_cvc', "Your card's security code is incorrect."),
+  incorrect_postal_code: ownCode('incorrect_zip', "Your card's postal code is incorrect."),
+  processing_error: ownCode(
+    'processing_error',
+    'An error occurred while processing your card. Try again in a little bit.',
+  ),
+  authentication_required: {
+    ...ownCode('authentication_required', 'Your card was declined. This transaction requires authentication.'),
+  },
+  authentication_failed: {
+    type: 'invalid_request_error',
+    code: 'payment_intent_authentication_failure',
+    message:
+      'The provided PaymentMethod has failed authentication. You can provide payment_method_data or a new ' +
+      'PaymentMethod to attempt to fulfill this PaymentIntent again.',
+  },
+};
+
+export const declineFields = (reason: DeclineReason): ErrorFields => ({ type: 'card_error', ...DECLINES[reason] });

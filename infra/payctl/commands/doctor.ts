@@ -1,0 +1,200 @@
+import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
+import type { KnownPayment, PaymentProvider } from '../../../shared/providers/port/provider.ts';
+import { TABLE } from '../../../shared/table/keys.ts';
+import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
+import type { Installation } from '../installation/installation.ts';
+import { readQueueAttributes } from './dead-letters.ts';
+import { columns, describeError, type Report } from './report.ts';
+
+/** Checks every part of an installation: ok, failing, or closed and why. Changes nothing. */
+interface Check {
+  readonly check: string;
+  readonly state: 'ok' | 'closed' | 'fail';
+  readonly detail: string;
+}
+
+export const runDoctor = async (installation: Installation): Promise<Report> => {
+  const settings: Check = { check: 'settings', state: 'ok', detail: `of ${installation.name}, all parsed` };
+  const checks = [
+    settings,
+    ...(await tableChecks(installation)),
+    ...(await queueChecks(installation)),
+    await webhooksCheck(installation),
+    await identityCheck(installation),
+    await bearerCheck(installation),
+    await guestCheck(installation),
+    ...(await alarmChecks(installation)),
+    ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(installation, slot)))),
+    clockCheck(installation),
+  ];
+  return reportOf(checks);
+};
+
+/** The settings are wrong, so nothing else can be checked. */
+export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
+  reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
+
+const reportOf = (checks: readonly Check[]): Report => {
+  const count = (wanted: Check['state']): number => checks.filter(({ state }) => state === wanted).length;
+  const [failed, closed] = [count('fail'), count('closed')];
+  const verdict = failed > 0 ? `${failed} of ${checks.length} need attention` : 'All that is open is well';
+  return {
+    json: { healthy: failed === 0, closed, checks },
+    lines: [
+      ...columns(checks.map(({ check, state, detail }) => [state, check, detail])),
+      closed > 0 ? `${verdict}; ${closed} are closed.` : `${failed === 0 ? 'All is well' : verdict}.`,
+    ],
+    exitCode: failed === 0 ? 0 : 1,
+  };
+};
+
+const runCheck = async (check: string, look: () => Promise<Check>): Promise<Check> => {
+  try {
+    return await look();
+  } catch (error) {
+    return { check, state: 'fail', detail: describeError(error) };
+  }
+};
+
+const tableChecks = async ({ dynamodb, settings, isLocal }: Installation): Promise<readonly Check[]> => {
+  const TableName = settings.TABLE_NAME;
+  const shape = runCheck('table', async () => {
+    const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
+    const present = new Set(Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+    const missing = TABLE.indexes.map(({ name }) => name).filter((name) => !present.has(name));
+    if (missing.length > 0) return { check: 'table', state: 'fail', detail: `index ${missing.join(', ')} is missing` };
+    if (Table?.LatestStreamArn === undefined) return { check: 'table', state: 'fail', detail: 'it has no stream' };
+    const isActive = Table.TableStatus === 'ACTIVE';
+    return { check: 'table', state: isActive ? 'ok' : 'fail', detail: `${TableName} is ${Table.TableStatus}` };
+  });
+  if (isLocal) return [await shape];
+  const backups = runCheck('backups', async () => {
+    const { ContinuousBackupsDescription } = await dynamodb.send(new DescribeContinuousBackupsCommand({ TableName }));
+    const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
+    return {
+      check: 'backups',
+      state: status === 'ENABLED' ? 'ok' : 'fail',
+      detail: `point-in-time recovery is ${status}`,
+    };
+  });
+  return Promise.all([shape, backups]);
+};
+
+const queueChecks = (installation: Installation): Promise<readonly Check[]> =>
+  Promise.all(
+    installation.queueUrls.map(({ queue, url, deadLetterUrl }) =>
+      runCheck(`queue ${queue}`, async () => {
+        const [waiting, dead] = [
+          await readQueueAttributes(installation, url),
+          await readQueueAttributes(installation, deadLetterUrl),
+        ];
+        const detail = `${waiting.count} wait, ${dead.count} dead letters`;
+        return { check: `queue ${queue}`, state: dead.count === 0 ? 'ok' : 'fail', detail };
+      }),
+    ),
+  );
+
+const webhooksCheck = (installation: Installation): Promise<Check> =>
+  runCheck('outbound webhooks', async () => {
+    const { targets, closed } = await installation.outbound();
+    return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}`);
+  });
+
+const guestCheck = (installation: Installation): Promise<Check> =>
+  runCheck('guest tokens', async () =>
+    checkOf('guest tokens', await installation.whyNoGuestTokens(), 'a signing secret is set'),
+  );
+
+const alarmChecks = async ({ alarmSubscriptions }: Installation): Promise<readonly Check[]> => {
+  if (!alarmSubscriptions) return [];
+  const alarms = runCheck('alarms', async () => {
+    const { confirmed, pending } = await alarmSubscriptions();
+    if (pending > 0) {
+      return { check: 'alarms', state: 'fail', detail: `${pending} subscriptions are not confirmed` };
+    }
+    const closed = confirmed === 0 ? 'alarms have no recipient: their topic has no subscription' : undefined;
+    return checkOf('alarms', closed, `${confirmed} subscriptions confirmed`);
+  });
+  return [await alarms];
+};
+
+const checkOf = (check: string, closed: string | undefined, detail: string): Check =>
+  closed === undefined ? { check, state: 'ok', detail } : { check, state: 'closed', detail: closed };
+
+const keysSchema = z.object({ keys: z.array(z.unknown()).min(1) });
+
+const bearerCheck = ({ settings }: Installation): Promise<Check> =>
+  runCheck('bearer tokens', async () => {
+    const closed = whyNoBearerTokens(settings);
+    if (closed !== undefined) return { check: 'bearer tokens', state: 'closed', detail: closed };
+    const answer = await fetch(settings.IDENTITY_JWKS_URI, { signal: AbortSignal.timeout(WAIT_MS) });
+    const { keys } = keysSchema.parse(await answer.json());
+    return { check: 'bearer tokens', state: 'ok', detail: `${keys.length} keys verify them` };
+  });
+
+const identityCheck = ({ settings }: Installation): Promise<Check> =>
+  runCheck('identity service', async () => {
+    const { status } = await fetch(`${settings.IDENTITY_URL}/sessions/payctl-doctor`, {
+      signal: AbortSignal.timeout(WAIT_MS),
+    });
+    const answers = status === 404 || status < 300;
+    return { check: 'identity service', state: answers ? 'ok' : 'fail', detail: `answers ${status}` };
+  });
+const WAIT_MS = 5_000;
+
+const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<Check> =>
+  runCheck(slot, async () => {
+    const { ADAPTER: adapter } = installation.settings.slots[slot];
+    const provider = await installation.deps.providers.find(slot);
+    const reported = installation.closed?.find(({ part }) => part === slot)?.reason;
+    const closed = installation.closed ? reported : whyClosed(slot, adapter, provider);
+    if (closed !== undefined) return { check: slot, state: 'closed', detail: closed };
+    if (!provider)
+      return { check: slot, state: 'fail', detail: `the host has keys of ${adapter}, this shell has none` };
+    const startedAt = performance.now();
+    const { kind, reason } = await askForNothing(provider);
+    const took = `${Math.round(performance.now() - startedAt)} ms`;
+    if (kind === 'unknown' || kind === 'not_done')
+      return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
+    return KEYS_REFUSED.test(reason)
+      ? {
+          check: slot,
+          state: 'fail',
+          detail: `${adapter} refuses our keys${installation.isLocal ? ', those of this shell' : ''}: ${reason}`,
+        }
+      : { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` };
+  });
+
+const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
+
+/** Asks for an object that does not exist. A provider that says so is reachable and accepts our keys. */
+const askForNothing = async (
+  provider: PaymentProvider,
+): Promise<{ readonly kind: string; readonly reason: string }> => {
+  const outcome = provider.can.payments
+    ? await provider.findPayment(NO_SUCH_PAYMENT)
+    : await provider.deleteCustomer(NO_SUCH_PAYMENT.intentId);
+  return { kind: outcome.kind, reason: 'reason' in outcome ? outcome.reason : '' };
+};
+const NO_SUCH_PAYMENT: KnownPayment = {
+  intentId: 'payctl-doctor',
+  attemptRef: undefined,
+  method: undefined,
+  status: 'created',
+};
+
+/** Signatures of webhooks are valid for five minutes. */
+const MAX_SKEW_MS = 60_000;
+
+const clockCheck = ({ datesSeen }: Installation): Check => {
+  const skews = datesSeen.map(({ theirs, ours }) => Math.abs(theirs - ours));
+  if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no answer of a provider had a date' };
+  const skew = Math.round(Math.min(...skews) / 1_000);
+  return {
+    check: 'clock',
+    state: skew * 1_000 <= MAX_SKEW_MS ? 'ok' : 'fail',
+    detail: `${skew} s off the providers’ clocks`,
+  };
+};

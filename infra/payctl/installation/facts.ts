@@ -1,0 +1,30 @@
+import type { Now } from '../../../shared/core/time.ts';
+import type { ClosedPart, OutboundState } from '../../local/control/disabled-parts.ts';
+import type { Control } from './control.ts';
+import type { FailureStore } from './failure-store.ts';
+
+export interface QueueUrls {
+  readonly queue: string;
+  readonly url: string;
+  readonly deadLetterUrl: string;
+}
+
+/** What differs between the local host and a deployed stage. */
+export interface InstallationFacts {
+  readonly name: string;
+  /** The environment of the functions. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly queueUrls: readonly QueueUrls[];
+  /** The targets of outbound webhooks. @throws SettingsError where their settings are wrong */
+  readonly outbound: () => Promise<OutboundState>;
+  /** undefined: guest tokens are open. */
+  readonly whyNoGuestTokens: () => Promise<string | undefined>;
+  /** Subscriptions to the alarms' topic; undefined: the installation has no alarms. */
+  readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
+  /** The closed parts as the local host reports them: it knows all its secrets. */
+  readonly closed: readonly ClosedPart[] | undefined;
+  /** Changes that readers of the stream gave up. */
+  readonly failures: FailureStore;
+  readonly now: Now;
+  readonly control: Control | undefined;
+}

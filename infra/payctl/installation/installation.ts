@@ -1,0 +1,89 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { parseSettings, type Settings } from '../../../shared/core/settings.ts';
+import { openQueues, type Queues } from '../../../shared/messaging/queues.ts';
+import type { Log } from '../../../shared/observability/logger.ts';
+import type { MoneyDeps } from '../../../shared/providers/registry/deps.ts';
+import { openProviders } from '../../../shared/providers/registry/registry.ts';
+import { moneyDeps, setHost } from '../../../shared/runtime.ts';
+import type { Stage } from '../../stage/settings.ts';
+import type { InstallationFacts } from './facts.ts';
+import { readLocalHost } from './local-host.ts';
+import { openSlotSecrets } from './secrets.ts';
+import { readStage } from './stage.ts';
+
+/** The installation that a command works on, the local host or a deployed stage, with the same clients for both. */
+export interface Installation extends Omit<InstallationFacts, 'env'> {
+  readonly isLocal: boolean;
+  readonly settings: Settings;
+  /** Dependencies of the service's use cases. They write nothing to standard output. */
+  readonly deps: MoneyDeps;
+  readonly queues: Queues;
+  readonly dynamodb: DynamoDBClient;
+  readonly documents: DynamoDBDocumentClient;
+  readonly sqs: SQSClient;
+  /** The `date` headers of the providers' answers so far, epoch ms, beside this machine's time. */
+  readonly datesSeen: readonly { readonly theirs: number; readonly ours: number }[];
+}
+
+export interface InstallationOptions {
+  /** A deployed stage; without it, the local host. */
+  readonly stage?: Stage | undefined;
+  /** The local host's base URL. */
+  readonly url: string;
+}
+
+/** @throws NotReachable */
+export const openInstallation = async (options: InstallationOptions): Promise<Installation> => {
+  const site = options.stage === undefined ? await readLocalHost(options.url) : await readStage(options.stage);
+  const env = { ...site.env, LOG_LEVEL: 'silent' };
+  setHost({ env, now: site.now });
+  const settings = parseSettings(env);
+  const datesSeen: { theirs: number; ours: number }[] = [];
+  const providers = openProviders({
+    slots: settings.slots,
+    withSecrets: openSlotSecrets(settings, () => new SecretsManagerClient({})),
+    timeoutMs: PROVIDER_TIMEOUT_MS,
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init);
+      const theirs = Date.parse(answer.headers.get('date') ?? '');
+      if (!Number.isNaN(theirs)) datesSeen.push({ theirs, ours: Date.now() });
+      return answer;
+    },
+    log: SILENT,
+  });
+  const sqs = new SQSClient(clientOf(env, 'AWS_ENDPOINT_URL_SQS'));
+  const dynamodb = new DynamoDBClient(clientOf(env, 'AWS_ENDPOINT_URL_DYNAMODB'));
+  const queueUrls = site.queueUrls.map(({ queue, url }) => [queue, url]);
+  const { env: _, ...facts } = site;
+  return {
+    ...facts,
+    isLocal: site.control !== undefined,
+    settings,
+    deps: { ...moneyDeps(), providers },
+    queues: openQueues(sqs, Object.fromEntries(queueUrls)),
+    dynamodb,
+    documents: DynamoDBDocumentClient.from(dynamodb),
+    sqs,
+    datesSeen,
+  };
+};
+
+/** No gateway limits the wait here: a slow answer is better than none. */
+const PROVIDER_TIMEOUT_MS = 20_000;
+
+const nothing = (): void => undefined;
+const SILENT: Log = { info: nothing, warn: nothing, error: nothing };
+
+/** The local host has its own credentials; for a stage the SDK finds them (AWS_PROFILE, AWS_REGION …). */
+const clientOf = (env: Readonly<Record<string, string>>, endpointVariable: string) => {
+  const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
+  if (endpoint === undefined) return {};
+  return {
+    endpoint,
+    region: AWS_REGION ?? '',
+    credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? '', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? '' },
+  };
+};

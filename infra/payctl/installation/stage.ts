@@ -1,0 +1,134 @@
+import {
+  CloudFormationClient,
+  DescribeStackResourcesCommand,
+  DescribeStacksCommand,
+} from '@aws-sdk/client-cloudformation';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
+import * as z from 'zod';
+import type { QueueName } from '../../../shared/core/rights.ts';
+import { listSetting } from '../../../shared/core/settings.ts';
+import { readOutbound, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
+import {
+  deadLettersOutput,
+  FAILURE_BUCKET_OUTPUT,
+  OPERATED_FUNCTION_OUTPUT,
+  queueOutput,
+  type Stage,
+  stackName,
+  webhookSecretName,
+} from '../../stage/settings.ts';
+import { NotReachable } from './control.ts';
+import type { InstallationFacts } from './facts.ts';
+import { type FailureClients, stageFailures } from './stage-failures.ts';
+
+const QUEUES: Readonly<Record<QueueName, true>> = {
+  'apply-provider-event': true,
+  'follow-payment': true,
+  'run-due': true,
+  'webhook-dispatch': true,
+  'webhook-delivery': true,
+};
+
+interface Clients extends FailureClients {
+  readonly cloudFormation: Pick<CloudFormationClient, 'send'>;
+  readonly secrets: Pick<SecretsManagerClient, 'send'>;
+  readonly sns: Pick<SNSClient, 'send'>;
+}
+
+/**
+ * A deployed stage, read with the operator's own AWS credentials. Its events stack names the queues; the environment of
+ * the function `run-due` holds the service's settings. So no setting is given twice. @throws NotReachable
+ */
+export const readStage = async (stage: Stage, clients: Clients = openClients()): Promise<InstallationFacts> => {
+  const StackName = stackName(stage, 'events');
+  const described = await clients.cloudFormation
+    .send(new DescribeStacksCommand({ StackName }))
+    .catch(throwNotReachable);
+  const outputs = new Map(
+    described.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+  );
+  const output = (name: string): string => {
+    const value = outputs.get(name);
+    if (value === undefined) throw new NotReachable(`${StackName} has no output ${name}: deploy this version first`);
+    return value;
+  };
+  const FunctionName = output(OPERATED_FUNCTION_OUTPUT);
+  const { Environment } = await clients.lambda
+    .send(new GetFunctionConfigurationCommand({ FunctionName }))
+    .catch(throwNotReachable);
+  const env = Environment?.Variables ?? {};
+  return {
+    name: stage,
+    env,
+    queueUrls: Object.keys(QUEUES).map((queue) => ({
+      queue,
+      url: output(queueOutput(queue)),
+      deadLetterUrl: output(deadLettersOutput(queue)),
+    })),
+    outbound: async () => {
+      const text = await readSecret(clients, webhookSecretName(stage));
+      return readOutbound(
+        variablesSchema.parse(JSON.parse(text || '{}')),
+        env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true',
+        stage,
+      );
+    },
+    whyNoGuestTokens: async () => {
+      const arn = await findResource(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
+      return whyNoGuestTokens(listSetting.parse(await readSecret(clients, arn)), stage);
+    },
+    alarmSubscriptions: async () => {
+      const TopicArn = await findResource(clients, stackName(stage, 'data'), ALARM_TOPIC);
+      const { Attributes } = await clients.sns.send(new GetTopicAttributesCommand({ TopicArn }));
+      const { SubscriptionsConfirmed: confirmed, SubscriptionsPending: pending } = topicSchema.parse(Attributes);
+      return { confirmed, pending };
+    },
+    closed: undefined,
+    failures: stageFailures(clients, () => output(FAILURE_BUCKET_OUTPUT)),
+    now: Date.now,
+    control: undefined,
+  };
+};
+
+const openClients = (): Clients => ({
+  cloudFormation: new CloudFormationClient({}),
+  lambda: new LambdaClient({}),
+  s3: new S3Client({}),
+  secrets: new SecretsManagerClient({}),
+  sns: new SNSClient({}),
+});
+
+const topicSchema = z.object({ SubscriptionsConfirmed: z.coerce.number(), SubscriptionsPending: z.coerce.number() });
+
+const variablesSchema = z.record(z.string(), z.string());
+
+const readSecret = async ({ secrets }: Clients, SecretId: string): Promise<string> =>
+  (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
+
+/** A resource of a stack, by its type and the start of its logical id: CDK appends a hash. */
+interface ResourceQuery {
+  readonly type: string;
+  readonly id: string;
+}
+export const ALARM_TOPIC: ResourceQuery = { type: 'AWS::SNS::Topic', id: 'Alarms' };
+export const GUEST_TOKEN_SECRET: ResourceQuery = { type: 'AWS::SecretsManager::Secret', id: 'GuestTokenSecret' };
+
+const findResource = async (
+  { cloudFormation }: Clients,
+  StackName: string,
+  { type, id }: ResourceQuery,
+): Promise<string> => {
+  const { StackResources = [] } = await cloudFormation.send(new DescribeStackResourcesCommand({ StackName }));
+  const found = StackResources.find(
+    ({ ResourceType, LogicalResourceId }) => ResourceType === type && LogicalResourceId?.startsWith(id),
+  );
+  if (found?.PhysicalResourceId === undefined) throw new NotReachable(`${StackName} has no ${id}`);
+  return found.PhysicalResourceId;
+};
+
+const throwNotReachable = (error: unknown): never => {
+  throw new NotReachable(error instanceof Error ? error.message : String(error), { cause: error });
+};

@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** The browser's pages are bundles of their own. */
+const FILES = globSync('{shared,functions,infra}/**/*.ts', { cwd: ROOT });
+
+/** Every entry of a function exports `handler`: the build and the hosts find it by that name. */
+const ENTRY_EXPORT = 'handler';
+
+const declaredNames = (statement: ts.Statement): readonly string[] => {
+  const isExported =
+    ts.canHaveModifiers(statement) &&
+    ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+  if (!isExported) return [];
+  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.flatMap(boundNames);
+  const isNamed =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement);
+  return isNamed && statement.name ? [statement.name.text] : [];
+};
+
+const boundNames = ({ name }: ts.VariableDeclaration | ts.BindingElement): readonly string[] =>
+  ts.isIdentifier(name)
+    ? [name.text]
+    : name.elements.flatMap((element) => (ts.isBindingElement(element) ? boundNames(element) : []));
+
+const exportedNames = (path: string): readonly string[] => {
+  const source = ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.Latest);
+  return source.statements.flatMap(declaredNames).filter((name) => name !== ENTRY_EXPORT);
+};
+
+it('defines every exported name in one file only', () => {
+  const homes = new Map<string, Set<string>>();
+  for (const path of FILES) {
+    for (const name of exportedNames(path)) homes.set(name, (homes.get(name) ?? new Set()).add(path));
+  }
+  const twice = [...homes].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, ...paths].join(' '));
+  expect(homes.size).toBeGreaterThan(1000);
+  expect(twice.toSorted()).toEqual([]);
+});
