@@ -20,7 +20,7 @@ export const getAddress = async (
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
 ): Promise<Reply> => ({ data: addressView(record, await isDefaultAddress(deps.table, record)) });
 
-/** Index rows beside the default pointers, then the page beside what those lead to. */
+/** Reads index rows and default pointers in parallel, then the page and the default addresses. */
 export const listAddresses = async (
   deps: ReadDeps,
   { owner, query }: ApiRequest<unknown, ListAddressesQuery>,

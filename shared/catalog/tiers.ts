@@ -5,10 +5,10 @@ import type { Table } from '../table/table.ts';
 import { tierSchema } from './records.ts';
 import { tierView } from './view.ts';
 
-/** More tiers than any price page shows. */
+/** More tiers than a price page shows. */
 const MAX_TIERS = 500;
 
-/** The active tiers by rank, for anybody. */
+/** The active tiers by rank; public. */
 export const listTiers = async ({ table }: { readonly table: Table }): Promise<Reply> => {
   const { rows } = await listRows(table, {
     index: 'owner',

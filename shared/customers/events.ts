@@ -1,7 +1,7 @@
 import { type BusEvent, changeId } from '../events/bus-event.ts';
 import type { Customer } from './customer.ts';
 
-/** customer.created when one is stored, customer.updated when a version follows. */
+/** customer.created for a new customer, customer.updated for a new version. */
 export const customerEvents = (before: Customer | undefined, after: Customer): readonly BusEvent[] => {
   if (before?.version === after.version) return [];
   const event = before === undefined ? 'customer.created' : 'customer.updated';

@@ -2,7 +2,7 @@ import { type BusEvent, type CanonicalEvent, changeId } from '../events/bus-even
 import { payerOf } from '../events/canonical-event.ts';
 import type { Membership } from './membership.ts';
 
-/** What a stored change of a membership is called; an expired one has no event of its own. */
+/** The event of a stored change of a membership; expiry has no event. */
 export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
   const event = nameOf(before, after);
   if (event === undefined) return [];
@@ -36,8 +36,8 @@ const nameOf = (before: Membership | undefined, after: Membership): CanonicalEve
         return undefined;
     }
   }
-  const movedOn = after.status === 'active' && (after.endsAt ?? '') > (before.endsAt ?? '');
-  return movedOn ? 'membership.extended' : undefined;
+  const isExtended = after.status === 'active' && (after.endsAt ?? '') > (before.endsAt ?? '');
+  return isExtended ? 'membership.extended' : undefined;
 };
 
 const dataOf = (membership: Membership) => ({

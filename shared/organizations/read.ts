@@ -22,10 +22,10 @@ export const getOrganization = async (
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
 ): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role } });
 
-/** Where a user has no more organizations than one read takes, they are all read, and the total is exact. */
+/** Up to this many organizations of a user are all read, so that the total is exact. */
 const ONE_READ = 100;
 
-/** The caller's organizations, the one last joined first. */
+/** The caller's organizations, the last joined first. */
 export const listOrganizations = async (
   { table }: Pick<StoreDeps, 'table'>,
   { caller, query }: ApiRequest<unknown, PageQuery>,
@@ -51,7 +51,7 @@ const membershipsOf = async (table: Table, userId: string): Promise<readonly Row
   return rows.toReversed();
 };
 
-/** A membership outlives its deleted organization by moments, but does not show it. */
+/** A membership may remain for moments after its organization is deleted; the list leaves it out. */
 const organizationsOf = async (table: Table, rows: readonly Row[]) => {
   const items = await table.getMany(rows.map(({ fields }) => organizationKey(String(fields['o']))));
   return items.flatMap((item, index) => {
@@ -60,7 +60,7 @@ const organizationsOf = async (table: Table, rows: readonly Row[]) => {
   });
 };
 
-/** One page of members in order of joining; who they are comes from the identity service, in one call. */
+/** One page of members in order of joining, with the users' details from one call to the identity service. */
 export const listMembers = async (
   { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users'> },
   { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,
@@ -88,7 +88,7 @@ export const listMembers = async (
 
 const offsetOf = ({ page, limit }: PageQuery): number => (page - 1) * limit;
 
-/** Pages by number, with the total of all. */
+/** One numbered page, with the total of all pages. */
 const pageReply = (data: readonly unknown[], total: number, { page, limit }: PageQuery): Reply => ({
   data,
   meta: { pagination: { total, page, pageSize: limit, totalPages: Math.ceil(total / limit) } },

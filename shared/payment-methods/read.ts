@@ -7,7 +7,7 @@ import { type Owner, ownerPartition } from '../table/keys.ts';
 import { allRows, type Row } from '../table/listing.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
-import { currentDefault, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
+import { findDefaultMethod, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
 import { methodView, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
 
@@ -16,7 +16,7 @@ interface ReadDeps {
   readonly now: () => number;
 }
 
-/** Beyond this many, only created_at can be ordered by. */
+/** Longer lists can be ordered only by created_at. */
 const MAX_SORTED_ROWS = 10_000;
 
 export const getMethod = async (
@@ -32,12 +32,11 @@ export const listMethods = async (
   if (query.project_id !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'payment methods have no project_id' });
   }
-  const offset = (query.page - 1) * query.limit;
-  const found = await pageOf(deps, owner, query, offset);
+  const found = await pageOf(deps, owner, query);
   const ids = found.rows.map(({ pk }) => pk.slice('PM#'.length));
   const [methods, defaultId] = await Promise.all([
     recordStore(deps.table, deps.now, paymentMethodShape).loadMany(ids),
-    currentDefault(deps.table, methodDefaultSlot(owner), new Set(ids)),
+    findDefaultMethod(deps.table, methodDefaultSlot(owner), new Set(ids)),
   ]);
   return {
     data: methods.map((method) => methodView(method, method.id === defaultId)),
@@ -52,12 +51,8 @@ interface MethodPage {
   readonly total: number | undefined;
 }
 
-const pageOf = async (
-  { table }: ReadDeps,
-  owner: Owner,
-  query: ListMethodsQuery,
-  offset: number,
-): Promise<MethodPage> => {
+const pageOf = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
+  const offset = (query.page - 1) * query.limit;
   const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
     const listed = await listOwned(table, { kind: 'PM', owner, page: { limit: query.limit, offset }, filter });
@@ -69,7 +64,7 @@ const pageOf = async (
     { index: 'owner', partition: ownerPartition(owner, 'PM'), filter: [...own, ...filter] },
     MAX_SORTED_ROWS,
   );
-  const sorted = rows.toSorted(comparing(query));
+  const sorted = rows.toSorted(comparerFor(query));
   return {
     rows: sorted.slice(offset, offset + query.limit),
     hasMore: sorted.length > offset + query.limit,
@@ -77,14 +72,14 @@ const pageOf = async (
   };
 };
 
-const comparing = ({ orderBy, orderDir }: ListMethodsQuery) => {
+const comparerFor = ({ orderBy, orderDir }: ListMethodsQuery) => {
   const sign = orderDir === 'desc' ? -1 : 1;
-  const orderedBy = (row: Row): string => {
+  const orderKey = (row: Row): string => {
     if (orderBy === 'created_at') return row.sort;
     return String(row.fields[orderBy === 'card_brand' ? 'b' : 's'] ?? '');
   };
   return (one: Row, other: Row): number => {
-    const [a, b] = [orderedBy(one), orderedBy(other)];
+    const [a, b] = [orderKey(one), orderKey(other)];
     if (a !== b) return a < b ? -sign : sign;
     return one.sort < other.sort ? -sign : sign;
   };

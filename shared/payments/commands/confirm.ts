@@ -91,7 +91,9 @@ const claimForCaller = async (
     const next = claimAttempt(current, chosen, deps.now());
     const committed = await store.commit(current, next, chosen.method.onlyIf);
     if (committed.ok) return { kind: 'claimed', claim: next, before: current };
-    resolved = committed.unmet ? await requireHeld(deps.table, request.caller, current, chosen.method) : undefined;
+    resolved = committed.unmet
+      ? await requireHeld({ table: deps.table, caller: request.caller }, current, chosen.method)
+      : undefined;
     if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
     current = committed.found;
   }

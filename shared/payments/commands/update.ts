@@ -56,7 +56,8 @@ const change = async (deps: MoneyDeps, parts: DraftParts, request: UpdateRequest
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
   await requireAmount(provider, payment, asked);
-  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, heldBy(payment));
+  if (usesHeldMethod(request, payment, asked))
+    await requireHeld({ table: deps.table, caller }, payment, heldBy(payment));
   const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) return storeChange(deps, store, payment, draft);
   const held = await store.claimDraft(payment, draft);

@@ -51,7 +51,7 @@ const withWhatIsLeft = async ({ table }: BillingDeps, subscription: Subscription
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED where no cancelation is scheduled, or why the caller may not clear it. */
 const keepOn = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
   if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-  await requireHeld(deps.table, caller, subscription, subscription);
+  await requireHeld({ table: deps.table, caller }, subscription, subscription);
   if (isProviderBilled(subscription)) return carryOutAtProvider(deps, subscription, withdrawCancelCommand);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');

@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { methodDefaultSlotOf } from '../../payment-methods/defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
-import { isLent } from '../../payment-methods/use.ts';
+import { paysFor } from '../../payment-methods/use.ts';
 import { readDefault } from '../../table/defaults.ts';
 import { recordStore } from '../../table/record-store.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -30,7 +30,7 @@ export const replaceMethodEverywhere = async (
 const stillLent = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
   const lent: Subscription[] = [];
   for (const subscription of await subscriptionsUsing(deps.table, 'PM', method.id)) {
-    if (await isLent(deps.table, subscription, method)) lent.push(subscription);
+    if (await paysFor(deps.table, subscription, method)) lent.push(subscription);
     else await endLending(deps, subscription, method.id);
   }
   return lent;
@@ -49,7 +49,7 @@ export const requireReplacedElsewhere = async (
   const others: Subscription[] = [];
   for (const subscription of users) {
     const isOthers = subscription.customerId !== customerId;
-    if (isOthers && (await isLent(deps.table, subscription, method))) others.push(subscription);
+    if (isOthers && (await paysFor(deps.table, subscription, method))) others.push(subscription);
   }
   if (others.length === 0) return;
   const heir = await heirOf(deps, method);
@@ -65,7 +65,7 @@ export const lentHeirOf = async (
   subscription: Subscription,
   method: PaymentMethod,
 ): Promise<PaymentMethod | undefined> =>
-  (await isLent(deps.table, subscription, method)) ? heirOf(deps, method) : undefined;
+  (await paysFor(deps.table, subscription, method)) ? heirOf(deps, method) : undefined;
 
 const heirOf = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, methodDefaultSlotOf(method));

@@ -47,7 +47,11 @@ const adopted = async (
   report: ProviderSubscription,
 ): Promise<Subscription> => {
   if (subscription.providerSubscriptionId !== report.subscriptionId) {
-    await putAlias(deps.table, subscription.providerId, report.subscriptionId, { kind: 'SUB', id: subscription.id });
+    await putAlias(
+      deps.table,
+      { providerId: subscription.providerId, externalId: report.subscriptionId },
+      { kind: 'SUB', id: subscription.id },
+    );
   }
   const { latestInvoice } = report;
   // What is told while its payment is stored is news.

@@ -191,7 +191,7 @@ const handedOver = async (
   { subscriptionId }: ProviderSubscription,
 ): Promise<Subscription> => {
   const { id, providerId } = subscription;
-  await putAlias(deps.table, providerId, subscriptionId, { kind: 'SUB', id });
+  await putAlias(deps.table, { providerId, externalId: subscriptionId }, { kind: 'SUB', id });
   return store.change(subscription, (current) => {
     const { transfer, providerSubscriptionId: former, formerProviderIds = [] } = current;
     if (!transfer || !isSame(current, subscription)) return current;
