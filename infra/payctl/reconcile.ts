@@ -60,7 +60,7 @@ const finish = async ({ deps }: Place, store: PaymentStore, payment: Payment): P
 /** @returns `created`, or why not. */
 const create = async (deps: Place['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
   try {
-    await createIntent(deps, store, await deps.providers.forPayments(payment.providerId), payment);
+    await createIntent(deps, store, await deps.providers.require(payment.providerId, 'payments'), payment);
     return 'created';
   } catch (error) {
     if (error instanceof DomainError) return `${error.code}: ${error.message}`;

@@ -28,7 +28,7 @@ export const createCustomer = async (
 ): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a customer needs an owner');
-  const provider = await deps.providers.having(body.provider_id, 'customers');
+  const provider = await deps.providers.require(body.provider_id, 'customers');
   const { record, replayed } = await createOnce(deps, {
     store: recordStore(deps.table, deps.now, customerShape),
     kind: 'customer',

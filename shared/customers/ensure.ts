@@ -39,7 +39,7 @@ const WAIT_MS = 200;
  */
 export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerRequest): Promise<OwnerCustomer> => {
   if (wanted.known) return wanted.known;
-  const provider = await deps.providers.having(wanted.slot, 'customers');
+  const provider = await deps.providers.require(wanted.slot, 'customers');
   for (let tries = 0; tries < TRIES; tries += 1) {
     const claimed = await claimCustomer(deps, wanted, draftFor(deps, wanted));
     if (claimed.kind === 'customer') return claimed.customer;

@@ -36,7 +36,7 @@ const updateAtProvider = async (
   if (fields.length === 0) return {};
   const sent = (field: (typeof PROVIDER_FIELDS)[number]): string | undefined =>
     fields.includes(field) ? changed[field] : undefined;
-  const provider = await deps.providers.having(customer.providerId, 'customers');
+  const provider = await deps.providers.require(customer.providerId, 'customers');
   const outcome = await provider.updateCustomer({
     customerId: customer.providerCustomerId,
     email: sent('email'),

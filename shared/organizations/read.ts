@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
-import { allRows, listRows, type Row } from '../table/listing.ts';
+import { allRows, type IndexRow, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import {
   listedMemberView,
@@ -41,7 +41,7 @@ export const listOrganizations = async (
   return pageReply(all.slice(offset, end), all.length, query);
 };
 
-const membershipsOf = async (table: Table, userId: string): Promise<readonly Row[]> => {
+const membershipsOf = async (table: Table, userId: string): Promise<readonly IndexRow[]> => {
   const partition = membershipPartition(userId);
   const rows = await allRows(
     table,
@@ -52,7 +52,7 @@ const membershipsOf = async (table: Table, userId: string): Promise<readonly Row
 };
 
 /** A membership may remain for moments after its organization is deleted; the list leaves it out. */
-const organizationsOf = async (table: Table, rows: readonly Row[]) => {
+const organizationsOf = async (table: Table, rows: readonly IndexRow[]) => {
   const items = await table.getMany(rows.map(({ fields }) => organizationKey(String(fields['o']))));
   return items.flatMap((item, index) => {
     const organization = item && organizationOf(item);

@@ -11,9 +11,10 @@ import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
-import { NOT_ATTACHABLE, type PaymentProvider, type ProviderMethod } from '../providers/port/provider.ts';
+import { NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
+import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { MethodDeps } from '../providers/registry/deps.ts';
-import { requireDone, requireProvider, unclearError } from '../providers/registry/unwrap.ts';
+import { requireDone, requireProvider, unknownOutcomeError } from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
@@ -30,7 +31,7 @@ type OwnedRequest = CreateRequest & { readonly owner: Owner };
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a payment method needs an owner');
-  const provider = await deps.providers.having(body.provider_id, 'methods');
+  const provider = await deps.providers.require(body.provider_id, 'methods');
   refuseRawCard(deps, provider, body);
   const address = request.named(addressRecord);
   if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
@@ -119,7 +120,7 @@ const requireHeldFor = async (
   customer: OwnerCustomer | undefined,
 ): Promise<ProviderMethod> => {
   const found = customer ? await provider.findMethod(methodId) : undefined;
-  if (found?.kind === 'unknown') throw unclearError(found.reason);
+  if (found?.kind === 'unknown') throw unknownOutcomeError(found.reason);
   if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
     throw notFound('payment_method');
   }

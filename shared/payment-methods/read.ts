@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
-import { allRows, type Row } from '../table/listing.ts';
+import { allRows, type IndexRow } from '../table/listing.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
 import { findDefaultMethod, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
@@ -46,7 +46,7 @@ export const listMethods = async (
 };
 
 interface MethodPage {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly total: number | undefined;
 }
@@ -74,11 +74,11 @@ const pageOf = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQuery
 
 const comparerFor = ({ orderBy, orderDir }: ListMethodsQuery) => {
   const sign = orderDir === 'desc' ? -1 : 1;
-  const orderKey = (row: Row): string => {
+  const orderKey = (row: IndexRow): string => {
     if (orderBy === 'created_at') return row.sort;
     return String(row.fields[orderBy === 'card_brand' ? 'b' : 's'] ?? '');
   };
-  return (one: Row, other: Row): number => {
+  return (one: IndexRow, other: IndexRow): number => {
     const [a, b] = [orderKey(one), orderKey(other)];
     if (a !== b) return a < b ? -sign : sign;
     return one.sort < other.sort ? -sign : sign;

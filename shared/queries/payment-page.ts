@@ -4,16 +4,16 @@ import {
   countOf,
   type DayCount,
   dayCounts,
+  type IndexRow,
   type Listed,
   type ListQuery,
   listRows,
-  type Row,
 } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 
 /** A page in created_at order, and how many there are in all. */
 export interface PageFound {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly next: Cursor | undefined;
   readonly total: number;

@@ -50,7 +50,7 @@ export const removeCustomer = async (
   const pointer = await withUsesEnded(deps, owner, customer);
   for await (const method of loaded(deps, methods)) await removeMethod(deps, method, { atProvider });
   if (atProvider) {
-    const provider = await deps.providers.having(customer.providerId, 'customers');
+    const provider = await deps.providers.require(customer.providerId, 'customers');
     requireDone(await provider.deleteCustomer(customer.providerCustomerId), 'id');
   }
   if (owner && deps.deleteHistory) await removeHistory(deps, owner, customer);

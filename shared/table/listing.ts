@@ -27,12 +27,12 @@ export interface Cursor extends Key {
   readonly sort: string;
 }
 
-export interface Row extends Cursor {
+export interface IndexRow extends Cursor {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export interface Listed {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly next: Cursor | undefined;
   /** Matching rows seen from the start of the list; the exact total where `reachedEnd`. */
@@ -50,7 +50,7 @@ const bounds = (query: Pick<ListQuery, 'from' | 'to'>) => ({
   to: query.to === undefined ? undefined : `${query.to}#${LAST}`,
 });
 
-const rowOf = (item: Item): Row => ({
+const rowOf = (item: Item): IndexRow => ({
   pk: String(item['pk']),
   sk: String(item['sk']),
   sort: String(item['sort']),
@@ -67,7 +67,7 @@ const startKey = (query: ListQuery, cursor: Cursor): Item => ({
 /** One page in created_at order. */
 export const listRows = async (table: Table, query: ListQuery): Promise<Listed> => {
   const wanted = query.offset + query.limit + 1;
-  const rows: Row[] = [];
+  const rows: IndexRow[] = [];
   let after = query.cursor && startKey(query, query.cursor);
   let last: Page | undefined;
   const maxChunks = query.filter.length > 0 ? FILTERED_CHUNKS : Number.POSITIVE_INFINITY;
@@ -142,8 +142,8 @@ export const allRows = async (
   table: Table,
   query: Pick<ListQuery, 'index' | 'partition' | 'from' | 'to' | 'filter'>,
   max: number,
-): Promise<readonly Row[]> => {
-  const rows: Row[] = [];
+): Promise<readonly IndexRow[]> => {
+  const rows: IndexRow[] = [];
   let after: Item | undefined;
   do {
     const page = await table.queryIndex({

@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Arrived, DeclineCode, NotDone, Outcome } from '../../core/outcome.ts';
-import type { PaymentProvider, ProviderPayment, ReportedStatus } from '../../providers/port/provider.ts';
+import type { ProviderPayment, ReportedStatus } from '../../providers/port/payments.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findMismatch } from '../record/amounts.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../record/payment.ts';

@@ -54,7 +54,7 @@ export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Pr
 const keep = async (deps: DuePaymentDeps, store: PaymentStore, payment: Payment): Promise<string> => {
   const now = deps.now();
   if (!isVisiblePayment(payment)) {
-    await createIntent(deps, store, await deps.providers.forPayments(payment.providerId), payment);
+    await createIntent(deps, store, await deps.providers.require(payment.providerId, 'payments'), payment);
     return 'created';
   }
   if (payment.clientSecret !== undefined && liveSecret(payment, now) === undefined) {
@@ -82,7 +82,7 @@ const keep = async (deps: DuePaymentDeps, store: PaymentStore, payment: Payment)
 
 /** An update whose end is unclear is settled; then the provider is asked whether the payer has acted meanwhile. */
 const settle = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const { payment: settled, refusal } = await finishUpdate({ deps, store, provider }, payment);
   const mayHaveActed = isUnderWay(settled.status) || (provider.can.capturesOnApproval && !isSettled(settled.status));
   if (mayHaveActed) return reconcile(deps, store, settled);
@@ -101,7 +101,7 @@ const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
   payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
 
 const expire = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const expired = await cancelIntent(deps, store, provider, payment, 'expiry');
   if (expired === payment) await scheduleNext(deps, store, payment);
   return expired.status;
@@ -110,7 +110,7 @@ const expire = async (deps: DuePaymentDeps, store: PaymentStore, payment: Visibl
 /** Asks the provider about an unclear payment, looking up before anything is sent again. */
 const reconcile = async (deps: DuePaymentDeps, store: PaymentStore, payment: VisiblePayment): Promise<string> => {
   const now = deps.now();
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind !== 'done') {
     // An approval lasts a few hours: a payment that waits for the payer is looked at more often.

@@ -30,7 +30,7 @@ interface ConfirmInput {
 export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   requireOwn(request.record);
-  const provider = await deps.providers.forPayments(request.record.providerId);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
   const payment = await withoutDraft({ deps, store, provider }, request.record);
   const claim = await claimForCaller(deps, store, { ...request, record: payment }, provider);
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };

@@ -18,7 +18,7 @@ export const syncPayment = async (
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   let payment = request.record;
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const details = { payment_id: payment.id };
   for (let tries = 0; tries < READ_TRIES; tries += 1) {
     const found = await provider.findPayment(providerReference(payment));

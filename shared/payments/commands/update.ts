@@ -16,7 +16,7 @@ import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
-import { requireProvider, unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
+import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
 import {
   bringIntoForce,
   type DraftParts,
@@ -42,7 +42,7 @@ export const updatePayment = async (
 ): Promise<Reply> => {
   refuseFixedFields(request.record, request.body);
   const store = paymentStore(deps.table, deps.now);
-  const provider = await deps.providers.forPayments(request.record.providerId);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
   const parts = { deps, store, provider };
   const { payment, resumed } = await settleEarlier(deps, parts, request);
   const next = resumed ? payment : await change(deps, parts, { ...request, record: payment });
@@ -256,7 +256,7 @@ const carryOut = async (parts: DraftParts, held: HeldDraft): Promise<VisiblePaym
       return bringIntoForce(parts, held, outcome.value);
     case 'unknown':
       await store.releaseDraft(held);
-      throw unclearError(outcome.reason, details);
+      throw unknownOutcomeError(outcome.reason, details);
     case 'not_done':
       await store.dropDraft(held);
       throw unavailableError(outcome, details);

@@ -1,13 +1,7 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type {
-  Capabilities,
-  CreateCustomer,
-  CustomerDetails,
-  PaymentProvider,
-  ProviderCustomer,
-  UpdateCustomer,
-} from '../port/provider.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
+import type { Capabilities, PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
 import { customerGateway } from './gateway.ts';
 import { type BraintreeCall, braintreeCalls } from './outcome.ts';

@@ -7,7 +7,7 @@ import { Http } from 'braintree/lib/braintree/http.js';
  * The part of Braintree's SDK that customers need, by its own files: the whole of it weighs twice as much, and a function
  * bundles its adapters. It speaks JSON out and XML in, over node:http and not over fetch.
  */
-export interface GatewayOptions {
+export interface BraintreeGatewayOptions {
   readonly merchantId: string;
   readonly publicKey: string;
   readonly privateKey: string;
@@ -16,7 +16,7 @@ export interface GatewayOptions {
   readonly timeoutMs: number;
 }
 
-export const customerGateway = ({ timeoutMs, baseUrl, ...credentials }: GatewayOptions): CustomerGateway => {
+export const customerGateway = ({ timeoutMs, baseUrl, ...credentials }: BraintreeGatewayOptions): CustomerGateway => {
   const config = new Config({ ...credentials, environment: environmentOf(baseUrl) });
   config.timeout = timeoutMs;
   if (baseUrl !== '') {

@@ -1,9 +1,9 @@
 import { currencyDigits } from '../../core/money.ts';
-import type { Amount } from '../port/provider.ts';
+import type { Amount } from '../port/payments.ts';
 import { amountsBy, currencyTable } from '../wire/currencies.ts';
 
 /** PayPal writes amounts as decimals of the major unit. */
-export interface Money {
+export interface PaypalMoney {
   readonly currency_code: string;
   readonly value: string;
 }
@@ -17,7 +17,7 @@ export const PAYPAL_CURRENCIES = currencyTable({
 export const paypalAmounts = amountsBy(PAYPAL_CURRENCIES);
 
 /** @returns undefined where PayPal cannot express it: another currency, or 12.34 HUF. */
-export const moneyOf = (amount: Amount): Money | undefined => {
+export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
   const units = paypalAmounts.toProvider(amount);
   const digits = PAYPAL_CURRENCIES.get(amount.currency)?.digits;
   if (units === undefined || digits === undefined) return undefined;
@@ -30,5 +30,5 @@ export const moneyOf = (amount: Amount): Money | undefined => {
  * ISO 4217 minor units of what PayPal says, read exactly. A value that is no whole number of them stays a fraction, so
  * that it equals no record; undefined where the currency is none.
  */
-export const centsOf = ({ currency_code: currency, value }: Money): number | undefined =>
+export const centsOf = ({ currency_code: currency, value }: PaypalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent } from '../port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/events.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
 import { paypalFailure } from './report.ts';

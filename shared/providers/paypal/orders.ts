@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../port/call-options.ts';
 import {
   type ConfirmIntent,
@@ -8,10 +8,10 @@ import {
   type KnownPayment,
   type ProviderPayment,
   type UpdateIntent,
-} from '../port/provider.ts';
+} from '../port/payments.ts';
 import { afterChange } from '../wire/failures.ts';
-import { type Money, moneyOf, paypalAmounts } from './amounts.ts';
-import { mapPaypalOutcome, NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { type PaypalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
+import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { expiredOrder, readPaypalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
 
@@ -21,7 +21,7 @@ import { type Order, paypalOrderSchema } from './schemas.ts';
  */
 export const paypalOrders = (call: PaypalCall) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
-    const amount = moneyOf(input);
+    const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
     const created = await call({
       method: 'POST',
@@ -43,13 +43,13 @@ export const paypalOrders = (call: PaypalCall) => ({
       },
       answer: paypalOrderSchema,
     });
-    return mapPaypalOutcome(created, (order) => readPaypalOrder(order, { status: 'created', method: input.method }));
+    return mapOutcome(created, (order) => readPaypalOrder(order, { status: 'created', method: input.method }));
   },
 
   updateIntent: async (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
-    const amount = moneyOf(input);
+    const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
-    const found = await findOrder(call, input.intentId);
+    const found = await findPaypalOrder(call, input.intentId);
     // Its successor is made of what the record says.
     if (isGone(found)) return { kind: 'done', value: expiredOrder(knownOf(input)) };
     if (found.kind !== 'done') return found;
@@ -63,7 +63,7 @@ export const paypalOrders = (call: PaypalCall) => ({
     if (isGone(captured)) return SPENT;
     if (captured.kind === 'done') return answered(readPaypalOrder(captured.value, known));
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
-    const found = await findOrder(call, input.intentId);
+    const found = await findPaypalOrder(call, input.intentId);
     if (found.kind === 'refused' || found.kind === 'declined') return captured;
     // An order that is captured already may be this attempt's: a read that fails leaves that open.
     if (found.kind !== 'done') return afterChange(found);
@@ -73,7 +73,7 @@ export const paypalOrders = (call: PaypalCall) => ({
 
   /** PayPal cancels no order: one that nobody captured is simply left to expire. */
   cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
-    const found = await findOrder(call, known.intentId);
+    const found = await findPaypalOrder(call, known.intentId);
     const canceled = { ...known, status: 'canceled' } as const;
     if (isGone(found)) return { kind: 'done', value: expiredOrder(canceled) };
     if (found.kind !== 'done') return found;
@@ -83,9 +83,9 @@ export const paypalOrders = (call: PaypalCall) => ({
   },
 
   findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> => {
-    const found = await findOrder(call, known.intentId);
+    const found = await findPaypalOrder(call, known.intentId);
     if (isGone(found) && known.status !== 'succeeded') return { kind: 'done', value: expiredOrder(known) };
-    return mapPaypalOutcome(found, (order) => readPaypalOrder(order, known));
+    return mapOutcome(found, (order) => readPaypalOrder(order, known));
   },
 });
 
@@ -98,7 +98,7 @@ const answered = (report: ProviderPayment): Outcome<ProviderPayment> =>
 const ORDERS = '/v2/checkout/orders';
 const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orderId)}`;
 
-export const findOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
+export const findPaypalOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
   call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
 const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
@@ -170,7 +170,7 @@ const updateOrder = async (
   call: PaypalCall,
   input: UpdateIntent,
   order: Order,
-  amount: Money,
+  amount: PaypalMoney,
 ): Promise<Outcome<ProviderPayment>> => {
   const patches = patchesOf(order, amount, input.description);
   if (patches.length > 0) {
@@ -179,10 +179,10 @@ const updateOrder = async (
   }
   const approvedByPayer = input.method === null || (input.method === undefined && order.payment_source?.paypal);
   // What is asked of the payer cannot be patched.
-  const updated = approvedByPayer ? await askPayer(call, input) : await findOrder(call, order.id);
+  const updated = approvedByPayer ? await askPayer(call, input) : await findPaypalOrder(call, order.id);
   // The order has been changed: a failure from here on does not undo that.
   const outcome = patches.length > 0 ? afterChange(updated) : updated;
-  return mapPaypalOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
+  return mapOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
 };
 
 const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>> =>
@@ -195,7 +195,7 @@ const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>
   });
 
 /** Only what differs: an order that says so already is not sent again. */
-const patchesOf = (order: Order, amount: Money, description: string | undefined) => {
+const patchesOf = (order: Order, amount: PaypalMoney, description: string | undefined) => {
   const [unit] = order.purchase_units;
   const at = (field: string): string => `/purchase_units/@reference_id=='${REFERENCE}'/${field}`;
   const wanted = description && shortened(description);

@@ -16,10 +16,6 @@ export const callsBy =
     return exchanged.kind === 'answered no' ? readRefusal(exchanged.status, exchanged.body) : exchanged;
   };
 
-/** Reads one part of an outcome. */
-export const mapPaypalOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
-  outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
-
 /** What PayPal says of an id that it does not know, or no longer. */
 export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
 

@@ -1,4 +1,4 @@
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/provider.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
 import { centsOf } from './amounts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';

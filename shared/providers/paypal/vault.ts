@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type {
-  AttachMethod,
-  CreateCustomer,
-  KeepMethod,
-  ProviderCustomer,
-  ProviderMethod,
-  UpdateCustomer,
-} from '../port/provider.ts';
-import { findOrder } from './orders.ts';
-import { mapPaypalOutcome, NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
+import { findPaypalOrder } from './orders.ts';
+import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
@@ -23,12 +17,12 @@ const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseO
 
 export const paypalVault = (call: PaypalCall) => {
   const findMethod = async (methodId: string): Promise<Outcome<ProviderMethod>> =>
-    mapPaypalOutcome(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
+    mapOutcome(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
 
   const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(methodId), answer: z.unknown() });
     const isGone = deleted.kind === 'refused' && deleted.reason === NOT_FOUND;
-    return isGone ? { kind: 'done', value: { methodId } } : mapPaypalOutcome(deleted, () => ({ methodId }));
+    return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(deleted, () => ({ methodId }));
   };
 
   return {
@@ -40,7 +34,7 @@ export const paypalVault = (call: PaypalCall) => {
         body: { payment_source: { token: { id: token, type: 'SETUP_TOKEN' } }, customer: { id: customerId } },
         answer: paymentTokenSchema,
       });
-      return mapPaypalOutcome(attached, reportedToken);
+      return mapOutcome(attached, reportedToken);
     },
 
     findMethod,
@@ -48,7 +42,7 @@ export const paypalVault = (call: PaypalCall) => {
 
     /** PayPal keeps it with the capture, where the payer allowed it; a method that was named by its id is kept already. */
     keepMethod: async ({ intentId, method }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
-      const found = await findOrder(call, intentId);
+      const found = await findPaypalOrder(call, intentId);
       if (found.kind !== 'done') return found;
       const vaultId = vaultIdOf(found.value) ?? (isVaulting(found.value) ? undefined : method);
       if (vaultId !== undefined) return findMethod(vaultId);
@@ -69,7 +63,7 @@ export const paypalVault = (call: PaypalCall) => {
 
     deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
       const emptied = await emptyVault(call, customerId, detachMethod);
-      return mapPaypalOutcome(emptied, () => ({ customerId }));
+      return mapOutcome(emptied, () => ({ customerId }));
     },
   };
 };

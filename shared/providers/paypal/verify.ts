@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { WebhookRequest } from '../port/provider.ts';
+import type { WebhookRequest } from '../port/events.ts';
 import type { PaypalExchange } from './outcome.ts';
 
 /**

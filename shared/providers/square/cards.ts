@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/provider.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
 import { monthText } from '../wire/contract-event.ts';
-import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import { type SquareCall, squareKey } from './outcome.ts';
 import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
@@ -11,7 +11,7 @@ const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().c
 
 export const squareCards = (call: SquareCall, orders: SquareOrders) => {
   const create = async (sourceId: string, customerId: string, idempotencyKey: string) =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({
         method: 'POST',
         path: '/v2/cards',
@@ -21,7 +21,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
       ({ card }) => reportedCard(card),
     );
   const find = async (cardId: string): Promise<Outcome<ProviderMethod>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({ method: 'GET', path: `/v2/cards/${encodeURIComponent(cardId)}`, answer: cardAnswer }),
       ({ card }) => reportedCard(card),
     );
@@ -48,7 +48,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
         answer: cardAnswer,
       });
       const isGone = disabled.kind === 'refused' && disabled.reason === 'NOT_FOUND';
-      return isGone ? { kind: 'done', value: { methodId } } : mapSquareOutcome(disabled, () => ({ methodId }));
+      return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(disabled, () => ({ methodId }));
     },
   };
 };

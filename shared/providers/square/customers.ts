@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/provider.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
 import { joinName, splitName } from '../wire/adapter.ts';
-import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import { type SquareCall, squareKey } from './outcome.ts';
 import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
 
 const customerAnswer = z.looseObject({ customer: squareCustomerSchema });
@@ -14,7 +14,7 @@ const reported = ({ customer }: { readonly customer: SquareCustomer }): Provider
 
 export const squareCustomers = (call: SquareCall) => ({
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({
         method: 'POST',
         path: '/v2/customers',
@@ -29,7 +29,7 @@ export const squareCustomers = (call: SquareCall) => ({
     ),
 
   updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({
         method: 'PUT',
         path: pathOf(input.customerId),
@@ -44,7 +44,7 @@ export const squareCustomers = (call: SquareCall) => ({
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(customerId), answer: nothing });
     const isGone = deleted.kind === 'refused' && GONE.includes(deleted.reason);
-    return isGone ? { kind: 'done', value: { customerId } } : mapSquareOutcome(deleted, () => ({ customerId }));
+    return isGone ? { kind: 'done', value: { customerId } } : mapOutcome(deleted, () => ({ customerId }));
   },
 });
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent, ReportedStatus } from '../port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/events.ts';
+import type { ReportedStatus } from '../port/payments.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { cardFacts } from './cards.ts';
 import { reportedMoney } from './currencies.ts';

@@ -30,10 +30,6 @@ const MAX_KEY_LENGTH = 45;
 /** Square takes 45 characters at most: a key is a hash of ours, the same for the same parts. */
 export const squareKey = (...parts: readonly string[]): string => fingerprint(...parts).slice(0, MAX_KEY_LENGTH);
 
-/** Reads one part of an outcome. */
-export const mapSquareOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
-  outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
-
 /** 409: another call held the same object or key at that moment, and may have been this very one. */
 export const SQUARE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../port/call-options.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/provider.ts';
-import { type Money, moneyOf, squareAmounts } from './currencies.ts';
-import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/payments.ts';
+import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
+import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
 import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
@@ -29,7 +29,7 @@ export const squarePayments = (account: SquareAccount) => {
 
   return {
     createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
-      const money = moneyOf(input);
+      const money = squareMoney(input);
       if (!money) return squareAmounts.refused(input);
       const created = await call({
         method: 'POST',
@@ -40,7 +40,7 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: orderAnswer,
       });
-      return mapSquareOutcome(created, ({ order }) => ({
+      return mapOutcome(created, ({ order }) => ({
         ...readSquareOrder(order, input),
         clientSecret: clientSecret(account, input.paymentId),
       }));
@@ -53,7 +53,7 @@ export const squarePayments = (account: SquareAccount) => {
       if (method === undefined) {
         return { kind: 'refused', reason: 'MISSING_REQUIRED_PARAMETER', parameter: 'payment_method' };
       }
-      const money = moneyOf(input);
+      const money = squareMoney(input);
       if (!money) return squareAmounts.refused(input);
       const charged = await call({
         method: 'POST',
@@ -71,7 +71,7 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: paymentAnswer,
       });
-      return mapSquareOutcome(charged, ({ payment }) => readSquarePayment(payment));
+      return mapOutcome(charged, ({ payment }) => readSquarePayment(payment));
     },
 
     cancelIntent: async (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
@@ -80,13 +80,13 @@ export const squarePayments = (account: SquareAccount) => {
       const order = found.value;
       if (order.state === 'CANCELED') return { kind: 'done', value: readSquareOrder(order, input) };
       if (!isOpen(order)) return NOT_OPEN;
-      return mapSquareOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
+      return mapOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
         readSquareOrder(canceled, input),
       );
     },
 
     findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> =>
-      mapSquareOutcome(await locate(orders, known), ({ order, payment }) => payment ?? readSquareOrder(order, known)),
+      mapOutcome(await locate(orders, known), ({ order, payment }) => payment ?? readSquareOrder(order, known)),
   };
 };
 
@@ -98,7 +98,7 @@ export type SquareOrders = ReturnType<typeof squareOrders>;
 
 export const squareOrders = ({ call, locationId }: SquareAccount) => ({
   find: async (orderId: string): Promise<Outcome<SquareOrder>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({ method: 'GET', path: `/v2/orders/${encodeURIComponent(orderId)}`, answer: orderAnswer }),
       ({ order }) => order,
     ),
@@ -115,11 +115,11 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
       },
       answer: orderAnswer,
     });
-    return mapSquareOutcome(put, (answer) => answer.order);
+    return mapOutcome(put, (answer) => answer.order);
   },
 
   findPayment: async (paymentId: string): Promise<Outcome<SquarePayment>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: paymentAnswer }),
       ({ payment }) => payment,
     ),
@@ -129,7 +129,7 @@ const LINE = 'payment';
 const MAX_NAME_LENGTH = 512;
 
 /** One line that bears the whole amount: prices, taxes and discounts are the service's. */
-const contentsOf = ({ description, customerId }: OrderDetails, money: Money) => ({
+const contentsOf = ({ description, customerId }: OrderDetails, money: SquareMoney) => ({
   line_items: [
     {
       uid: LINE,
@@ -157,13 +157,13 @@ const CAME_TO_NOTHING: readonly string[] = ['FAILED', 'VOIDED'];
 
 /** Sent again where only the answer was lost, it changes nothing more. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
-  const money = moneyOf(input);
+  const money = squareMoney(input);
   if (!money) return squareAmounts.refused(input);
   const found = await orders.find(input.intentId);
   if (found.kind !== 'done') return found;
   const order = found.value;
   if (!isOpen(order)) return NOT_OPEN;
-  return mapSquareOutcome(await orders.put(order, contentsOf(input, money), input), (updated) =>
+  return mapOutcome(await orders.put(order, contentsOf(input, money), input), (updated) =>
     readSquareOrder(updated, { method: input.method }),
   );
 };

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookRequest } from '../port/provider.ts';
+import type { WebhookRequest } from '../port/events.ts';
 
 /**
  * Square signs the URL that it was told to notify and the body after it (x-square-hmacsha256-signature, base64 of

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import type { CallOptions } from '../../providers/port/call-options.ts';
-import type { NativeSubscriptions, ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -14,7 +14,7 @@ export interface Command {
   /** A part of its idempotency key: equal names are equal commands. */
   readonly name: string;
   readonly send: (
-    native: NativeSubscriptions,
+    native: SubscriptionsPort,
     of: CallOptions & { readonly subscriptionId: string },
   ) => Promise<Outcome<ProviderSubscription>>;
   /** The subscription already is as the command would leave it. */
@@ -145,7 +145,7 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
 
 /** What an earlier try has made for a customer there: looked for, since a provider forgets its keys after a day. */
 export const findEarlierCreations = async (
-  native: NativeSubscriptions,
+  native: SubscriptionsPort,
   subscription: Subscription,
   customerId = subscription.providerCustomerId ?? '',
 ): Promise<readonly ProviderSubscription[]> =>

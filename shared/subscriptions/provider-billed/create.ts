@@ -2,7 +2,7 @@ import { assertNever } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
-import type { CreateNativeSubscription } from '../../providers/port/subscriptions.ts';
+import type { NewProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import type { BillingDeps, ChargeAttempt } from '../billing/biller.ts';
 import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_LOOK_MS } from '../billing/charge.ts';
@@ -86,7 +86,7 @@ const notBegun = (current: Subscription): Subscription => {
 };
 
 /** Decided when it was claimed: what is sent again is the same. */
-const wantedOf = (subscription: Subscription): CreateNativeSubscription => {
+const wantedOf = (subscription: Subscription): NewProviderSubscription => {
   const { charge } = subscription;
   const until = freeUntil(subscription);
   const isFree = until !== undefined && charge !== undefined && until > charge.start;
@@ -94,7 +94,7 @@ const wantedOf = (subscription: Subscription): CreateNativeSubscription => {
 };
 
 /** @param trialEnd epoch seconds: nothing is charged before */
-export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): CreateNativeSubscription => {
+export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {
     ourSubscriptionId: id,

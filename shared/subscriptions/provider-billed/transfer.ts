@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import type { CallOptions } from '../../providers/port/call-options.ts';
-import type { NativeSubscriptions, ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -121,11 +121,7 @@ export const abandonTransfer = async (
 };
 
 /** The former one collects again; one that was held back for want of a method stays so. */
-const release = async (
-  native: NativeSubscriptions,
-  of: ReturnType<Keyed>,
-  subscription: Subscription,
-): Promise<void> => {
+const release = async (native: SubscriptionsPort, of: ReturnType<Keyed>, subscription: Subscription): Promise<void> => {
   const released = await native.resume({ ...of, anew: false });
   // A refusal: the subscription is over there, and there is nothing to release.
   if (released.kind === 'unknown' || released.kind === 'not_done') requireDone(released, subscription);
@@ -139,7 +135,7 @@ type Keyed = (step: string, subscriptionId: string) => CallOptions & { readonly 
  * over, by such a try or by somebody else.
  */
 const madeOnceMore = async (
-  native: NativeSubscriptions,
+  native: SubscriptionsPort,
   keyed: Keyed,
   subscription: Subscription,
   { former, isAgain, ...transfer }: Transfer & { readonly former: string; readonly isAgain: boolean },
@@ -171,7 +167,7 @@ const wantedBy = (subscription: Subscription, { methodRef, providerCustomerId, f
   );
 
 /** Where its end was scheduled after it was made. */
-const asItStands = async (native: NativeSubscriptions, made: ProviderSubscription): Promise<ProviderSubscription> => {
+const asItStands = async (native: SubscriptionsPort, made: ProviderSubscription): Promise<ProviderSubscription> => {
   const found = await native.find(made.subscriptionId);
   return found.kind === 'done' ? found.value : made;
 };

@@ -14,7 +14,7 @@ import {
 import { isAhead } from '../../payments/record/states.ts';
 import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
 import { advance, providerReference, reportedFields } from '../../payments/record/versions.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
+import type { ProviderEvent } from '../../providers/port/events.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findAlias } from '../../table/alias.ts';
 
@@ -155,7 +155,7 @@ const applyApproval = async (
  * on anew. Where it cannot be settled now, its appointment captures what was approved.
  */
 const settledFirst = async (deps: ApplyDeps, store: PaymentStore, payment: VisiblePayment): Promise<AppliedOnce> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   try {
     const settled = await finishUpdate({ deps, store, provider }, payment);
     return { kind: 'conflict', found: settled.payment };
@@ -172,7 +172,7 @@ const readOnce = async (
   payment: VisiblePayment,
   reason: string,
 ): Promise<AppliedOnce> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   const report = found.kind === 'done' ? found.value : undefined;

@@ -1,6 +1,6 @@
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../../events/bus-event.ts';
-import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/provider.ts';
+import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/events.ts';
 
 /** Events made up for a test: in form like the real ones, about records that are not there. */
 export const canonicalEvent = (name: string): CanonicalEvent | undefined =>
