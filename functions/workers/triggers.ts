@@ -13,7 +13,7 @@ export const workerTriggers = [
     uses: ['events:put'],
     timeoutSeconds: 60,
     memoryMb: 512,
-    impact: 'Payments change, but nobody downstream hears of it: webhooks and provider events stand still.',
+    impact: 'Payments change, but no events are published: webhooks and provider events stand still.',
   },
   {
     id: 'workers.project-changes',
@@ -44,7 +44,7 @@ export const workerTriggers = [
   {
     id: 'workers.follow-payment',
     kind: 'queue',
-    summary: 'Takes a subscription along with its payment',
+    summary: 'Applies the outcome of a payment to its subscription',
     queue: 'follow-payment',
     rules: [
       {
@@ -63,12 +63,12 @@ export const workerTriggers = [
     uses: ['table:read', 'table:write', 'secrets:providers'],
     timeoutSeconds: 30,
     memoryMb: 256,
-    impact: 'Subscriptions hear late, by their own appointments, that they were paid or not.',
+    impact: 'Subscriptions learn the outcome of their payments late, with their own due work.',
   },
   {
     id: 'workers.sweep-due',
     kind: 'schedule',
-    summary: 'Queues every record whose appointment has come',
+    summary: 'Queues every record with due work',
     everyMinutes: 1,
     uses: ['table:read', 'table:write', 'queue:send:run-due'],
     timeoutSeconds: 55,
@@ -78,7 +78,7 @@ export const workerTriggers = [
   {
     id: 'workers.run-due',
     kind: 'queue',
-    summary: 'Keeps one appointment of a record',
+    summary: 'Runs the due work of one record',
     queue: 'run-due',
     rules: [],
     batchSize: 1,
@@ -93,7 +93,7 @@ export const workerTriggers = [
   {
     id: 'workers.dispatch-webhooks',
     kind: 'queue',
-    summary: 'Makes one delivery of an event for every target that wants it',
+    summary: 'Creates one delivery of an event per target that subscribes to it',
     queue: 'webhook-dispatch',
     rules: [{ name: 'events-out', pattern: { source: ['payments', 'payments.providers'] } }],
     batchSize: 10,
@@ -114,7 +114,7 @@ export const workerTriggers = [
     batchSize: 1,
     maxConcurrency: 100,
     visibilitySeconds: 180,
-    // By the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT: each host puts the operator's in their place.
+    // For the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
     uses: ['table:read', 'table:write', 'secrets:webhooks'],
     timeoutSeconds: 20,

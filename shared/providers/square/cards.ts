@@ -6,7 +6,7 @@ import { type SquareCall, squareKey } from './outcome.ts';
 import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
-/** Cards on file: made from a token or from a payment, never changed, disabled when they are detached. */
+/** Cards on file: created from a token or a payment, never changed, disabled when they are detached. */
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
 export const squareCards = (call: SquareCall, orders: SquareOrders) => {
@@ -31,7 +31,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
 
     findMethod: find,
 
-    /** A card on file is kept already; any other is made from the payment. */
+    /** A card on file is saved already; another card is created from the payment. */
     keepMethod: async (input: KeepMethod): Promise<Outcome<ProviderMethod>> => {
       if (input.method?.startsWith(ON_FILE)) return find(input.method);
       const located = await locate(orders, input);
@@ -53,7 +53,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
   };
 };
 
-/** What the ids of cards on file begin with. */
+/** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';
 
 const BRANDS: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ const BRANDS: Readonly<Record<string, string>> = {
   CHINA_UNIONPAY: 'unionpay',
 };
 
-/** What the service keeps of a card of Square's. */
+/** The stored fields of a Square card. */
 export const cardFacts = (card: SquareCard): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
   type: 'card',
   walletType: undefined,

@@ -19,7 +19,7 @@ export interface SquareMoney {
 
 const locationAnswer = z.looseObject({ location: z.looseObject({ currency: z.string().check(z.minLength(1)) }) });
 
-/** A location takes its own currency only; Square is asked for it once. */
+/** A location takes only its own currency, which is read once. */
 export const squareLocation = (call: SquareCall, locationId: string) => {
   let known: Promise<Outcome<string>> | undefined;
 
@@ -49,7 +49,7 @@ const readCurrency = async (call: SquareCall, locationId: string): Promise<Outco
     ({ location }) => location.currency,
   );
 
-/** An amount as Square writes it; undefined where Square cannot express it. */
+/** An amount in Square's format; undefined if Square cannot express it. */
 export const squareMoney = (amount: Amount): SquareMoney | undefined => {
   const units = squareAmounts.toProvider(amount);
   return units === undefined ? undefined : { amount: units, currency: amount.currency };

@@ -33,7 +33,7 @@ export const squareCustomers = (call: SquareCall) => ({
       await call({
         method: 'PUT',
         path: pathOf(input.customerId),
-        // What is null is removed, as the header says.
+        // With this header, Square clears fields that are null.
         headers: { 'x-clear-null': 'true' },
         body: { ...clearedFields(input), ...fieldsOf(input) },
         answer: customerAnswer,
@@ -77,17 +77,17 @@ const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
   phone: { phone_number: null },
 };
 
-/** Square takes 9 to 16 digits and refuses a customer for any other number; ours keeps what it was given. */
+/** Square refuses a customer whose phone has fewer than 9 or more than 16 digits; our record keeps every number. */
 const isTakenPhone = (phone: string): boolean =>
   /^\+?[\d ().-]+$/.test(phone) && /^\d{9,16}$/.test(phone.replaceAll(/\D/g, ''));
 
-/** Square wants a name, an e-mail or a phone of everybody; who has none goes by our id. */
+/** Square requires a name, an e-mail or a phone; without them, our id is the name. */
 const namedSomehow = (fields: Fields, ourCustomerId: string): object => {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return Object.keys(given).length > 0 ? given : { given_name: ourCustomerId };
 };
 
-/** What Square says of a customer; our id in place of a name is none. */
+/** The details of a Square customer; our id in place of a name is ignored. */
 export const customerFacts = (customer: SquareCustomer): CustomerDetails => {
   const name = joinName(customer.given_name, customer.family_name);
   return {

@@ -9,8 +9,8 @@ import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
 import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
 /**
- * Square has no payment before it is charged: an order stands for the intent, and each attempt is a payment of that
- * order. Square takes money for an order once only, and a canceled one can no longer be paid.
+ * Square has no payment before the charge: the intent is an order, and each attempt is a payment of that order. Square
+ * charges an order only once, and a canceled order can no longer be paid.
  */
 const orderAnswer = z.looseObject({ order: squareOrderSchema });
 const paymentAnswer = z.looseObject({ payment: squarePaymentSchema });
@@ -90,7 +90,7 @@ export const squarePayments = (account: SquareAccount) => {
   };
 };
 
-/** What the payer's browser holds. Square asks it for an application id and a location; this opens nothing there. */
+/** The client secret for the payer's browser. Square does not use it: its browser SDK needs application id and location. */
 const clientSecret = ({ accessToken }: SquareAccount, paymentId: string): string =>
   `${paymentId}_secret_${createHmac('sha256', accessToken).update(`client_secret:${paymentId}`).digest('hex').slice(0, 32)}`;
 
@@ -103,7 +103,7 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
       ({ order }) => order,
     ),
 
-  /** Of the version that was read: another body under the same key, or another's change undone, cannot come of it. */
+  /** Changes the version that was read, so that it neither reuses a key for another body nor overwrites another change. */
   put: async (order: SquareOrder, changes: object, { idempotencyKey }: CallOptions): Promise<Outcome<SquareOrder>> => {
     const version = order.version ?? 1;
     const put = await call({
@@ -128,7 +128,7 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
 const LINE = 'payment';
 const MAX_NAME_LENGTH = 512;
 
-/** One line that bears the whole amount: prices, taxes and discounts are the service's. */
+/** One line item with the whole amount: the service computes prices, taxes and discounts. */
 const contentsOf = ({ description, customerId }: OrderDetails, money: SquareMoney) => ({
   line_items: [
     {
@@ -146,16 +146,16 @@ const lineName = (description: string | undefined): string =>
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 
-/** Neither paid, canceled nor being paid. */
+/** True if the order is neither paid, nor canceled, nor under payment. */
 const isOpen = ({ state, tenders }: SquareOrder): boolean =>
   state === 'OPEN' &&
   (tenders ?? []).every(({ card_details: card, bank_account_details: bank }) =>
-    CAME_TO_NOTHING.includes(card?.status ?? bank?.status ?? ''),
+    FAILED_TENDERS.includes(card?.status ?? bank?.status ?? ''),
   );
 
-const CAME_TO_NOTHING: readonly string[] = ['FAILED', 'VOIDED'];
+const FAILED_TENDERS: readonly string[] = ['FAILED', 'VOIDED'];
 
-/** Sent again where only the answer was lost, it changes nothing more. */
+/** A retry after a lost answer changes nothing. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
   const money = squareMoney(input);
   if (!money) return squareAmounts.refused(input);
@@ -168,16 +168,16 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
   );
 };
 
-/** More attempts than this are never looked at: the newest count. */
+/** Only the newest attempts are read. */
 const MAX_ATTEMPTS_READ = 5;
 
 interface Located {
   readonly order: SquareOrder;
-  /** undefined: nothing was charged, and the order may still be paid or is canceled. */
+  /** undefined: nothing was charged; the order is open or canceled. */
   readonly payment: ProviderPayment | undefined;
 }
 
-/** The order is read first: its tenders name attempts that the record may not have heard of. */
+/** Reads the order first: its tenders may name attempts that the record does not have. */
 export const locate = async (
   orders: SquareOrders,
   { intentId, attemptRef }: KnownPayment,
