@@ -4,7 +4,7 @@ import { idSchema } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { REFERENCE_KINDS } from '../../shared/table/keys.ts';
 
-/** Another kind is no route, which a schema here could not say. */
+/** No enum: an unknown kind must answer 404, not a validation error. */
 const kind = z.string().meta({ description: REFERENCE_KINDS.join(', ') });
 const ofKind = z.object({ kind });
 const one = z.object({ kind, id: idSchema });

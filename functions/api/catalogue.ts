@@ -14,7 +14,7 @@ import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
 import { docsEndpoints } from './endpoints.ts';
 
-/** Everything that the service consists of, declared once. Read by every host, the API document and tests; never by an entry. */
+/** All endpoints of the service. Every host, the API document and tests read it; entries do not. */
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   ...methodEndpoints,

@@ -4,7 +4,7 @@ import { type HttpResponse, renderError } from '../../shared/http/reply.ts';
 import { routingDeps } from '../../shared/runtime.ts';
 import { endpoints } from './catalogue.ts';
 
-/** What no route matches: 405 where the path has a route for other methods, else 404, in the service's own error body. */
+/** Answers requests without a route: 405 if the path has a route for another method, else 404. */
 export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpResponse> => {
   const { requestId, http } = event.requestContext;
   const allowed = allowedMethods(http.method, http.path);
@@ -22,13 +22,13 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpRespon
   };
 };
 
-/** This entry alone reads the catalogue: its answer depends on every route. */
+/** Only this entry reads the catalogue: its answer depends on every route. */
 const routes = endpoints.map(({ method, path }) => ({
   method,
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
 }));
 
-/** Empty where the path is no route. A method that a route has never arrives here, unless the path was another one encoded. */
+/** The other methods of the path's route. Empty if no route has the path, or if an encoded path hides the real route. */
 const allowedMethods = (asked: string, path: string): readonly string[] => {
   const { basePath } = routingDeps();
   if (!path.startsWith(`${basePath}/`)) return [];

@@ -2,7 +2,7 @@ import { apiDocument } from '../../shared/http/openapi.ts';
 import { endpoints } from './catalogue.ts';
 import examples from './examples.json' with { type: 'json' };
 
-/** The API document of all endpoints. A bundle holds what it comes to in the place of this file and the schemas. */
+/** The API document of all endpoints. The build replaces this file and the schemas by the finished document. */
 let made: ReturnType<typeof apiDocument> | undefined;
 
 export const apiDocumentAt = (baseUrl: string) => {

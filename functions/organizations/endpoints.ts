@@ -48,7 +48,7 @@ const listedMemberSchema = z.object({
   user_picture: z.string().nullable(),
 });
 
-/** Of every route: no guests, and the answer in an envelope. */
+/** Fields of every route: sessions only, with the answer in an envelope. */
 const common = { auth: 'session', query: none, form: 'envelope', memoryMb: 256 } as const;
 const reads = { status: 200, body: null, uses: ['table:read'] } as const;
 const writes = { status: 200, uses: ['table:read', 'table:write'] } as const;
@@ -156,7 +156,7 @@ export const addMemberEndpoint = endpoint({
   status: 201,
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', 'RATE_LIMITED', ...OWNER_ERRORS],
   idempotent: 'stored',
-  // The answer tells whether an e-mail address has an account.
+  // Limited because the answer reveals whether an e-mail address has an account.
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
 });
 

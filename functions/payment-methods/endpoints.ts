@@ -42,8 +42,8 @@ const addressNamed = ({
 }): readonly NamedRecord[] => (id ? [{ kind: addressRecord, id }] : []);
 
 /**
- * Each saved method is tried at its provider: 20 an hour per owner. Owners cost nothing to make, so a user's saves for all
- * organizations, and an address's without a session, have a window of their own, three owners wide. Users and
+ * The provider checks each saved method, so an owner may save 20 per hour. Owners are free to create, so all saves of a user
+ * for any owner, and all saves of an address without a session, share a window of three times that size. Users and
  * organizations are counted after the access rule.
  */
 const HOUR = 3_600;

@@ -142,7 +142,7 @@ export const cancelIntentEndpoint = endpoint({
 
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 
-/** Declined payments are counted by themselves: who tries stolen cards has most of them declined. */
+/** Declined payments have their own windows, because most tries with stolen cards are declined. */
 const confirmLimits: readonly RateLimit[] = [
   { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
   { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: networkWithoutSession },

@@ -116,7 +116,7 @@ export const workerTriggers = [
     batchSize: 1,
     maxConcurrency: 100,
     visibilitySeconds: 180,
-    // By the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT: each host puts the operator's in their place.
+    // For the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
     uses: ['table:read', 'table:write', 'secrets:webhooks'],
     timeoutSeconds: 20,

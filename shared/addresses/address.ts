@@ -6,7 +6,7 @@ import { parseRecord, type RecordShape, storedRecordFields } from '../table/reco
 
 /**
  * A billing or shipping address: partial (a country), full, or a business's. Always holds: the rules of its kind
- * (rules.ts); the tax id is as it was sent; of an organization's address there is no user.
+ * (rules.ts). The tax id is stored as sent. An organization's address names no user.
  */
 export const TAX_ID_TYPES = [
   'vat',
@@ -41,7 +41,7 @@ export const addressSchema = z.object({
   businessName: optional,
   taxId: optional,
   taxIdType: z.enum(TAX_ID_TYPES).optional(),
-  /** Checked when it was written; absent where its type is not known. */
+  /** The check of the tax id at the last write; absent if the library knows no rule for its type and country. */
   taxIdValid: z.boolean().optional(),
   type: z.enum(ADDRESS_TYPES),
   alias: optional,

@@ -4,7 +4,7 @@ import type { Owner } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Address, addressRecord } from './address.ts';
 
-/** One default address an owner and type. */
+/** An owner has one default address per type. */
 export type AddressType = Address['type'];
 
 const slotFor = (owner: Owner, type: AddressType): DefaultSlot => ({ owner, kind: 'ADDR', variant: type });
@@ -24,7 +24,7 @@ export interface Pointer {
   readonly id: string;
 }
 
-/** What an owner's default pointers of these types say, in one read. */
+/** Reads an owner's default pointers of these types in one request. */
 export const readPointers = async (
   table: Table,
   owner: Owner,
@@ -42,24 +42,24 @@ export const readPointers = async (
 };
 
 /**
- * The ids of the defaults that pointers lead to. Where one leads nowhere, it is repaired to the newest remaining address.
- * @param known ids that need no look-up
+ * The ids of the defaults that pointers lead to. Repairs a pointer to a missing address: the newest remaining address
+ * becomes the default. @param known ids of existing addresses, which need no read
  */
 export const followPointers = async (
   table: Table,
   pointers: readonly Pointer[],
   known: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> => {
-  const unsure = pointers.filter(({ id }) => !known.has(id));
+  const unchecked = pointers.filter(({ id }) => !known.has(id));
   const items = await table.getMany(
-    unsure.map(({ id }) => addressRecord.key(id)),
+    unchecked.map(({ id }) => addressRecord.key(id)),
     { consistent: true },
   );
-  const dangling = unsure.filter(({ type }, index) => {
+  const dangling = unchecked.filter(({ type }, index) => {
     const item = items[index];
     return (item && addressRecord.parse(item))?.type !== type;
   });
   const promoted = await Promise.all(dangling.map(({ slot, id }) => promoteNewest(table, slot, id)));
-  const sound = pointers.filter((pointer) => !dangling.includes(pointer)).map(({ id }) => id);
-  return new Set([...sound, ...promoted.filter((id) => id !== undefined)]);
+  const valid = pointers.filter((pointer) => !dangling.includes(pointer)).map(({ id }) => id);
+  return new Set([...valid, ...promoted.filter((id) => id !== undefined)]);
 };

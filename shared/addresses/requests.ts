@@ -4,7 +4,7 @@ import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './rules.ts';
 
-/** What address routes accept. `null` and blank text are the same as absent, but clear on PUT. */
+/** Bodies and queries of address routes. `null` and blank text mean absent; on PUT they clear the field. */
 const text = (max: number) => z.string().trim().max(max).nullish();
 
 const country = z
@@ -21,7 +21,7 @@ const fields = {
   postal_code: text(20),
   name: text(200),
   business_name: text(200),
-  /** Kept as it was sent. */
+  /** Stored as sent. */
   tax_id: z.string().max(50).nullish(),
   tax_id_type: z.enum(TAX_ID_TYPES).nullish(),
   alias: text(100),
@@ -59,7 +59,7 @@ export const createAddressBody = z
         context.addIssue({ code: 'custom', path: [path], message, params: { rule } });
       }
     },
-    // Beside other problems, so that all are named at once.
+    // Runs on an invalid body too, so that one answer lists all problems.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   );
 export type CreateAddressBody = z.output<typeof createAddressBody>;

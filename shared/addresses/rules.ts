@@ -1,8 +1,8 @@
 import type { Problem } from '../core/errors.ts';
 
-/** What the rules of an address look at; text counts as given where it is not blank. */
+/** The input of the address rules; blank text counts as absent. */
 export interface AddressFacts {
-  /** undefined: not known to be a country. */
+  /** undefined: not a known country. */
   readonly country: string | undefined;
   readonly isPartial: boolean;
   readonly isBusiness: boolean;
@@ -14,8 +14,9 @@ export interface AddressFacts {
 }
 
 /**
- * Partial: a country is enough. Full: line1, city and name, and a postal code where the country has them. A business needs
- * its name, and then the others may be absent. The same on create and for what an update comes to.
+ * A partial address needs a country. A full address needs line1, city and name, and a postal code if the country has them.
+ * A business address needs only the country and the business name. The same rules hold for a create and for the result of
+ * an update.
  */
 export const addressProblems = (facts: AddressFacts): readonly Problem[] => {
   if (facts.isBusiness) return facts.businessName ? [] : [missing('business_name', 'a business address')];
@@ -36,7 +37,7 @@ const missing = (path: string, of: string): Problem => ({ path, rule: 'required'
 /** Countries by their ISO 3166-1 alpha-2 code, as `Intl` names them. */
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
-/** What `Intl` names beside: codes withdrawn, reserved or of no country. */
+/** Codes that `Intl` names although they are withdrawn, reserved or of no country. */
 const NOT_ISO = new Set(
   'AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH QO RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ'.split(' '),
 );
@@ -46,8 +47,8 @@ export const isCountry = (code: string): boolean =>
   /^[A-Z]{2}$/.test(code) && !NOT_ISO.has(code) && regionNames.of(code) !== undefined;
 
 /**
- * Countries and territories that have no postal codes, or whose codes are in no general use (Universal Postal Union,
- * compared with Google's libaddressinput): an address is full without one.
+ * Countries and territories without postal codes in general use (Universal Postal Union, compared with Google's
+ * libaddressinput). A full address there needs no postal code.
  */
 const WITHOUT_POSTAL_CODES = new Set(
   (

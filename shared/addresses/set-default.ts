@@ -5,7 +5,7 @@ import type { Table } from '../table/table.ts';
 import { type Address, addressView } from './address.ts';
 import { addressDefaultSlot } from './defaults.ts';
 
-/** The pointer alone: one update, the last wins. */
+/** Updates the pointer only; the last update wins. */
 export const setDefaultAddress = async (
   deps: { readonly table: Table },
   { record }: ApiRequest<unknown, unknown, unknown, Address>,

@@ -23,21 +23,21 @@ import { type Validate, vatValidators } from './vat-number.ts';
 
 type TaxIdType = NonNullable<Address['taxIdType']>;
 
-/** One country's type by itself; a type of several countries by the address's. Nothing where the library knows none. */
-type Known =
+/** The validators of a type: a list, a record by the address's country, or a function. Empty if the library has none. */
+type Rule =
   | readonly Validate[]
   | Readonly<Record<string, Validate | undefined>>
   | ((value: string, country: string) => readonly Validate[]);
 
-const VALIDATORS: Readonly<Record<TaxIdType, Known>> = {
+const VALIDATORS: Readonly<Record<TaxIdType, Rule>> = {
   vat: vatValidators,
   ein: [ein],
   rfc: [rfc],
-  // A person's is the number of the identity card.
+  // A person uses the number of the identity card.
   rnc: [rnc, cedula],
   cnpj: [cnpj],
   cpf: [cpf],
-  // Registered for GST under the business number in Australia, and under the tax number in New Zealand.
+  // GST registration uses the business number in Australia and the tax number in New Zealand.
   gst: { AU: abn, CA: canadianGst, IN: gstin, NZ: ird },
   nit: { CO: colombianNit, GT: guatemalanNit, SV: salvadoranNit },
   cuit: [cuit],
@@ -47,7 +47,7 @@ const VALIDATORS: Readonly<Record<TaxIdType, Known>> = {
   other: [],
 };
 
-/** Is it a number that could have been issued? undefined: not known of this type and country. It refuses nothing. */
+/** True if the number could have been issued; undefined if no rule is known for the type and country. Informs only. */
 export const isTaxIdValid = ({
   taxId,
   taxIdType,
@@ -58,14 +58,14 @@ export const isTaxIdValid = ({
   return validators.length === 0 ? undefined : validators.some((validate) => accepts(validate, taxId));
 };
 
-const validatorsOf = (known: Known, value: string, country: string): readonly Validate[] => {
-  if (typeof known === 'function') return known(value, country);
-  return isList(known) ? known : [known[country]].filter((validate) => validate !== undefined);
+const validatorsOf = (rule: Rule, value: string, country: string): readonly Validate[] => {
+  if (typeof rule === 'function') return rule(value, country);
+  return isList(rule) ? rule : [rule[country]].filter((validate) => validate !== undefined);
 };
 
-const isList = (known: Exclude<Known, CallableFunction>): known is readonly Validate[] => Array.isArray(known);
+const isList = (rule: Exclude<Rule, CallableFunction>): rule is readonly Validate[] => Array.isArray(rule);
 
-/** The library throws at some texts that it can't take apart. */
+/** The library throws for some texts that it cannot parse. */
 const accepts = (validate: Validate, value: string): boolean => {
   try {
     return validate(value).isValid;

@@ -17,7 +17,7 @@ interface UpdateDeps {
   readonly now: Now;
 }
 
-/** A patch: what it leaves out stays; the rules hold of what it comes to. */
+/** Changes the fields of the body and keeps the others. The address rules must hold for the result. */
 export const updateAddress = async (
   deps: UpdateDeps,
   { record: address, body }: ApiRequest<unknown, unknown, UpdateAddressBody, Address>,

@@ -32,10 +32,10 @@ import { validate as siVat } from 'stdnum/lib/cjs/si/ddv.js';
 import { validate as skVat } from 'stdnum/lib/cjs/sk/dph.js';
 import { validate as zaVat } from 'stdnum/lib/cjs/za/vat.js';
 
-/** A validator of the library, of which only the verdict is taken. */
+/** A validator of the library; only its result is used. */
 export type Validate = (value: string) => { readonly isValid: boolean };
 
-/** The library takes any five characters that end in digits for a British number; only GD and HA have so few. */
+/** The library accepts any five characters that end in digits as a British number; only GD and HA numbers are so short. */
 const britishVat: Validate = (value) => {
   const compact = value.toUpperCase().replaceAll(/[ \-/]/g, '');
   const number = compact.replace(/^(GB|XI)/, '');
@@ -80,10 +80,10 @@ const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   ZA: zaVat,
 };
 
-/** Prefixes of VAT numbers that are no country's code: Greece and Northern Ireland. */
+/** Prefixes of VAT numbers that are not country codes: Greece and Northern Ireland. */
 const PREFIX_COUNTRY: Readonly<Record<string, string | undefined>> = { EL: 'GR', XI: 'GB' };
 
-/** Who may have issued it: the address's country, and the one whose prefix it bears. */
+/** The validators of the address's country and of the country in the number's prefix. */
 export const vatValidators = (value: string, country: string): readonly Validate[] => {
   const prefix = value.trim().slice(0, 2).toUpperCase();
   const countries = new Set([country, PREFIX_COUNTRY[prefix] ?? prefix]);

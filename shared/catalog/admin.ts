@@ -11,7 +11,7 @@ import { listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 import { REFERENCES, type StoredReference } from './kinds.ts';
 
-/** Platform admins write the records that other services own: one set of functions over the kind of the path. */
+/** Platform admins write the records that other services own. The path names the kind; the same functions serve all kinds. */
 interface AdminDeps {
   readonly table: Table;
   readonly now: Now;
@@ -24,14 +24,14 @@ export interface OneOfKind extends OfKind {
   readonly id: string;
 }
 
-/** @throws DomainError ROUTE_NOT_FOUND: another kind is no route. */
+/** @throws DomainError ROUTE_NOT_FOUND for an unknown kind. */
 const kindOf = ({ kind }: OfKind): ReferenceKind => {
   const known = REFERENCE_KINDS.find((name) => name === kind);
   if (!known) throw new DomainError('ROUTE_NOT_FOUND');
   return known;
 };
 
-/** Makes or replaces a record; the same body again changes nothing. */
+/** Creates or replaces a record; a repeat with the same body changes nothing. */
 export const putRecord = async (
   { table, now }: AdminDeps,
   { params, body }: ApiRequest<OneOfKind, unknown, unknown>,

@@ -6,7 +6,7 @@ import { inviteSchema, productSchema, projectRecord, projectSchema, tierSchema }
 import { REFERENCE_BODIES } from './requests.ts';
 import { inviteView, productView, wholeProjectView, wholeTierView } from './view.ts';
 
-/** What is stored of every reference record, whatever its kind. */
+/** Stored fields of the reference records of every kind. */
 export interface StoredReference {
   readonly id: string;
   readonly version: number;
@@ -14,14 +14,14 @@ export interface StoredReference {
   readonly updated_at: string;
 }
 
-/** How records of a kind are checked, stored and shown: what one set of functions needs to serve all kinds. */
+/** How records of a kind are checked, stored and shown. */
 export interface CatalogKind {
-  /** As errors name it. */
+  /** The name in errors. */
   readonly resource: string;
   readonly body: z.ZodType;
   parse(item: Item): StoredReference;
   view(item: Item): unknown;
-  /** What lists filter by, under short names. */
+  /** The fields that lists filter by, under short names. */
   listFields(item: Item): Readonly<Record<string, boolean>>;
 }
 
@@ -56,7 +56,7 @@ export const REFERENCES: Readonly<Record<ReferenceKind, CatalogKind>> = {
   },
 };
 
-/** A list's project. */
+/** The project that the query of a list names. */
 export const projectNamed = (query: unknown): readonly NamedRecord[] => {
   const parsed = projectQuery.safeParse(query);
   return parsed.success ? [{ kind: projectRecord, id: parsed.data.project_id }] : [];

@@ -13,7 +13,7 @@ interface PreviewDeps {
   readonly now: Now;
 }
 
-/** What whoever holds an invite's token may know of it before signing in. */
+/** Fields shown to an invite holder before sign-in. */
 export const previewInvite = async (
   { table, now }: PreviewDeps,
   { params }: ApiRequest<{ readonly token: string }>,
@@ -22,7 +22,7 @@ export const previewInvite = async (
   if (!item) throw new DomainError('INVITE_NOT_FOUND');
   const invite = inviteSchema.parse(item);
   if (invite.status !== 'pending' || instant(invite.expires_at) <= now()) throw new DomainError('INVITE_EXPIRED');
-  const { project, organization } = await placesOf(table, invite);
+  const { project, organization } = await loadRecords(table, invite);
   if (!project) throw new DomainError('INVITE_NOT_FOUND');
   return {
     data: {
@@ -37,7 +37,7 @@ export const previewInvite = async (
   };
 };
 
-const placesOf = async (table: Table, { project_id, organization_id }: Invite) => {
+const loadRecords = async (table: Table, { project_id, organization_id }: Invite) => {
   const [projectItem, organizationItem] = await table.getMany([
     projectRecord.key(project_id),
     ...(organization_id ? [organizationRecord.key(organization_id)] : []),
@@ -48,7 +48,7 @@ const placesOf = async (table: Table, { project_id, organization_id }: Invite) =
   };
 };
 
-/** `a***@example.com`; nothing of a name of one letter. */
+/** `a***@example.com`; a local part of one letter is masked whole. */
 const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${at > 1 ? email.slice(0, 1) : ''}***${email.slice(at)}`;

@@ -2,7 +2,7 @@ import { DomainError } from '../core/errors.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
 import type { Product } from './records.ts';
 
-/** The price of what is bought: the product's, where one is named; the client never sets it. */
+/** The price of a purchase. If the request names a product, the price is the product's; the client cannot change it. */
 export const priceOf = (
   body: GivenPrices & { readonly currency?: string | undefined },
   product: Product | undefined,

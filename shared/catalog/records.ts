@@ -4,8 +4,8 @@ import { MAX_CENTS } from '../core/money.ts';
 import { referenceKey } from '../table/keys.ts';
 
 /**
- * Products, projects, tiers and invites: owned by other services, kept here as reference records that platform admins
- * write. A product's price is the only price a payment for it can have; an invite's id is its token.
+ * Products, projects, tiers and invites: other services own them; platform admins write them here as reference records. A
+ * payment for a product always has the product's price. An invite's id is its token.
  */
 const id = z.string().min(1).max(64);
 const optionalId = id.nullish();
@@ -81,7 +81,7 @@ export const productRecord: RecordKind<Product> = {
   rule: 'open',
 };
 
-/** Edit permission: its owner, or canManagePayments in its organization. */
+/** The owner, and members with canManagePayments in its organization, may edit it. */
 export const projectRecord: RecordKind<Project> = {
   resource: 'project',
   key: (projectId) => referenceKey('projects', projectId),

@@ -3,7 +3,7 @@ import { emailSchema, metadataSchema } from '../http/fields.ts';
 import type { ReferenceKind } from '../table/keys.ts';
 import { cents, inviteFields, productFields, projectFields, tierFields } from './records.ts';
 
-/** What a platform admin may write; each write replaces the whole record. */
+/** Bodies of the platform admins' writes; each write replaces the whole record. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 const currency = z
@@ -22,7 +22,7 @@ const productMetadata = metadata.refine(
   { path: ['membership_type_id'], message: 'must be the id of a tier', params: { rule: 'invalid_type' } },
 );
 
-/** The subtotal follows from the others where it is not given. */
+/** The subtotal is computed from the other amounts if it is absent. */
 const productBody = z
   .object({ ...productFields, currency, metadata: productMetadata, subtotal_cents: cents.optional() })
   .transform((body) => ({

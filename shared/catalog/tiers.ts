@@ -6,7 +6,7 @@ import type { Table } from '../table/table.ts';
 import { tierSchema } from './records.ts';
 import { tierView } from './view.ts';
 
-/** More tiers than any price page shows. */
+/** More tiers than a price page shows. */
 const MAX_TIERS = 500;
 
 /** The active tiers by rank, for anybody. */

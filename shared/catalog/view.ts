@@ -22,8 +22,8 @@ export const productView = (product: Product) => ({
   updated_at: product.updated_at,
 });
 
-/** What buyers see of a product: anyone without a role in its organization. */
-const FOR_SALE = [
+/** The fields of a product that buyers see: callers without a role in its organization. */
+const BUYER_FIELDS = [
   ...(['id', 'name', 'description', 'is_active'] as const),
   ...(['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'] as const),
   ...(['billing_interval', 'interval_multiplier', 'trial_days'] as const),
@@ -31,7 +31,7 @@ const FOR_SALE = [
 
 const buyersProductView = (product: Product) => {
   const whole = productView(product);
-  return Object.fromEntries(FOR_SALE.map((field) => [field, whole[field]]));
+  return Object.fromEntries(BUYER_FIELDS.map((field) => [field, whole[field]]));
 };
 
 export const productBeside: Showing<Product> = {
@@ -40,7 +40,7 @@ export const productBeside: Showing<Product> = {
   buyersView: buyersProductView,
 };
 
-/** What buyers, and whoever holds an invite, see of a project. */
+/** The fields of a project that buyers and invite holders see. */
 export const buyersProjectView = ({ id, name, slug }: Project) => ({ id, name, slug });
 
 const projectView = (project: Project) => ({
@@ -54,7 +54,7 @@ export const projectBeside: Showing<Project> = {
   buyersView: buyersProjectView,
 };
 
-/** As anybody sees it. */
+/** The public view. */
 export const tierView = (tier: Tier) => ({
   id: tier.id,
   name: tier.name,

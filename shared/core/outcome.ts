@@ -41,3 +41,7 @@ export const DECLINE_CODES = [
   'authentication_required',
 ] as const;
 export type DeclineCode = (typeof DECLINE_CODES)[number];
+
+/** Reads the value of a call that was done; keeps every other outcome. */
+export const mapOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
+  outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;

@@ -7,21 +7,21 @@ import { customerSchema } from './customer.ts';
 import { customerPointerKey, type OwnerCustomer, ownerCustomerOf } from './owner-customer.ts';
 
 /**
- * The claim to make an owner's first customer at a provider: it stands where the owner's pointer will be. Always holds: one
- * request at a time calls the provider for a claim, and each sends the id, fields and key of the claim, so the provider
- * makes one customer. A claim ends with the day for which providers remember a key.
+ * The claim to create an owner's first customer at a provider. Its item has the key of the owner's pointer. Always holds:
+ * only one request at a time calls the provider for a claim, and every request sends the id, fields and key of the claim,
+ * so that the provider creates one customer. A claim expires after a day, when providers may forget the key.
  */
 const claimSchema = z.object({
   draft: customerSchema.omit({ providerCustomerId: true }),
-  /** Counts the keys that the provider has answered with a server error: it repeats that answer while it knows the key. */
+  /** Counts server errors of the provider. Each needs a new key: a provider repeats its answer to a key that it knows. */
   attempt: z.int(),
-  /** Until then the request that holds the claim may be calling the provider. */
+  /** Until this time, the request that holds the claim may be calling the provider. */
   busyUntil: z.string(),
 });
 export type CustomerClaim = z.infer<typeof claimSchema>;
 export type CustomerDraft = CustomerClaim['draft'];
 
-/** Longer than a call to a provider may take. */
+/** Longer than the time-out of a call to a provider. */
 const LEASE_MS = 20 * SECOND;
 
 interface ClaimDeps {
@@ -29,61 +29,68 @@ interface ClaimDeps {
   readonly now: Now;
 }
 
-interface Place {
+interface CustomerSlot {
   readonly owner: Owner;
   readonly slot: ProviderSlot;
 }
 
-export type Claimed =
+export type ClaimResult =
   | { readonly kind: 'customer'; readonly customer: OwnerCustomer }
-  | { readonly kind: 'mine'; readonly claim: CustomerClaim }
-  /** Another request makes the customer right now. */
+  | { readonly kind: 'claimed'; readonly claim: CustomerClaim }
+  /** Another request is creating the customer. */
   | { readonly kind: 'busy' };
 
-/** Claims the owner's customer for `draft`, or takes over a claim whose request is over. */
-export const claimCustomer = async (deps: ClaimDeps, place: Place, draft: CustomerDraft): Promise<Claimed> => {
+/** Claims the owner's customer for `draft`, or takes over a claim whose request has ended. */
+export const claimCustomer = async (
+  deps: ClaimDeps,
+  slot: CustomerSlot,
+  draft: CustomerDraft,
+): Promise<ClaimResult> => {
   const busyUntil = iso(deps.now() + LEASE_MS);
   const first = { draft, attempt: 0, busyUntil };
-  const written = await deps.table.put(claimItem(place, first), [{ absent: true }]);
-  if (written.ok) return { kind: 'mine', claim: first };
+  const written = await deps.table.put(claimItem(slot, first), [{ absent: true }]);
+  if (written.ok) return { kind: 'claimed', claim: first };
   const customer = ownerCustomerOf(written.found);
   if (customer) return { kind: 'customer', customer };
   const found = claimSchema.parse(written.found?.['claim']);
   if (instant(found.busyUntil) > deps.now()) return { kind: 'busy' };
   const claim = { ...found, busyUntil };
-  return (await replaceClaim(deps, place, found, claim)) ? { kind: 'mine', claim } : { kind: 'busy' };
+  return (await replaceClaim(deps, slot, { was: found, next: claim })) ? { kind: 'claimed', claim } : { kind: 'busy' };
 };
 
-/** The provider refused the draft: another caller's may be better. */
-export const dropClaim = async ({ table }: ClaimDeps, place: Place, claim: CustomerClaim): Promise<void> => {
-  await table.remove(keyOf(place), unchanged(claim));
+/** Removes a claim whose draft the provider refused; another caller's draft may be valid. */
+export const dropCustomerClaim = async (
+  { table }: ClaimDeps,
+  slot: CustomerSlot,
+  claim: CustomerClaim,
+): Promise<void> => {
+  await table.remove(keyOf(slot), ifUnchanged(claim));
 };
 
-/** Lets the next request go on with the claim at once. @param attempt another one than the claim's means another key */
-export const releaseClaim = async (
+/** Lets the next request continue the claim at once. @param attempt a new number makes a new key */
+export const releaseCustomerClaim = async (
   deps: ClaimDeps,
-  place: Place,
+  slot: CustomerSlot,
   { claim, attempt }: { readonly claim: CustomerClaim; readonly attempt: number },
 ): Promise<void> => {
-  await replaceClaim(deps, place, claim, { ...claim, attempt, busyUntil: iso(deps.now()) });
+  await replaceClaim(deps, slot, { was: claim, next: { ...claim, attempt, busyUntil: iso(deps.now()) } });
 };
 
 const replaceClaim = async (
   { table }: ClaimDeps,
-  place: Place,
-  was: CustomerClaim,
-  next: CustomerClaim,
-): Promise<boolean> => (await table.put(claimItem(place, next), unchanged(was))).ok;
+  slot: CustomerSlot,
+  { was, next }: { readonly was: CustomerClaim; readonly next: CustomerClaim },
+): Promise<boolean> => (await table.put(claimItem(slot, next), ifUnchanged(was))).ok;
 
-const unchanged = ({ draft, busyUntil }: CustomerClaim) => [
+const ifUnchanged = ({ draft, busyUntil }: CustomerClaim) => [
   { equals: ['customerId', draft.id] } as const,
   { equals: ['claim.busyUntil', busyUntil] } as const,
 ];
 
-const keyOf = ({ owner, slot }: Place) => customerPointerKey(owner, slot);
+const keyOf = ({ owner, slot }: CustomerSlot) => customerPointerKey(owner, slot);
 
-const claimItem = (place: Place, claim: CustomerClaim): Item => ({
-  ...keyOf(place),
+const claimItem = (slot: CustomerSlot, claim: CustomerClaim): Item => ({
+  ...keyOf(slot),
   customerId: claim.draft.id,
   claim,
   ttl: epochSeconds(instant(claim.draft.createdAt) + DAY),

@@ -21,14 +21,14 @@ import { type Customer, customerShape, customerView } from './customer.ts';
 import { setOwnerCustomer } from './owner-customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
 
-/** Creates a customer: at the provider under a key derived from our id, then here. */
+/** Creates a customer at the provider, under a key derived from our id, then stores it. */
 export const createCustomer = async (
   deps: ProviderRecordDeps & { readonly guestTokens: GuestTokens },
   request: ApiRequest<unknown, unknown, CreateCustomerBody>,
 ): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a customer needs an owner');
-  const provider = await deps.providers.having(body.provider_id, 'customers');
+  const provider = await deps.providers.require(body.provider_id, 'customers');
   const { record, replayed } = await createOnce(deps, {
     store: recordStore(deps.table, deps.now, customerShape),
     kind: 'customer',
@@ -37,7 +37,7 @@ export const createCustomer = async (
     build: (id) => createProviderCustomer(provider, { ...draftOf(deps, request, owner), id }),
     beside: (customer) => [customerAlias(customer)],
   });
-  // Of the record: a guest's repeat under the same key comes as another guest.
+  // The owner comes from the record: a guest who repeats the request has another guest_id.
   await setOwnerCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
   return {
     data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
@@ -51,8 +51,8 @@ export const customerAlias = ({ id, providerId, providerCustomerId }: Customer):
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
 /**
- * Makes the customer at the provider; the record itself is still to be stored.
- * @param attempt another one sends another key
+ * Creates the customer at the provider; the caller stores the record.
+ * @param attempt a new number makes a new key
  */
 export const createProviderCustomer = async (
   provider: PaymentProvider,

@@ -7,8 +7,8 @@ import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
 /**
- * A customer: a payer as one provider knows it. Always holds: it exists at the provider under providerCustomerId, and
- * belongs to a user, an organization or a guest.
+ * A customer: a payer at one provider. Always holds: it exists at the provider under providerCustomerId, and belongs to a
+ * user, an organization or a guest.
  */
 const optional = z.string().optional();
 

@@ -8,44 +8,51 @@ import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordItem } from '../table/record-store.ts';
-import { type CustomerClaim, type CustomerDraft, claimCustomer, dropClaim, releaseClaim } from './claim.ts';
+import {
+  type CustomerClaim,
+  type CustomerDraft,
+  claimCustomer,
+  dropCustomerClaim,
+  releaseCustomerClaim,
+} from './claim.ts';
 import { createProviderCustomer, customerAlias } from './create.ts';
 import { customerShape } from './customer.ts';
 import { customerPointerKey, type OwnerCustomer, ownerCustomerOf, pointerItem } from './owner-customer.ts';
 
-interface Wanted {
+interface CustomerRequest {
   readonly slot: ProviderSlot;
   readonly owner: Owner;
   readonly caller: Caller;
-  /** The record that the customer is made for. */
+  /** The id of the record that needs the customer. */
   readonly forId: string;
   readonly known: OwnerCustomer | undefined;
 }
 
-/** About five seconds, which is longer than a provider usually takes to make a customer. */
-const LOOKS = 25;
-const LOOK_AGAIN_MS = 200;
+/** Five seconds in all, longer than a provider usually takes to create a customer. */
+const TRIES = 25;
+const WAIT_MS = 200;
 
 /**
- * The owner's customer at a provider; made where the provider needs one and there is none. Requests at the same time, and a
- * retry after a crash, make one customer: the claim is written before the provider is called.
- * @throws DomainError of the provider's answer, or VERSION_CONFLICT where another request is still making the customer.
+ * The owner's customer at a provider, created if there is none. Requests at the same time, and a retry after a crash, create
+ * one customer: the claim is written before the call to the provider.
+ * @throws DomainError of the provider's answer, or VERSION_CONFLICT if another request is still creating the customer.
  */
-export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: Wanted): Promise<OwnerCustomer> => {
+export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerRequest): Promise<OwnerCustomer> => {
   if (wanted.known) return wanted.known;
-  const provider = await deps.providers.having(wanted.slot, 'customers');
-  for (let looks = 0; looks < LOOKS; looks += 1) {
+  const provider = await deps.providers.require(wanted.slot, 'customers');
+  for (let tries = 0; tries < TRIES; tries += 1) {
     const claimed = await claimCustomer(deps, wanted, draftFor(deps, wanted));
     if (claimed.kind === 'customer') return claimed.customer;
-    const made = claimed.kind === 'mine' && (await make(deps, provider, wanted, claimed.claim));
-    if (made) return made;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    const created =
+      claimed.kind === 'claimed' && (await createClaimed({ deps, wanted, claim: claimed.claim }, provider));
+    if (created) return created;
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
   }
   throw new DomainError('VERSION_CONFLICT', { retryAfterSeconds: 5 });
 };
 
-/** A guest's repeat under the same key comes as another guest, who finds no claim: the id follows from the record. */
-const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: Wanted): CustomerDraft => {
+/** A guest who repeats a request has another guest_id and finds no claim, so the id is derived from the record's id. */
+const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: CustomerRequest): CustomerDraft => {
   const at = iso(deps.now());
   return {
     id: owner.kind === 'guest' ? derivedId('customer', forId) : deps.newId('customer'),
@@ -60,15 +67,17 @@ const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: Want
   };
 };
 
-/** @returns undefined where the claim passed to another request meanwhile. */
-const make = async (
-  deps: ProviderRecordDeps,
-  provider: PaymentProvider,
-  wanted: Wanted,
-  claim: CustomerClaim,
-): Promise<OwnerCustomer | undefined> => {
+interface HeldClaim {
+  readonly deps: ProviderRecordDeps;
+  readonly wanted: CustomerRequest;
+  readonly claim: CustomerClaim;
+}
+
+/** @returns undefined if another request has taken over the claim. */
+const createClaimed = async (held: HeldClaim, provider: PaymentProvider): Promise<OwnerCustomer | undefined> => {
+  const { deps, wanted, claim } = held;
   const customer = await createProviderCustomer(provider, claim.draft, claim.attempt).catch(async (error: unknown) => {
-    await settleFailure(deps, wanted, claim, error);
+    await endClaim(held, error);
     throw error;
   });
   const put = pointerItem(wanted.owner, customer);
@@ -79,20 +88,15 @@ const make = async (
     { put, if: stillClaimed },
   ]);
   if (stored.ok) return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
-  // An earlier try has stored the record: of another guest, where a guest comes again under the same key.
+  // An earlier try has stored the record, for another guest_id if a guest repeats the request.
   await deps.table.put(put, stillClaimed);
   return ownerCustomerOf(await deps.table.get(customerPointerKey(wanted.owner, wanted.slot)));
 };
 
-/** A refusal ends the claim. Any other failure leaves it, so that the next try makes the same customer. */
-const settleFailure = async (
-  deps: ProviderRecordDeps,
-  wanted: Wanted,
-  claim: CustomerClaim,
-  error: unknown,
-): Promise<void> => {
+/** A refusal drops the claim. Any other failure keeps it, so that the next try creates the same customer. */
+const endClaim = async ({ deps, wanted, claim }: HeldClaim, error: unknown): Promise<void> => {
   const code = error instanceof DomainError ? error.code : undefined;
-  if (code === 'VALIDATION_ERROR' || code === 'PAYMENT_DECLINED') return dropClaim(deps, wanted, claim);
+  if (code === 'VALIDATION_ERROR' || code === 'PAYMENT_DECLINED') return dropCustomerClaim(deps, wanted, claim);
   const attempt = code === 'PROVIDER_ERROR' ? claim.attempt + 1 : claim.attempt;
-  return releaseClaim(deps, wanted, { claim, attempt });
+  return releaseCustomerClaim(deps, wanted, { claim, attempt });
 };

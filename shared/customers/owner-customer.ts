@@ -5,18 +5,18 @@ import { parseRecord } from '../table/record-store.ts';
 import type { Item, Table, TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape } from './customer.ts';
 
-/** An owner's customer at a provider: what is meant where a request names none. */
+/** An owner's default customer at a provider, for requests that name no customer. */
 const pointerSchema = z.object({ customerId: z.string(), providerCustomerId: z.string() });
 export type OwnerCustomer = z.infer<typeof pointerSchema>;
 
 export const customerPointerKey = (owner: Owner, providerId: string): Key =>
   ownerCustomerKey(ownerKeyOf(owner), providerId);
 
-/** @returns undefined while the customer is still being made. */
+/** @returns undefined for a claim: the customer is not created yet. */
 export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined =>
   item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
 
-/** The first customer of an owner at a provider is the one meant, until it is deleted. */
+/** The first customer of an owner at a provider stays the default until it is deleted. */
 export const setOwnerCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
   await table.put(pointerItem(owner, customer), [{ absent: true }]);
 };
@@ -28,8 +28,8 @@ export const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, 
 });
 
 /**
- * Steps of the write that removes a customer: where it was the one meant, the owner's oldest other customer at that
- * provider is from here on, if there is one. They hold only as long as nobody else has moved the pointer.
+ * Steps of the write that removes a customer. If it is the default, the owner's oldest other customer at the provider becomes
+ * the default. The steps fail if another request has changed the pointer.
  */
 export const customerSuccessorSteps = async (
   table: Table,
@@ -41,10 +41,10 @@ export const customerSuccessorSteps = async (
   if (pointer?.customerId !== id) {
     return [{ check: key, if: [{ any: [{ absent: true }, { differs: ['customerId', id] }] }] }];
   }
-  const heir = await oldestOf(table, owner, { providerId, except: id });
+  const successor = await oldestOf(table, owner, { providerId, except: id });
   const guard = [{ equals: ['customerId', id] }] as const;
-  if (!heir) return [{ delete: key, if: guard }];
-  const { id: customerId, providerCustomerId } = heir;
+  if (!successor) return [{ delete: key, if: guard }];
+  const { id: customerId, providerCustomerId } = successor;
   return [
     { update: key, changes: { set: { customerId, providerCustomerId } }, if: guard },
     { check: recordKey('CUS', customerId), if: [{ exists: true }, { lacks: 'tombstone' }] },

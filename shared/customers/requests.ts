@@ -13,7 +13,7 @@ const contact = {
   metadata: metadataSchema.nullish(),
 };
 
-/** The e-mail may be a guest's, of guest_data or of a token: whether there is one, the use case sees. */
+/** The use case requires an e-mail: of the body, of guest_data, or of the guest token. */
 export const createCustomerBody = z.object({
   ...contact,
   provider_id: z.enum(PROVIDER_SLOTS),

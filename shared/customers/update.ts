@@ -10,33 +10,33 @@ import { recordStore } from '../table/record-store.ts';
 import { type Customer, customerShape, customerView } from './customer.ts';
 import type { UpdateCustomerBody } from './requests.ts';
 
-/** Changes a customer: at the provider, where it concerns it, then here. */
+/** Changes a customer: at the provider, if one of its fields changes, then in the record. */
 export const updateCustomer = async (
   deps: ProviderRecordDeps,
   { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
 ): Promise<Reply> => {
   const changed = withChanges(customer, body);
   if (canonicalJson(changed) === canonicalJson(customer)) return { data: customerView(customer) };
-  const told = await tellProvider(deps, customer, changed);
-  const next = { ...changed, ...told, version: customer.version + 1, updatedAt: iso(deps.now()) };
+  const synced = await updateAtProvider(deps, customer, changed);
+  const next = { ...changed, ...synced, version: customer.version + 1, updatedAt: iso(deps.now()) };
   const committed = await recordStore(deps.table, deps.now, customerShape).commit(customer, next);
   if (!committed) throw new DomainError('VERSION_CONFLICT');
   return { data: customerView(committed) };
 };
 
-const KNOWN_THERE = ['email', 'name', 'phone'] as const;
+const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;
 
-/** Only what changed is sent: what the provider knows better meanwhile is not undone. */
-const tellProvider = async (
+/** Sends only changed fields, so that newer values at the provider stay. */
+const updateAtProvider = async (
   deps: ProviderRecordDeps,
   customer: Customer,
   changed: Customer,
 ): Promise<Pick<Customer, 'knownAt'>> => {
-  const fields = KNOWN_THERE.filter((field) => changed[field] !== customer[field]);
+  const fields = PROVIDER_FIELDS.filter((field) => changed[field] !== customer[field]);
   if (fields.length === 0) return {};
-  const sent = (field: (typeof KNOWN_THERE)[number]): string | undefined =>
+  const sent = (field: (typeof PROVIDER_FIELDS)[number]): string | undefined =>
     fields.includes(field) ? changed[field] : undefined;
-  const provider = await deps.providers.having(customer.providerId, 'customers');
+  const provider = await deps.providers.require(customer.providerId, 'customers');
   const outcome = await provider.updateCustomer({
     customerId: customer.providerCustomerId,
     email: sent('email'),

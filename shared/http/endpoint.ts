@@ -7,7 +7,7 @@ import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call. `session`: a signed-in user. `session-or-guest`: also guest_data or a guest token. `session-or-token`:
@@ -77,7 +77,7 @@ export interface Endpoint<
 > {
   /** `payments.create-intent` is the entry functions/payments/create-intent.ts, export `handler`. */
   readonly id: string;
-  readonly method: Method;
+  readonly method: HttpMethod;
   readonly path: `/${string}`;
   readonly summary: string;
   readonly auth: Auth;

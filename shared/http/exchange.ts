@@ -9,7 +9,7 @@ import type { Log } from '../observability/logger.ts';
 import type { Table } from '../table/table.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API_VERSIONS } from './parse.ts';
-import type { Form, Reply } from './reply.ts';
+import type { Reply, ResponseForm } from './reply.ts';
 import type { ApiRequest } from './request.ts';
 
 /** The dependencies of the chain; a use case may need more. */
@@ -31,7 +31,7 @@ export interface Exchange {
   readonly requestId: string;
   readonly startedAt: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly form: Form;
+  readonly form: ResponseForm;
   version: string;
   query: Readonly<Record<string, string>>;
   rawBody: Buffer;
@@ -64,8 +64,8 @@ export const openExchange = (
   reply: undefined,
 });
 
-/** The form that the endpoint declares, unless X-Response-Form or `envelope` asks for the other. */
-const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): Form => {
+/** The form that the endpoint declares, unless X-Response-ResponseForm or `envelope` asks for the other. */
+const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): ResponseForm => {
   const header = event.headers['x-response-form']?.toLowerCase();
   if (header === 'bare' || header === 'envelope') return header;
   const query = event.queryStringParameters?.['envelope'];

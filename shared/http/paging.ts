@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { invalid } from '../core/errors.ts';
 import type { Clause } from '../table/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
-import { type Cursor, type Listed, listRows, type Row } from '../table/listing.ts';
+import { type Cursor, type IndexRow, type Listed, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Reply } from './reply.ts';
 
@@ -54,7 +54,7 @@ export const offsetReply = (data: readonly unknown[], listed: Omit<Listed, 'next
 });
 
 interface FoundPage {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
 }
 
 /** The steps of every list, in the order in which they run: ids, records, what this caller may see, views, reply. */
@@ -62,9 +62,9 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
   /** The ids: index rows of one page. */
   readonly findPage: () => Promise<P>;
   /** The key of a row's record; by default the row's own key. */
-  readonly keyOf?: (row: Row) => Key;
+  readonly keyOf?: (row: IndexRow) => Key;
   /** The record of an item, where it exists for this caller. */
-  readonly recordOf: (item: Item, row: Row) => T | undefined;
+  readonly recordOf: (item: Item, row: IndexRow) => T | undefined;
   /** What the views need besides the records and can be read at the same time. */
   readonly readAlongside?: (page: P) => Promise<A>;
   /** One view per record, in the same order. */

@@ -19,7 +19,7 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-export type Form = 'bare' | 'envelope';
+export type ResponseForm = 'bare' | 'envelope';
 
 const SECURITY_HEADERS = {
   'cache-control': 'no-store',
@@ -29,7 +29,7 @@ const SECURITY_HEADERS = {
 };
 
 /** The one serializer: `bare` sends the data alone, `envelope` wraps it. */
-export const render = (reply: Reply, status: number, form: Form): HttpResponse => {
+export const render = (reply: Reply, status: number, form: ResponseForm): HttpResponse => {
   const headers = { ...SECURITY_HEADERS, ...reply.headers };
   const code = reply.status ?? status;
   if (code === 204) return { statusCode: 204, headers, body: '' };

@@ -22,8 +22,8 @@ const nameOf = (before: Membership | undefined, after: Membership): CanonicalEve
         return undefined;
     }
   }
-  const movedOn = after.status === 'active' && (after.endsAt ?? '') > (before.endsAt ?? '');
-  return movedOn ? 'membership.extended' : undefined;
+  const isExtended = after.status === 'active' && (after.endsAt ?? '') > (before.endsAt ?? '');
+  return isExtended ? 'membership.extended' : undefined;
 };
 
 const dataOf = (membership: Membership) => ({

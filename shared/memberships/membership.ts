@@ -4,8 +4,8 @@ import { ENTITY_TYPES, entityPartition, listSort, membershipKey } from '../table
 import type { Item } from '../table/table.ts';
 
 /**
- * A membership: what a subscription gives its project, organization or user. Always holds: it is wholly what its
- * subscription says, and is written in the same transaction; one a subscription and tier.
+ * A membership: the tier that a subscription gives its project, organization or user. Always holds: it is derived from its
+ * subscription and written in the same transaction. A subscription has one membership per tier.
  */
 export const MEMBERSHIP_STATUSES = ['pending', 'active', 'cancelled', 'expired'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
@@ -14,7 +14,7 @@ const optional = z.string().optional();
 
 export const membershipSchema = z.object({
   id: z.string(),
-  /** Of the subscription that it was written with. */
+  /** The version of the subscription that it was written with. */
   version: z.int(),
   tierId: z.string(),
   entityType: z.enum(ENTITY_TYPES),
@@ -25,7 +25,7 @@ export const membershipSchema = z.object({
   endsAt: optional,
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** Whose the subscription is. */
+  /** The owner of the subscription. */
   userId: optional,
   userEmail: optional,
   guestId: optional,
@@ -44,7 +44,7 @@ export const membershipItem = (membership: Membership): Item => ({
   f: { s: membership.status },
 });
 
-/** The access rule: its subscription's user, or a member of its subscription's organization. */
+/** Readable by its subscription's user and by members of its subscription's organization. */
 export const membershipRecord: RecordKind<Membership> = {
   resource: 'membership',
   key: membershipKey,

@@ -20,7 +20,7 @@ export const getMembership = async (
 const entityQuery = z.looseObject({ entity_type: z.enum(['organization', 'project']), entity_id: z.string() });
 const ENTITY_RECORDS = { organization: organizationRecord, project: projectRecord } as const;
 
-/** A project or organization is read as a record of its own: by its owner, or by members of its organization. */
+/** The project or organization that the query names; the access rule decides on it. */
 export const entityNamed = (query: unknown): readonly NamedRecord[] => {
   const parsed = entityQuery.safeParse(query);
   return parsed.success ? [{ kind: ENTITY_RECORDS[parsed.data.entity_type], id: parsed.data.entity_id }] : [];
@@ -50,7 +50,7 @@ export const listMemberships = async (
   });
 };
 
-/** An entity's memberships; without one, the caller's own. */
+/** Without an entity, the list shows the caller's own memberships. */
 export const listMembershipsQuery = z
   .object({ ...offsetQuery, entity_type: z.enum(ENTITY_TYPES).default('user'), entity_id: idSchema.optional() })
   .refine(({ entity_type, entity_id }) => entity_type === 'user' || entity_id !== undefined, {

@@ -7,7 +7,7 @@ import { newOrganization, organizationView, userIdOf } from './organization.ts';
 import type { CreateOrganizationBody } from './requests.ts';
 import { organizationStore, type StoreDeps } from './store.ts';
 
-/** Creates an organization; whoever makes it is its owner. */
+/** Creates an organization; the caller becomes its owner. */
 export const createOrganization = async (
   deps: StoreDeps & { readonly newId: (kind: IdKind) => string },
   { body, caller, idempotency }: ApiRequest<unknown, unknown, CreateOrganizationBody>,

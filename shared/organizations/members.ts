@@ -15,7 +15,7 @@ import {
 import type { AddMemberBody, ChangeRoleBody } from './requests.ts';
 import { memberStore, type StoreDeps } from './store.ts';
 
-/** Adds the user with that e-mail address. */
+/** Adds the user with the e-mail address of the body. */
 export const addMember = async (
   deps: StoreDeps & { readonly identity: Pick<Identity, 'userByEmail'> },
   { record, body, idempotency }: ApiRequest<unknown, unknown, AddMemberBody, Organization>,
@@ -25,11 +25,11 @@ export const addMember = async (
   if (!user) throw new DomainError('USER_NOT_FOUND');
   const wanted = { organizationId: record.id, userId: user.id, role: body.role };
   const member = { ...newMember(wanted, iso(deps.now())), addedUnder: idempotency?.scope };
-  const standing = await memberStore(deps).add(member);
-  // What stands there may be this very request's, which was stopped before it could answer.
-  const isOurs = idempotency !== undefined && standing?.addedUnder === idempotency.scope;
-  if (standing && !isOurs) throw new DomainError('ALREADY_MEMBER');
-  return { data: memberView(standing ?? member), message: 'The member was added' };
+  const existing = await memberStore(deps).add(member);
+  // An earlier try of this request may have added the member and stopped before its answer.
+  const isOurs = idempotency !== undefined && existing?.addedUnder === idempotency.scope;
+  if (existing && !isOurs) throw new DomainError('ALREADY_MEMBER');
+  return { data: memberView(existing ?? member), message: 'The member was added' };
 };
 
 interface MemberPath {
@@ -84,7 +84,7 @@ const gone = (removed: boolean, member: Member): Member | undefined => (removed 
 
 const TRIES = 10;
 
-/** Reads and writes again while somebody else changes the same membership in between. */
+/** Repeats read and write if another request changes the same membership in between. */
 const untilItHolds = async <T>(change: () => Promise<T | undefined>): Promise<T> => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const changed = await change();

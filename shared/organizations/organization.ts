@@ -9,8 +9,8 @@ import { memberIdOf, organizationKey } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 
 /**
- * An organization and its members. Always holds: exactly one member is the owner, the user who made it; the member counts
- * by role on the organization equal its members; a deleted one is a tombstone that every permission check reads.
+ * An organization and its members. Always holds: exactly one member is the owner, the user who created it. The member counts
+ * by role on the organization equal its members. A deleted organization is a tombstone that every permission check reads.
  */
 const optional = z.string().optional();
 const count = z.int().nonnegative();
@@ -39,15 +39,15 @@ export const memberSchema = z.object({
   role: z.enum(ROLES),
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** Stands for the Idempotency-Key that it was added under. */
+  /** Scope of the Idempotency-Key of the request that added the member. */
   addedUnder: optional,
 });
 export type Member = z.infer<typeof memberSchema>;
 
-/** Where an item keeps a count: at its top, where ADD reaches it. */
+/** The attribute of a count, at the top level of the item, where ADD can change it. */
 export const countAttribute = (role: Role): string => `members_${role}`;
 
-/** @returns undefined for one that has been deleted. */
+/** @returns undefined for a deleted organization. */
 export const organizationOf = (item: Item): Organization | undefined => {
   if (item['deletedAt'] !== undefined) return undefined;
   const members = Object.fromEntries(ROLES.map((role) => [role, item[countAttribute(role)]]));
@@ -84,7 +84,7 @@ export const newMember = (
   updatedAt: at,
 });
 
-/** There is one owner, who made the organization. @throws DomainError INVALID_ROLE */
+/** The only owner is the user who created the organization. @throws DomainError INVALID_ROLE */
 export const requireAssignable = (role: Role): void => {
   if (role !== 'owner') return;
   throw new DomainError('INVALID_ROLE', { details: { role, roles: ROLES.filter((other) => other !== 'owner') } });
@@ -96,7 +96,7 @@ export const requireChangeable = (member: Member, callerId: string): void => {
   if (member.userId === callerId) throw new DomainError('CANNOT_CHANGE_SELF');
 };
 
-/** Organizations are for users with a session; their routes let nobody else through. */
+/** Every route of organizations needs a session. */
 export const userIdOf = (caller: Caller): string => {
   if (caller.kind !== 'session') throw new Error('an organization route without a session');
   return caller.userId;
@@ -125,7 +125,7 @@ export const memberView = (member: Member) => ({
   updated_at: member.updatedAt,
 });
 
-/** As a list shows it: with what the identity service knows of the user. */
+/** A member in a list, with the user's details from the identity service. */
 export const listedMemberView = (member: Member, user: IdentityUser | undefined) => ({
   id: member.id,
   user_id: member.userId,

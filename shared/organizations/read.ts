@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
-import { allRows, listRows, type Row } from '../table/listing.ts';
+import { allRows, type IndexRow, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import {
   listedMemberView,
@@ -49,7 +49,7 @@ export const listOrganizations = async (
   });
 };
 
-const membershipsOf = async (table: Table, userId: string): Promise<readonly Row[]> => {
+const membershipsOf = async (table: Table, userId: string): Promise<readonly IndexRow[]> => {
   const rows = await allRows(
     table,
     { index: 'owner', partition: membershipPartition(userId), from: undefined, to: undefined, filter: [] },

@@ -24,7 +24,7 @@ export const updateOrganizationBody = z
   });
 export type UpdateOrganizationBody = z.output<typeof updateOrganizationBody>;
 
-/** `owner` is a role too, but one that nobody can be given. */
+/** Includes `owner`, which the use case refuses with its own error. */
 const role = z.enum(ROLES);
 
 export const addMemberBody = z.object({ email: emailSchema, role });
@@ -37,7 +37,7 @@ const page = {
   page: wholeNumber.pipe(z.int().min(1)).default(1),
   limit: wholeNumber.pipe(z.int().min(1).max(PAGE_LIMIT)).default(DEFAULT_PAGE_SIZE),
 };
-/** Of what is no number, another problem tells. */
+/** A page that is not a number has its own problem, so NaN passes here. */
 const withinReach = (query: PageQuery): boolean => !((query.page - 1) * query.limit > MAX_OFFSET);
 const tooFar = { path: ['page'], message: `must not lead beyond ${MAX_OFFSET} entries`, params: { rule: 'too_big' } };
 

@@ -24,7 +24,7 @@ import {
   organizationSchema,
 } from './organization.ts';
 
-/** Organizations and members as items. Whatever changes a membership moves the counts in the same transaction. */
+/** Organizations and members as items. Every change of a membership updates the counts in the same transaction. */
 export interface StoreDeps {
   readonly table: Table;
   readonly now: Now;
@@ -32,8 +32,7 @@ export interface StoreDeps {
 
 const tombstoneSchema = organizationSchema.pick({ createdAt: true, requestHash: true });
 
-/** It is there, and nobody has deleted it. */
-const LIVES: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
+const NOT_DELETED: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
 
 const organizationItem = ({ members, ...organization }: Organization): Item => ({
   ...organizationKey(organization.id),
@@ -44,7 +43,7 @@ const organizationItem = ({ members, ...organization }: Organization): Item => (
   [countAttribute('member')]: members.member,
 });
 
-/** Due at once: what the member's own methods pay for in the organization is looked after (end-membership.ts). */
+/** Due at once: subscriptions of the organization that the member's own methods pay for need another method. */
 const endedItem = ({ id, organizationId, userId }: Member, at: string): Item => ({
   ...endedMembershipKey(id),
   organizationId,
@@ -62,8 +61,8 @@ const memberItem = (member: Member): Item => ({
   f: { r: member.role, u: member.userId, o: member.organizationId },
 });
 
-/** A new organization with its owner and, where given, further members, whom its counts already tell of. */
-export const insertionOf = (organization: Organization, others: readonly Member[] = []): readonly TransactionStep[] => {
+/** Stores a new organization with its owner and further members, which its counts already include. */
+export const insertSteps = (organization: Organization, others: readonly Member[] = []): readonly TransactionStep[] => {
   const { id: organizationId, ownerUserId: userId, createdAt } = organization;
   const owner = newMember({ organizationId, userId, role: 'owner' }, createdAt);
   return [
@@ -84,29 +83,29 @@ export const organizationStore = ({ table, now }: StoreDeps) => {
   const find = async (id: string): Promise<Found<Organization> | undefined> =>
     foundOf(await table.get(organizationKey(id)));
 
-  /** Stores it with its owner, or answers what stands under its id. */
+  /** Stores the organization with its owner. @returns what the table holds under its id, if it holds something. */
   const insertOrFind = async (organization: Organization): Promise<Found<Organization> | undefined> => {
-    const written = await table.transact(insertionOf(organization));
+    const written = await table.transact(insertSteps(organization));
     if (written.ok) return undefined;
     const found = foundOf(written.found[0]);
     if (!found) throw new Error('a member without an organization');
     return found;
   };
 
-  /** @throws DomainError RESOURCE_NOT_FOUND once it has been deleted. */
+  /** @throws DomainError RESOURCE_NOT_FOUND if the organization is deleted. */
   const update = async (id: string, set: Readonly<Record<string, string | undefined>>): Promise<Organization> => {
     const changes = { set: { ...set, updatedAt: iso(now()) }, add: { version: 1 } };
-    const written = await table.update(organizationKey(id), changes, LIVES);
+    const written = await table.update(organizationKey(id), changes, NOT_DELETED);
     const updated = written.ok ? organizationOf(written.item) : undefined;
     if (!updated) throw notFound('organization');
     return updated;
   };
 
-  /** From here on nobody has access; what belonged to it goes by appointments. @throws DomainError RESOURCE_NOT_FOUND */
+  /** Ends all access. Due work then removes what the organization owns. @throws DomainError RESOURCE_NOT_FOUND */
   const markDeleted = async (id: string): Promise<void> => {
     const at = iso(now());
     const set = { deletedAt: at, due: dueShard(id), due_at: at };
-    const written = await table.update(organizationKey(id), { set, add: { version: 1 } }, LIVES);
+    const written = await table.update(organizationKey(id), { set, add: { version: 1 } }, NOT_DELETED);
     if (!written.ok) throw notFound('organization');
   };
 
@@ -122,17 +121,12 @@ export const memberStore = ({ table, now }: StoreDeps) => {
   const loadOf = async (organizationId: string, userId: string): Promise<Member | undefined> =>
     parse(await table.get(memberKey(organizationId, userId)));
 
-  /** One step on a membership, with the counts. @throws DomainError RESOURCE_NOT_FOUND once the organization is deleted. */
-  const commit = async (
-    organizationId: string,
-    step: TransactionStep,
-    counts: Counts,
-    ...beside: readonly TransactionStep[]
-  ) => {
+  /** Writes one step on a membership, and the counts. @throws DomainError RESOURCE_NOT_FOUND if the organization is deleted. */
+  const commit = async (organizationId: string, { step, counts, beside = [] }: MembershipChange) => {
     const add = Object.fromEntries(counts.map(([role, by]) => [countAttribute(role), by]));
     const written = await table.transact([
       step,
-      { update: organizationKey(organizationId), changes: { add }, if: LIVES },
+      { update: organizationKey(organizationId), changes: { add }, if: NOT_DELETED },
       ...beside,
     ]);
     if (written.ok) return { done: true } as const;
@@ -140,36 +134,37 @@ export const memberStore = ({ table, now }: StoreDeps) => {
     return { done: false, found: parse(written.found[0]) } as const;
   };
 
-  /** @returns the member that stands there already. */
+  /** @returns the existing member if the user is a member already. */
   const add = async (member: Member): Promise<Member | undefined> => {
     const step = { put: memberItem(member), if: [{ absent: true }] } as const;
-    const added = await commit(member.organizationId, step, [[member.role, 1]]);
+    const added = await commit(member.organizationId, { step, counts: [[member.role, 1]] });
     return added.done ? undefined : added.found;
   };
 
-  /** @returns undefined where the membership was changed meanwhile. */
+  /** @returns undefined if another request has changed the membership. */
   const changeRole = async (member: Member, role: Role): Promise<Member | undefined> => {
     const updatedAt = iso(now());
-    const changed = await commit(
-      member.organizationId,
-      {
+    const changed = await commit(member.organizationId, {
+      step: {
         update: memberKeyById(member.organizationId, member.id),
         changes: { set: { role, updatedAt, 'f.r': role } },
-        if: asRead(member),
+        if: ifUnchanged(member),
       },
-      [
+      counts: [
         [member.role, -1],
         [role, 1],
       ],
-    );
+    });
     return changed.done ? { ...member, role, updatedAt } : undefined;
   };
 
-  /** @returns false where the membership was changed meanwhile. */
+  /** @returns false if another request has changed the membership. */
   const remove = async (member: Member): Promise<boolean> => {
     const key = memberKeyById(member.organizationId, member.id);
-    const removed = await commit(member.organizationId, { delete: key, if: asRead(member) }, [[member.role, -1]], {
-      put: endedItem(member, iso(now())),
+    const removed = await commit(member.organizationId, {
+      step: { delete: key, if: ifUnchanged(member) },
+      counts: [[member.role, -1]],
+      beside: [{ put: endedItem(member, iso(now())) }],
     });
     return removed.done;
   };
@@ -177,10 +172,14 @@ export const memberStore = ({ table, now }: StoreDeps) => {
   return { load, loadOf, add, changeRole, remove };
 };
 
-type Counts = readonly (readonly [role: Role, by: number])[];
+interface MembershipChange {
+  readonly step: TransactionStep;
+  readonly counts: readonly (readonly [role: Role, by: number])[];
+  readonly beside?: readonly TransactionStep[];
+}
 
-/** The owner's membership is never changed, whatever the caller has read. */
-const asRead = ({ role }: Member): readonly Clause[] => [
+/** The member still has the role that was read, and the role is not `owner`. */
+const ifUnchanged = ({ role }: Member): readonly Clause[] => [
   { exists: true },
   { equals: ['role', role] },
   { differs: ['role', 'owner'] },

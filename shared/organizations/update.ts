@@ -4,7 +4,7 @@ import { type Organization, organizationView } from './organization.ts';
 import type { UpdateOrganizationBody } from './requests.ts';
 import { organizationStore, type StoreDeps } from './store.ts';
 
-/** Changes what was sent; null or an empty text clears it. */
+/** Changes the fields of the body; null or an empty text clears a field. */
 export const updateOrganization = async (
   deps: StoreDeps,
   { record, body }: ApiRequest<unknown, unknown, UpdateOrganizationBody, Organization>,

@@ -5,17 +5,17 @@ import type { PaymentMethod } from './payment-method.ts';
 type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
 
 /**
- * What is written with a method so that its address leads to the method; fails where the address is deleted meanwhile.
+ * Steps of the write of a method, so that its address leads to the method. They fail if the address is deleted.
  * @param was undefined for a new method
- * @param next undefined for one that is deleted
+ * @param next undefined for a deleted method
  */
 export const addressUseSteps = (was: Linked | undefined, next: Linked | undefined): readonly TransactionStep[] =>
-  was?.billingAddressId === next?.billingAddressId ? [] : [...withoutUse(was), ...withUse(next)];
+  was?.billingAddressId === next?.billingAddressId ? [] : [...removeUse(was), ...addUse(next)];
 
-const withoutUse = (method: Linked | undefined): readonly TransactionStep[] =>
+const removeUse = (method: Linked | undefined): readonly TransactionStep[] =>
   method?.billingAddressId === undefined ? [] : [{ delete: addressUseKey(method.billingAddressId, 'PM', method.id) }];
 
-const withUse = (method: Linked | undefined): readonly TransactionStep[] => {
+const addUse = (method: Linked | undefined): readonly TransactionStep[] => {
   if (method?.billingAddressId === undefined) return [];
   const { id, billingAddressId } = method;
   return [

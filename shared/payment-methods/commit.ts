@@ -10,7 +10,7 @@ interface Deps {
   readonly now: Now;
 }
 
-/** Stores what was changed of a method. @returns undefined where another change came first */
+/** Stores a change of a method. @returns undefined if another change came first */
 export const commitMethod = (
   { table, now }: Deps,
   method: PaymentMethod,
@@ -22,7 +22,7 @@ export const commitMethod = (
 
 const TRIES = 5;
 
-/** Takes an address off a method. @throws DomainError VERSION_CONFLICT where others change the method all the time */
+/** Unlinks an address from a method. @throws DomainError VERSION_CONFLICT if every try meets another change */
 export const unlinkMethod = async (deps: Deps, methodId: string, addressId: string): Promise<void> => {
   const { load } = recordStore(deps.table, deps.now, paymentMethodShape);
   for (let tries = 0; tries < TRIES; tries += 1) {

@@ -11,9 +11,10 @@ import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
-import { NOT_ATTACHABLE, type PaymentProvider, type ProviderMethod } from '../providers/port/provider.ts';
+import { NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
+import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { MethodDeps } from '../providers/registry/deps.ts';
-import { requireDone, requireProvider, unclearError } from '../providers/registry/unwrap.ts';
+import { requireDone, requireProvider, unknownOutcomeError } from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
@@ -24,23 +25,24 @@ import { methodView, type PaymentMethod, paymentMethodRecord, paymentMethodShape
 import type { CreateMethodBody } from './requests.ts';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
+type OwnedRequest = CreateRequest & { readonly owner: Owner };
 
-/** Saves a payment method: attached to the owner's customer at the provider, then stored here without its token. */
+/** Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a payment method needs an owner');
-  const provider = await deps.providers.having(body.provider_id, 'methods');
+  const provider = await deps.providers.require(body.provider_id, 'methods');
   refuseRawCard(deps, provider, body);
   const address = request.named(addressRecord);
   if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
   const saved = request.named(paymentMethodRecord);
-  if (saved) return answerSaved(deps, request, saved, owner);
+  if (saved) return answerSaved(deps, { ...request, owner }, saved);
   const { record, replayed } = await createOnce(deps, {
     store: recordStore(deps.table, deps.now, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method },
-    build: (id) => attach(deps, provider, request, owner, id),
+    build: (id) => attach(deps, provider, { ...request, owner, id }),
     beside: (method) => [
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
       ...(body.is_default ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
@@ -55,14 +57,13 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
 };
 
 /**
- * The id of a method that is saved already, by our name or its provider's.
- * @throws DomainError INSUFFICIENT_PERMISSIONS where it is another owner's: a method is saved once, for one owner
+ * Answers with a method that is saved already; the request names it by our id or its provider's id.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS if it belongs to another owner: a method is saved once, for one owner
  */
 const answerSaved = async (
   deps: MethodDeps,
-  { body, caller }: CreateRequest,
+  { body, caller, owner }: OwnedRequest,
   method: PaymentMethod,
-  owner: Owner,
 ): Promise<Reply> => {
   requireProvider('provider_payment_method_token', body.provider_id, method.providerId);
   requireMayCharge(
@@ -72,7 +73,7 @@ const answerSaved = async (
   return { data: methodView(method, await isDefaultMethod(deps.table, method)), status: 200 };
 };
 
-/** Beside a token too: whoever sends card data shall know that it has no business here. */
+/** Refuses card data beside a token too, so that the client learns that it must not send card data. */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
   if (body.card_number === undefined && body.card_cvc === undefined) return;
   if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');
@@ -81,9 +82,7 @@ const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: Create
 const attach = async (
   deps: MethodDeps,
   provider: PaymentProvider,
-  { body, caller, alongside, idempotency, named }: CreateRequest,
-  owner: Owner,
-  id: string,
+  { id, body, caller, owner, alongside, idempotency, named }: OwnedRequest & { readonly id: string },
 ): Promise<PaymentMethod> => {
   const slot = body.provider_id;
   const known = ownerCustomerOf(alongside[0]);
@@ -112,7 +111,7 @@ const attach = async (
 };
 
 /**
- * A method that the provider stores already is taken only where it is the owner's own customer's.
+ * Finds a method that the provider stores already. It must belong to the owner's customer.
  * @throws DomainError RESOURCE_NOT_FOUND
  */
 const requireHeldFor = async (
@@ -121,14 +120,14 @@ const requireHeldFor = async (
   customer: OwnerCustomer | undefined,
 ): Promise<ProviderMethod> => {
   const found = customer ? await provider.findMethod(methodId) : undefined;
-  if (found?.kind === 'unknown') throw unclearError(found.reason);
+  if (found?.kind === 'unknown') throw unknownOutcomeError(found.reason);
   if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
     throw notFound('payment_method');
   }
   return found.value;
 };
 
-/** @throws DomainError RESOURCE_NOT_FOUND where the provider holds it for another customer, or no longer at all. */
+/** @throws DomainError RESOURCE_NOT_FOUND if the provider stores it for another customer, or removed it. */
 const attachToken = async (
   provider: PaymentProvider,
   token: string,
@@ -137,14 +136,14 @@ const attachToken = async (
   const attached = await provider.attachMethod({
     token,
     customerId,
-    // A token that was refused may be followed by another under the same Idempotency-Key.
+    // After a refusal, the client may send another token under the same Idempotency-Key.
     idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
   return requireDone(attached, 'provider_payment_method_token');
 };
 
-/** What the provider says of a method, as it is stored. */
+/** The stored fields of a method that the provider reports. */
 export const storedMethodFields = (method: {
   readonly methodId: string;
   readonly type: PaymentMethod['type'];

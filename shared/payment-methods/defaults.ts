@@ -4,7 +4,7 @@ import type { Owner } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
-/** One default method an owner. */
+/** An owner has one default method. */
 export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({ owner, kind: 'PM' });
 
 export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
@@ -13,8 +13,8 @@ export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   return methodDefaultSlot(owner);
 };
 
-/** The owner's default; a pointer that leads nowhere is repaired to the newest remaining method. */
-export const currentDefault = async (
+/** The owner's default. A pointer to a missing method is repaired: the newest remaining method becomes the default. */
+export const findDefaultMethod = async (
   table: Table,
   slot: DefaultSlot,
   known: ReadonlySet<string>,

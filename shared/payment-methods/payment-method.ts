@@ -10,8 +10,8 @@ import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
 /**
- * A saved payment method: a card or bank account that a provider holds for a payer. Always holds: no card number or token
- * is stored, only the provider's own id of the method, attached to a customer there.
+ * A saved payment method: a card or bank account that a provider stores for a payer. Always holds: the record has no card
+ * number or token, only the provider's id of the method, which is attached to a customer at the provider.
  */
 const optional = z.string().optional();
 
@@ -31,7 +31,7 @@ export const paymentMethodSchema = z.object({
   expiryYear: optional,
   billingAddressId: optional,
   alias: optional,
-  /** Of an organization's method there is no user: when a membership ends, so does access. */
+  /** An organization's method names no user: access ends with the membership. */
   userId: optional,
   guestId: optional,
   guestEmail: optional,
@@ -64,7 +64,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   guestsRead: true,
 };
 
-/** The eight fields beside a payment. */
+/** The view of a method beside a payment. */
 export const methodBeside: Showing<PaymentMethod> = {
   kind: paymentMethodRecord,
   view: (method) => ({

@@ -4,9 +4,9 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
-import { allRows, type Row } from '../table/listing.ts';
+import { allRows, type IndexRow } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import { currentDefault, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
+import { findDefaultMethod, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
 import { methodView, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
 
@@ -15,7 +15,7 @@ interface ReadDeps {
   readonly now: () => number;
 }
 
-/** Beyond this many, only created_at can be ordered by. */
+/** Longer lists can be ordered only by created_at. */
 const MAX_SORTED_ROWS = 10_000;
 
 export const getMethod = async (
@@ -35,7 +35,7 @@ export const listMethods = async (
     findPage: () => findPage(deps, owner, query),
     recordOf: paymentMethodRecord.parse,
     readAlongside: ({ rows }) =>
-      currentDefault(deps.table, methodDefaultSlot(owner), new Set(rows.map(({ pk }) => pk.slice('PM#'.length)))),
+      findDefaultMethod(deps.table, methodDefaultSlot(owner), new Set(rows.map(({ pk }) => pk.slice('PM#'.length)))),
     viewsOf: (methods, defaultId) => methods.map((method) => methodView(method, method.id === defaultId)),
     replyOf: (views, { hasMore, total }) => ({
       data: views,
@@ -46,7 +46,7 @@ export const listMethods = async (
 };
 
 interface MethodPage {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly total: number | undefined;
 }
@@ -64,7 +64,7 @@ const findPage = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQue
     { index: 'owner', partition: ownerPartition(owner, 'PM'), filter: [...own, ...filter] },
     MAX_SORTED_ROWS,
   );
-  const sorted = rows.toSorted(comparing(query));
+  const sorted = rows.toSorted(comparerFor(query));
   return {
     rows: sorted.slice(offset, offset + query.limit),
     hasMore: sorted.length > offset + query.limit,
@@ -72,14 +72,14 @@ const findPage = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQue
   };
 };
 
-const comparing = ({ orderBy, orderDir }: ListMethodsQuery) => {
+const comparerFor = ({ orderBy, orderDir }: ListMethodsQuery) => {
   const sign = orderDir === 'desc' ? -1 : 1;
-  const orderedBy = (row: Row): string => {
+  const orderKey = (row: IndexRow): string => {
     if (orderBy === 'created_at') return row.sort;
     return String(row.fields[orderBy === 'card_brand' ? 'b' : 's'] ?? '');
   };
-  return (one: Row, other: Row): number => {
-    const [a, b] = [orderedBy(one), orderedBy(other)];
+  return (one: IndexRow, other: IndexRow): number => {
+    const [a, b] = [orderKey(one), orderKey(other)];
     if (a !== b) return a < b ? -sign : sign;
     return one.sort < other.sort ? -sign : sign;
   };

@@ -78,7 +78,7 @@ export const listMethodsQuery = z
     orderDir: z.enum(['asc', 'desc']).default('desc'),
     token: z.string().max(2048).optional(),
   })
-  // Of what is no number, another problem tells.
+  // A page that is not a number has its own problem, so NaN passes here.
   .refine(({ page, limit }) => !((page - 1) * limit > MAX_OFFSET), {
     path: ['page'],
     message: `must not lead beyond ${MAX_OFFSET} entries`,

@@ -37,13 +37,13 @@ export const updateMethod = async (
   return { data: methodView(next, isDefault) };
 };
 
-/** The pointer alone: one update, the last wins. */
+/** Updates the pointer only; the last update wins. */
 export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Promise<Reply> => {
   await setDefault(deps.table, methodDefaultSlotOf(record), record.id);
   return { data: methodView(record, true) };
 };
 
-/** Links or unlinks a billing address; the provider is told where it can be, and its failure undoes nothing here. */
+/** Links or unlinks a billing address. If the provider takes billing details, it gets them; its failure undoes nothing. */
 export const linkMethodAddress = async (
   deps: UpdateDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
@@ -51,7 +51,7 @@ export const linkMethodAddress = async (
   const address = addressNamed(method, named);
   const next = await commit(deps, method, { alias: method.alias, billingAddressId: address?.id });
   const isDefault = await isDefaultMethod(deps.table, method);
-  const synced = address && (await tellProvider(deps.providers, next, address));
+  const synced = address && (await updateAtProvider(deps.providers, next, address));
   return { data: { ...methodView(next, isDefault), ...(synced !== undefined && { provider_synced: synced }) } };
 };
 
@@ -61,7 +61,7 @@ const addressNamed = (method: PaymentMethod, named: ApiRequest['named']): Addres
   return address;
 };
 
-const tellProvider = async (providers: Providers, method: PaymentMethod, address: Address): Promise<boolean> => {
+const updateAtProvider = async (providers: Providers, method: PaymentMethod, address: Address): Promise<boolean> => {
   const provider = await providers.find(method.providerId);
   if (!provider?.can.billingDetails) return false;
   const { name, businessName, line1, line2, city, state, postalCode, country } = address;

@@ -12,28 +12,28 @@ import type { Table, TransactionStep } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
 /**
- * The only source of a payment method that may be charged. Every use case that charges a method, or sends one to a
- * provider, takes a `UsableMethod`; the functions below make one after asking the rule of use (access/use.ts).
+ * The only source of a payment method that may be charged. Every use case that charges a method or sends it to a provider
+ * takes a `UsableMethod`. The functions below make one after they check the rule of use (access/use.ts).
  */
 const PASSED: unique symbol = Symbol('passed the rule of use');
 
 export interface UsableMethod {
   readonly [PASSED]: true;
-  /** The provider's id or one-time token; undefined: none. */
+  /** The provider's id or one-time token. */
   readonly methodRef: string | undefined;
-  /** Our record of it, where it is a saved one. */
+  /** Our record, if the method is saved. */
   readonly paymentMethodId: string | undefined;
-  /** For whom it is charged: a saved method's own customer, and no other. */
+  /** The customer to charge: a saved method is charged only for its own customer. */
   readonly providerCustomerId: string | undefined;
   /** Our record of that customer. */
   readonly customerId?: string | undefined;
-  /** A member's own, which pays for an organization: its customer is the member's, and nothing is saved for it. */
+  /** A member's own method that pays for an organization. Its customer is the member's; nothing is saved for it. */
   readonly isLent?: boolean | undefined;
-  /** What must still hold in the write that claims the charge: the method is there and may be charged. */
+  /** Conditions of the write that claims the charge: the method exists and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
-/** The method that a payment or subscription holds. */
+/** The method as a payment or subscription stores it. */
 export type HeldMethod = Partial<
   Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'customerId' | 'isLent'>
 >;
@@ -43,7 +43,7 @@ const passed = (
   onlyIf: readonly TransactionStep[],
 ) => ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, customerId, isLent, onlyIf }) as const;
 
-/** A saved method as a payment or subscription holds it: with its own customer, for which alone it is charged. */
+/** A saved method with its customer, as a payment or subscription stores it. */
 export const heldAs = (method: PaymentMethod): HeldMethod => ({
   methodRef: method.providerMethodId,
   paymentMethodId: method.id,
@@ -56,13 +56,13 @@ const heldFor = (payer: Owned, method: PaymentMethod): HeldMethod => ({
   isLent: lenderOf(payer, method) !== undefined,
 });
 
-/** No payment method, or one that the payer has chosen at the provider. */
+/** No payment method, or a method that the payer chose at the provider. */
 export const useNone = (providerCustomerId?: string): UsableMethod =>
   passed({ methodRef: undefined, paymentMethodId: undefined, providerCustomerId }, []);
 
 /**
  * A saved method that the request names.
- * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS where it does not pay for this payer
+ * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if it does not pay for this payer
  */
 export const useSaved = (
   method: PaymentMethod,
@@ -75,8 +75,8 @@ export const useSaved = (
 };
 
 /**
- * A provider's one-time token. A token of a saved method has been resolved to its record before.
- * @throws DomainError VALIDATION_ERROR for an instrument that the provider stores and no record here has
+ * A provider's one-time token. The chain has already resolved the id of a saved method to its record.
+ * @throws DomainError VALIDATION_ERROR for an instrument that the provider stores and that has no record here
  */
 export const useToken = (
   provider: PaymentProvider,
@@ -94,9 +94,9 @@ export const useToken = (
 type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**
- * The method that a record holds, to be charged by this caller: whether that is allowed is a condition of the claim.
- * A method held by its provider's id alone must not be a saved one; a saved one must be the one that its id names.
- * Where the condition does not hold, `requireHeld` says why, or resolves the method.
+ * The method that a record holds, for a charge by this caller. The claim's conditions check whether the charge is allowed. A
+ * method without our id must not be saved; a saved method must have the provider's id that the record holds. If a condition
+ * fails, `requireHeld` throws the reason or resolves the method.
  * @throws DomainError INSUFFICIENT_PERMISSIONS
  */
 export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {
@@ -109,19 +109,18 @@ export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): Usabl
 };
 
 /**
- * The same, read now; a method held by the provider's id of a saved one is that saved method.
- * @throws DomainError PAYMENT_METHOD_REQUIRED where it was deleted or its lender has left the organization;
- * INSUFFICIENT_PERMISSIONS where it is another member's
+ * `useHeld` with a read: resolves a provider's id to the saved method.
+ * @throws DomainError PAYMENT_METHOD_REQUIRED if it was deleted or its lender has left the organization;
+ * INSUFFICIENT_PERMISSIONS if it belongs to another member
  */
 export const requireHeld = async (
-  table: Table,
-  caller: Caller,
+  { table, caller }: { readonly table: Table; readonly caller: Caller },
   holder: Holder,
   held: HeldMethod,
 ): Promise<UsableMethod> => {
   const found = await findHeld(table, holder, held);
   if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
-  if (found.kind === 'gone' || !(await isLent(table, holder, found.method))) {
+  if (found.kind === 'deleted' || !(await paysFor(table, holder, found.method))) {
     throw new DomainError('PAYMENT_METHOD_REQUIRED');
   }
   requireMayCharge(payingOwners(caller, holder), found.method);
@@ -129,8 +128,8 @@ export const requireHeld = async (
 };
 
 /**
- * The method that a record holds, to be charged while nobody attends: whoever named it was allowed to; it must still be
- * there, and a member's own must still be lent. @returns undefined where it counts as not there, or none is held
+ * The method that a record holds, for a charge without a caller. The caller who named it was allowed to use it. The method
+ * must still exist, and a member's own method needs the membership. @returns undefined if no usable method is held
  */
 export const findUnattended = async (
   table: Table,
@@ -138,45 +137,45 @@ export const findUnattended = async (
   held: HeldMethod,
 ): Promise<UsableMethod | undefined> => {
   const found = await findHeld(table, holder, held);
-  if (found.kind === 'gone' || held.methodRef === undefined) return undefined;
+  if (found.kind === 'deleted' || held.methodRef === undefined) return undefined;
   if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
   const { method } = found;
-  if (method.providerMethodId !== held.methodRef || !(await isLent(table, holder, method))) return undefined;
+  if (method.providerMethodId !== held.methodRef || !(await paysFor(table, holder, method))) return undefined;
   const owners = lenderOwners(holder, method);
-  const stillThere = { check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) };
-  return passed(heldFor(holder, method), [stillThere, ...membershipCheck(holder, method)]);
+  const stillExists = { check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) };
+  return passed(heldFor(holder, method), [stillExists, ...membershipCheck(holder, method)]);
 };
 
 type Found =
   | { readonly kind: 'saved'; readonly method: PaymentMethod }
-  /** A one-time token, or none at all. */
+  /** A one-time token, or no method. */
   | { readonly kind: 'not saved' }
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'deleted' };
 
-/** The record of a held method: by our id, else by the provider's. */
+/** The record of a held method, by our id, else by the provider's id. */
 const findHeld = async (
   table: Table,
   { providerId }: Holder,
   { paymentMethodId, methodRef }: HeldMethod,
 ): Promise<Found> => {
-  const id = paymentMethodId ?? (methodRef && (await savedAs(table, providerId, methodRef)));
+  const id = paymentMethodId ?? (methodRef && (await findSavedId(table, providerId, methodRef)));
   if (id === undefined) return { kind: 'not saved' };
   const method = await loadMethod(table, id);
-  return method ? { kind: 'saved', method } : { kind: 'gone' };
+  return method ? { kind: 'saved', method } : { kind: 'deleted' };
 };
 
-const savedAs = async (table: Table, providerId: ProviderSlot, methodRef: string): Promise<string | undefined> => {
+const findSavedId = async (table: Table, providerId: ProviderSlot, methodRef: string): Promise<string | undefined> => {
   const alias = await findAlias(table, providerId, methodRef);
   return alias?.kind === 'PM' ? alias.id : undefined;
 };
 
-/** The provider's id names no saved method; it may name something else of ours (a payment, say). */
+/** The condition that the provider's id names no saved method; it may name another kind of record. */
 const isNotSaved = ({ providerId }: Holder, methodRef: string | undefined): readonly TransactionStep[] => {
   if (methodRef === undefined) return [];
   return [{ check: aliasKey(providerId, methodRef), if: [{ any: [{ absent: true }, { differs: ['kind', 'PM'] }] }] }];
 };
 
-/** Whose methods may be charged for this payer, had the method's own user asked. */
+/** The owners whose methods the method's own user may charge for this payer. */
 const lenderOwners = (payer: Owned, { userId }: PaymentMethod) =>
   payingOwners(
     userId === undefined
@@ -185,8 +184,8 @@ const lenderOwners = (payer: Owned, { userId }: PaymentMethod) =>
     payer,
   );
 
-/** Does it pay for this payer at all? A member's own does until the membership ends. */
-export const isLent = async (table: Table, payer: Owned, method: PaymentMethod): Promise<boolean> => {
+/** True if the method may pay for this payer. A member's own method may until the membership ends. */
+export const paysFor = async (table: Table, payer: Owned, method: PaymentMethod): Promise<boolean> => {
   if (!mayCharge(lenderOwners(payer, method), method)) return false;
   const lender = lenderOf(payer, method);
   if (!lender) return true;

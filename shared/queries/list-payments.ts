@@ -10,7 +10,7 @@ import { paymentView } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
 import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
-import { allRows, type ListQuery, type Row } from '../table/listing.ts';
+import { allRows, type IndexRow, type ListQuery } from '../table/listing.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
@@ -138,7 +138,7 @@ const findById = async (deps: ReadDeps, { scope, query, id }: ById): Promise<Pag
     (query.product_id === undefined || payment.productId === query.product_id) &&
     payment.createdAt >= (query.created_at_from ?? '') &&
     (query.created_at_to === undefined || payment.createdAt <= query.created_at_to);
-  const rows: Row[] = matches && query.page === 1 ? [{ ...paymentKey(id), sort: '', fields: {} }] : [];
+  const rows: IndexRow[] = matches && query.page === 1 ? [{ ...paymentKey(id), sort: '', fields: {} }] : [];
   return { rows, hasMore: false, next: undefined, total: matches ? 1 : 0, totalIsExact: true };
 };
 

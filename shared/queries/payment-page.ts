@@ -6,16 +6,16 @@ import {
   countOf,
   type DayCount,
   dayCounts,
+  type IndexRow,
   type Listed,
   type ListQuery,
   listRows,
-  type Row,
 } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 
 /** One page of payments, and the total of the list. */
 export interface PageFound {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly next: Cursor | undefined;
   readonly total: number;

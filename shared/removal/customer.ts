@@ -51,7 +51,7 @@ export const removeCustomer = async (
   const [successorSteps] = await Promise.all([successorStepsOf(deps, customer), detachSubscriptions(deps, customer)]);
   for await (const method of loadMethods(deps, methods)) await removeMethod(deps, method, { atProvider });
   if (atProvider) {
-    const provider = await deps.providers.having(customer.providerId, 'customers');
+    const provider = await deps.providers.require(customer.providerId, 'customers');
     requireDone(await provider.deleteCustomer(customer.providerCustomerId), 'id');
   }
   if (deps.deleteHistory) await removeHistory(deps, customer);

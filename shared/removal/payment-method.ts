@@ -38,7 +38,7 @@ export const removeMethod = async (
     replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
   ]);
   if (atProvider) {
-    const provider = await deps.providers.having(method.providerId, 'methods');
+    const provider = await deps.providers.require(method.providerId, 'methods');
     requireDone(await provider.detachMethod(method.providerMethodId), 'id');
   }
   const store = recordStore(deps.table, deps.now, paymentMethodShape);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { aliasKey, type ItemKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
-/** A provider's id of a record of ours; many to one (an order and its capture lead to one payment). */
+/** Leads from a provider's id to our record; many to one (an order and its capture lead to one payment). */
 const KINDS = ['PAY', 'PM', 'CUS', 'SUB'] as const;
 const aliasSchema = z.object({ kind: z.enum(KINDS), id: z.string() });
 export type Alias = z.infer<typeof aliasSchema>;
@@ -12,19 +12,24 @@ interface Target {
   readonly id: string;
 }
 
-const aliasItem = (providerId: string, externalId: string, { kind, id }: Target): Item => ({
+const aliasItem = ({ providerId, externalId }: ExternalId, { kind, id }: Target): Item => ({
   ...aliasKey(providerId, externalId),
   kind,
   id,
 });
 
-export const putAlias = async (table: Table, providerId: string, externalId: string, target: Target): Promise<void> => {
-  await table.put(aliasItem(providerId, externalId, target));
+export interface ExternalId {
+  readonly providerId: string;
+  readonly externalId: string;
+}
+
+export const putAlias = async (table: Table, externalId: ExternalId, target: Target): Promise<void> => {
+  await table.put(aliasItem(externalId, target));
 };
 
-/** The same, as a step of the write that stores the record. */
+/** `putAlias` as a step of the write that stores the record. */
 export const aliasStep = (providerId: string, externalId: string, target: Target): TransactionStep => ({
-  put: aliasItem(providerId, externalId, target),
+  put: aliasItem({ providerId, externalId }, target),
 });
 
 export const findAlias = async (table: Table, providerId: string, externalId: string): Promise<Alias | undefined> => {
@@ -32,7 +37,7 @@ export const findAlias = async (table: Table, providerId: string, externalId: st
   return item && aliasSchema.parse(item);
 };
 
-/** Where a record of one kind is found by an id at any of the providers, for a read together with other items. */
+/** The keys that may lead from an id at any of the providers to a record of the kind, for a read with other items. */
 export const aliasesOf = (kind: Alias['kind'], providerIds: readonly string[], externalId: string) => ({
   keys: providerIds.map((providerId) => aliasKey(providerId, externalId)),
   idOf: (item: Item): string | undefined => {
@@ -41,7 +46,7 @@ export const aliasesOf = (kind: Alias['kind'], providerIds: readonly string[], e
   },
 });
 
-/** By an id at any of the providers, in one read. */
+/** Finds an alias by an id at any of the providers, in one read. */
 export const findAliasAnywhere = async (
   table: Table,
   providerIds: readonly string[],

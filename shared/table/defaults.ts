@@ -2,8 +2,8 @@ import { type ItemKind, type Key, type Owner, ownerPartition } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
- * An owner's default of a kind is a pointer alone: one update, the last wins, and `is_default` is computed. A pointer that
- * leads nowhere is repaired, when read, to the newest remaining record.
+ * An owner's default of a kind is one pointer item; `is_default` is computed from it. The last update wins. A read repairs a
+ * pointer to a missing record: it points the default to the newest remaining record.
  */
 export const ownerKeyOf = (owner: Owner): string => {
   switch (owner.kind) {
@@ -19,7 +19,7 @@ export const ownerKeyOf = (owner: Owner): string => {
 export interface DefaultSlot {
   readonly owner: Owner;
   readonly kind: ItemKind;
-  /** Where an owner has one default a variant (an address's type). */
+  /** Set if an owner has one default per variant (an address's type). */
   readonly variant?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export const setDefault = async (table: Table, slot: DefaultSlot, recordId: stri
   await table.put({ ...defaultKey(slot), recordId });
 };
 
-/** The same, as a step of the write that stores the record. */
+/** `setDefault` as a step of the write that stores the record. */
 export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionStep => ({
   put: { ...defaultKey(slot), recordId },
 });
@@ -46,28 +46,32 @@ export const readDefault = async (table: Table, slot: DefaultSlot): Promise<stri
   defaultIdOf(await table.get(defaultKey(slot)));
 
 /**
- * Steps of the write that removes a record: the newest remaining one takes over as the default; none where it is not the
- * default. They hold only as long as nobody else has set another.
+ * Steps of the write that removes a record. If the record is the default, the newest remaining record becomes the default.
+ * The steps fail if another request has set another default.
  */
 export const successorSteps = async (
   table: Table,
   slot: DefaultSlot,
-  goneId: string,
+  removedId: string,
 ): Promise<readonly TransactionStep[]> => {
-  if ((await readDefault(table, slot)) !== goneId) return [];
-  const newest = await newestOf(table, slot, goneId);
-  const guard = [{ equals: ['recordId', goneId] }] as const;
+  if ((await readDefault(table, slot)) !== removedId) return [];
+  const newest = await findNewest(table, slot, removedId);
+  const guard = [{ equals: ['recordId', removedId] }] as const;
   return newest
     ? [{ update: defaultKey(slot), changes: { set: { recordId: newest } }, if: guard }]
     : [{ delete: defaultKey(slot), if: guard }];
 };
 
-/** After `goneId` is no more: the newest remaining record takes over, where there is one. */
-export const promoteNewest = async (table: Table, slot: DefaultSlot, goneId: string): Promise<string | undefined> => {
+/** Makes the newest remaining record the default after a removal. @returns the id of the default, if there is one. */
+export const promoteNewest = async (
+  table: Table,
+  slot: DefaultSlot,
+  removedId: string,
+): Promise<string | undefined> => {
   const current = await readDefault(table, slot);
-  if (current !== goneId) return current;
-  const newest = await newestOf(table, slot, goneId);
-  const guard = [{ equals: ['recordId', goneId] }] as const;
+  if (current !== removedId) return current;
+  const newest = await findNewest(table, slot, removedId);
+  const guard = [{ equals: ['recordId', removedId] }] as const;
   const written = newest
     ? await table.update(defaultKey(slot), { set: { recordId: newest } }, guard)
     : await table.remove(defaultKey(slot), guard);
@@ -75,7 +79,7 @@ export const promoteNewest = async (table: Table, slot: DefaultSlot, goneId: str
   return written.found && defaultIdOf(written.found);
 };
 
-const newestOf = async (table: Table, slot: DefaultSlot, exceptId: string): Promise<string | undefined> => {
+const findNewest = async (table: Table, slot: DefaultSlot, exceptId: string): Promise<string | undefined> => {
   const page = await table.queryIndex({
     index: 'owner',
     partition: ownerPartition(slot.owner, slot.kind),

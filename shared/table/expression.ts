@@ -1,24 +1,27 @@
 /**
- * The one place where an expression is written. Names and values reach DynamoDB through placeholders only, so no
- * attribute name or value of a caller is ever part of an expression's text.
+ * The only code that writes DynamoDB expressions. Names and values reach DynamoDB through placeholders only, so no
+ * attribute name or value of a caller is part of an expression's text.
  */
 export type Scalar = string | number | boolean | null;
 
-/** What must hold of the item as stored; every clause of a list must hold. */
+/** A condition on the stored item; every clause of a list must hold. */
 export type Clause =
   | { readonly absent: true }
   | { readonly exists: true }
+  | { readonly lacks: string }
+  | { readonly has: string }
+  | { readonly any: readonly Clause[] }
+  | { readonly every: readonly Clause[] }
+  | Comparison;
+
+type Comparison =
   | { readonly equals: readonly [attribute: string, value: Scalar] }
   | { readonly differs: readonly [attribute: string, value: Scalar] }
   | { readonly oneOf: readonly [attribute: string, values: readonly Scalar[]] }
   | { readonly atMost: readonly [attribute: string, value: Scalar] }
   | { readonly atLeast: readonly [attribute: string, value: Scalar] }
   | { readonly below: readonly [attribute: string, value: Scalar] }
-  | { readonly contains: readonly [attribute: string, value: string] }
-  | { readonly lacks: string }
-  | { readonly has: string }
-  | { readonly any: readonly Clause[] }
-  | { readonly every: readonly Clause[] };
+  | { readonly contains: readonly [attribute: string, value: string] };
 
 export interface Changes {
   readonly set?: Readonly<Record<string, unknown>>;
@@ -54,14 +57,17 @@ export const expression = (nowSeconds: number) => {
     return `:v${values.length - 1}`;
   };
 
-  /** DynamoDB refuses parentheses around a single condition that has its own. */
+  /** DynamoDB refuses a second pair of parentheses around a single condition. */
   const group = (clauses: readonly Clause[], operator: ' OR ' | ' AND '): string => {
     const [first, ...rest] = clauses;
-    if (first && rest.length === 0) return written(first);
-    return `(${clauses.map(written).join(operator)})`;
+    if (first && rest.length === 0) return write(first);
+    return `(${clauses.map(write).join(operator)})`;
   };
 
-  const written = (clause: Clause): string => {
+  const compare = ([path, given]: readonly [attribute: string, value: Scalar], operator: string): string =>
+    `${name(path)} ${operator} ${value(given)}`;
+
+  const write = (clause: Clause): string => {
     if ('absent' in clause) return `(attribute_not_exists(${name('pk')}) OR ${name('ttl')} <= ${value(nowSeconds)})`;
     if ('exists' in clause) {
       return `(attribute_exists(${name('pk')}) AND (attribute_not_exists(${name('ttl')}) OR ${name('ttl')} > ${value(nowSeconds)}))`;
@@ -70,18 +76,22 @@ export const expression = (nowSeconds: number) => {
     if ('every' in clause) return group(clause.every, ' AND ');
     if ('lacks' in clause) return `attribute_not_exists(${name(clause.lacks)})`;
     if ('has' in clause) return `attribute_exists(${name(clause.has)})`;
-    if ('contains' in clause) return `contains(${name(clause.contains[0])}, ${value(clause.contains[1])})`;
-    if ('oneOf' in clause) return `${name(clause.oneOf[0])} IN (${clause.oneOf[1].map(value).join(', ')})`;
-    if ('equals' in clause) return `${name(clause.equals[0])} = ${value(clause.equals[1])}`;
-    if ('differs' in clause) return `${name(clause.differs[0])} <> ${value(clause.differs[1])}`;
-    if ('atMost' in clause) return `${name(clause.atMost[0])} <= ${value(clause.atMost[1])}`;
-    if ('below' in clause) return `${name(clause.below[0])} < ${value(clause.below[1])}`;
-    return `${name(clause.atLeast[0])} >= ${value(clause.atLeast[1])}`;
+    return writeComparison(clause);
   };
 
-  /** The clauses joined by AND, or undefined where there are none. */
+  const writeComparison = (clause: Comparison): string => {
+    if ('contains' in clause) return `contains(${name(clause.contains[0])}, ${value(clause.contains[1])})`;
+    if ('oneOf' in clause) return `${name(clause.oneOf[0])} IN (${clause.oneOf[1].map(value).join(', ')})`;
+    if ('equals' in clause) return compare(clause.equals, '=');
+    if ('differs' in clause) return compare(clause.differs, '<>');
+    if ('atMost' in clause) return compare(clause.atMost, '<=');
+    if ('below' in clause) return compare(clause.below, '<');
+    return compare(clause.atLeast, '>=');
+  };
+
+  /** The clauses joined by AND; undefined for an empty list. */
   const all = (clauses: readonly Clause[]): string | undefined =>
-    clauses.length === 0 ? undefined : clauses.map(written).join(' AND ');
+    clauses.length === 0 ? undefined : clauses.map(write).join(' AND ');
 
   /** An update expression; a `set` value of undefined removes the attribute. */
   const update = (changes: Changes): string => {

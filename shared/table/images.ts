@@ -3,7 +3,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { Item } from './table.ts';
 
-/** A change of an item, as the stream tells it. */
+/** A change of an item, as the stream reports it. */
 export interface ItemChange {
   readonly sequenceNumber: string;
   readonly before: Item | undefined;

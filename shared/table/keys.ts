@@ -1,12 +1,12 @@
 import { derivedId, fingerprint } from '../core/ids.ts';
 
-/** The keys of every item, in one place. The table's page in docs/ explains each. */
+/** The keys of every item. The table's page in docs/ explains each. */
 export interface Key {
   readonly pk: string;
   readonly sk: string;
 }
 
-/** Who a record belongs to: it has one key in the `owner` index. */
+/** The owner of a record; the record has one key in the `owner` index. */
 export type Owner =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
@@ -27,18 +27,18 @@ export const periodKey = (subscriptionId: string, start: string): Key => ({
   pk: recordKey('SUB', subscriptionId).pk,
   sk: `PERIOD#${start}`,
 });
-/** What live subscriptions use: a method or customer leads to each. */
+/** Leads from a method or customer to a live subscription that uses it. */
 export const usedByKey = (kind: 'PM' | 'CUS', id: string, subscriptionId: string): Key => ({
   pk: recordKey(kind, id).pk,
   sk: `${USED_BY_PREFIX}${subscriptionId}`,
 });
 export const USED_BY_PREFIX = 'SUB#';
-/** A method or subscription that names an address. */
+/** Leads from an address to a method or subscription that names it. */
 export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string): Key => ({
   pk: recordKey('ADDR', addressId).pk,
   sk: `${kind}#${id}`,
 });
-/** Between these stand the uses of an address; the address itself stands before them. */
+/** The sort keys between which the uses of an address lie; the address itself sorts before them. */
 export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
 export const membershipKey = (id: string): Key => single('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
@@ -46,13 +46,13 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
-/** What a payment's history items begin with: its versions, and behind them the log entries that are about it. */
+/** The prefix of a payment's history items: its versions, then the log entries about it. */
 export const HISTORY_PREFIX = 'HIST#';
 export const historyLogKey = (paymentId: string, logId: string): Key => ({
   pk: `PAY#${paymentId}`,
   sk: `${HISTORY_PREFIX}${logId}`,
 });
-/** A provider's id of a payment; many to one. */
+/** Leads from a provider's id to our record; many to one. */
 export const aliasKey = (providerId: string, externalId: string): Key => ({
   pk: `REF#${providerId}#${externalId}`,
   sk: 'REF',
@@ -61,14 +61,14 @@ export const providerEventKey = (providerId: string, eventId: string): Key => ({
   pk: `EVT#${providerId}#${eventId}`,
   sk: 'EVT',
 });
-/** An event on its way to one target. */
+/** The delivery of an event to one target. */
 export const deliveryKey = (messageId: string, target: string): Key => ({
   pk: `DLV#${messageId}#${target}`,
   sk: 'DLV',
 });
 export const logKey = (id: string): Key => single('LOG', id);
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
-/** A member's id follows from organization and user: one membership each. */
+/** A member's id is derived from organization and user, so that a user is a member once. */
 export const memberIdOf = (organizationId: string, userId: string): string =>
   derivedId('member', organizationId, userId);
 export const memberKeyById = (organizationId: string, memberId: string): Key => ({
@@ -77,9 +77,9 @@ export const memberKeyById = (organizationId: string, memberId: string): Key => 
 });
 export const memberKey = (organizationId: string, userId: string): Key =>
   memberKeyById(organizationId, memberIdOf(organizationId, userId));
-/** A membership that has ended, until nothing of that user pays for the organization any more. */
+/** A membership that has ended. The item stays until none of that user's methods pays for the organization. */
 export const endedMembershipKey = (memberId: string): Key => single('LEFT', memberId);
-/** What the sort keys of all members begin with. */
+/** The prefix of the members' sort keys. */
 export const MEMBER_PREFIX = 'MEMBER#';
 /** A user's memberships, in the `owner` index. */
 export const membershipPartition = (userId: string): string => `USER#${userId}#ORG`;
@@ -104,7 +104,7 @@ export const rateKey = (name: string, subject: string, window: number): Key => (
 });
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 
-/** The partition of a record's owner in the `owner` index. A guest is found by e-mail, kept as a hash. */
+/** The partition of a record's owner in the `owner` index. A guest's partition is a hash of the e-mail. */
 export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
   switch (owner.kind) {
     case 'user':
@@ -137,7 +137,7 @@ export const TABLE = {
     { name: 'owner', partitionKey: 'owner', sortKey: 'sort', include: ['f'] },
     /** A record under its project and kind, newest last. */
     { name: 'project', partitionKey: 'project', sortKey: 'sort', include: ['f'] },
-    /** What has an appointment, by shard, soonest first. */
+    /** Records with due work, by shard, soonest first. */
     { name: 'due', partitionKey: 'due', sortKey: 'due_at', include: [] },
   ],
 } as const;

@@ -5,8 +5,8 @@ import { countKey, type Key } from './keys.ts';
 import type { IndexQuery, Item, Page, Table } from './table.ts';
 
 /**
- * Lists over the `owner` and `project` indexes. A page is found in index rows (keys, `sort` and the map `f`) and read in
- * one BatchGet; nothing scans and no request reads an unbounded amount.
+ * Lists over the `owner` and `project` indexes. Index rows (keys, `sort` and the map `f`) decide which records are on the
+ * page; one BatchGet reads them. There are no scans, and every request reads a bounded amount.
  */
 export interface ListQuery {
   readonly index: 'owner' | 'project';
@@ -19,7 +19,7 @@ export interface ListQuery {
   readonly filter: readonly Clause[];
   readonly offset: number;
   readonly limit: number;
-  /** Goes on behind this row, instead of counting off `offset` rows. */
+  /** Starts after this row, in place of skipping `offset` rows. */
   readonly cursor?: Cursor | undefined;
 }
 
@@ -27,12 +27,12 @@ export interface Cursor extends Key {
   readonly sort: string;
 }
 
-export interface Row extends Cursor {
+export interface IndexRow extends Cursor {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export interface Listed {
-  readonly rows: readonly Row[];
+  readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly next: Cursor | undefined;
   /** Matching rows seen from the start of the list; the exact total where `reachedEnd`. */
@@ -46,11 +46,11 @@ const LAST = '~';
 
 const bounds = (query: Pick<ListQuery, 'from' | 'to'>) => ({
   from: query.from,
-  // A sort key is `created_at#id`: everything of the last millisecond is within.
+  // A sort key is `created_at#id`, so this bound includes all records of the last millisecond.
   to: query.to === undefined ? undefined : `${query.to}#${LAST}`,
 });
 
-const rowOf = (item: Item): Row => ({
+const rowOf = (item: Item): IndexRow => ({
   pk: String(item['pk']),
   sk: String(item['sk']),
   sort: String(item['sort']),
@@ -67,12 +67,12 @@ const startKey = (query: ListQuery, cursor: Cursor): Item => ({
 /** One page in created_at order. */
 export const listRows = async (table: Table, query: ListQuery): Promise<Listed> => {
   const wanted = query.offset + query.limit + 1;
-  const rows: Row[] = [];
+  const rows: IndexRow[] = [];
   let after = query.cursor && startKey(query, query.cursor);
   let last: Page | undefined;
   const maxChunks = query.filter.length > 0 ? FILTERED_CHUNKS : Number.POSITIVE_INFINITY;
   for (let chunk = 0; chunk < maxChunks && rows.length < wanted; chunk += 1) {
-    last = await table.queryIndex(chunkQuery(query, after, chunk, wanted - rows.length));
+    last = await table.queryIndex(chunkQuery(query, after, { chunk, missing: wanted - rows.length }));
     rows.push(...last.items.map(rowOf));
     after = last.next;
     if (!after) break;
@@ -92,9 +92,9 @@ export const listRows = async (table: Table, query: ListQuery): Promise<Listed> 
 };
 
 /**
- * One page of a list that lies in several partitions of one index, each in the same order. All are read side by side,
- * each as far as the page may reach. Where a filter has used up its looks in one of them, the page ends there: what lies
- * behind is not known.
+ * One page of a list that lies in several partitions of one index, each in the same order. Reads all partitions in
+ * parallel, each up to the end of the page. If a filter reaches its read limit in one partition, the page ends there,
+ * because the rows after it are not known.
  */
 export const listTogether = async (
   table: Table,
@@ -122,8 +122,12 @@ export const listTogether = async (
 
 const cursorOf = ({ pk, sk, sort }: Cursor): Cursor => ({ pk, sk, sort });
 
-/** With a filter: a small chunk first, which fills most pages, then up to what one request may read (1 MB). */
-const chunkQuery = (query: ListQuery, after: Item | undefined, chunk: number, missing: number): IndexQuery => ({
+/** With a filter: a small chunk first, which fills most pages, then as much as one request may read (1 MB). */
+const chunkQuery = (
+  query: ListQuery,
+  after: Item | undefined,
+  { chunk, missing }: { readonly chunk: number; readonly missing: number },
+): IndexQuery => ({
   index: query.index,
   partition: query.partition,
   ...bounds(query),
@@ -133,13 +137,13 @@ const chunkQuery = (query: ListQuery, after: Item | undefined, chunk: number, mi
   ...(query.filter.length === 0 ? { limit: missing } : chunk === 0 ? { limit: FILTERED_CHUNK_ROWS } : {}),
 });
 
-/** Every row of a range, for orders that no index keeps. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows. */
+/** Every row of a range, for orders that no index has. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows. */
 export const allRows = async (
   table: Table,
   query: Pick<ListQuery, 'index' | 'partition' | 'from' | 'to' | 'filter'>,
   max: number,
-): Promise<readonly Row[]> => {
-  const rows: Row[] = [];
+): Promise<readonly IndexRow[]> => {
+  const rows: IndexRow[] = [];
   let after: Item | undefined;
   do {
     const page = await table.queryIndex({
@@ -167,7 +171,7 @@ export interface DayCount {
   readonly byStatus: Readonly<Record<string, number>>;
 }
 
-/** The counters of a scope over a range of days, oldest first; they follow the records by moments. */
+/** The counters of a scope over a range of days, oldest first. They lag behind the records by moments. */
 export const dayCounts = async (
   table: Table,
   scope: string,

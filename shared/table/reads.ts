@@ -18,7 +18,7 @@ export interface IndexQuery {
 
 export interface Page {
   readonly items: readonly Item[];
-  /** Where to go on; undefined at the end. */
+  /** Where the next page starts; undefined at the end. */
   readonly next: Item | undefined;
 }
 
@@ -27,7 +27,7 @@ const BATCH_GET_TRIES = 8;
 const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;
 
 export const getItem = async (
-  { client, tableName, live }: Connection,
+  { client, tableName, unlessExpired }: Connection,
   key: Key,
   options: { consistent?: boolean } = {},
 ): Promise<Item | undefined> => {
@@ -38,10 +38,10 @@ export const getItem = async (
       ConsistentRead: options.consistent ?? true,
     }),
   );
-  return live(Item);
+  return unlessExpired(Item);
 };
 
-/** Reads all keys in one request a hundred; the answer keeps their order, with undefined for what is absent. */
+/** Reads all keys, a hundred per request. @returns the items in the order of the keys; undefined for an absent item. */
 export const getItems = async (
   connection: Connection,
   keys: readonly Key[],
@@ -53,7 +53,7 @@ export const getItems = async (
     const batch = unique.slice(start, start + BATCH_GET_LIMIT);
     for (const item of await getBatch(connection, batch, options.consistent ?? false)) found.set(nameOf(item), item);
   }
-  return keys.map((key) => connection.live(found.get(nameOf(key))));
+  return keys.map((key) => connection.unlessExpired(found.get(nameOf(key))));
 };
 
 const getBatch = async (
@@ -97,7 +97,7 @@ type PageQuery = Omit<IndexQuery, 'index'> & {
   readonly consistent?: boolean;
 };
 
-const page = async ({ client, tableName, compose, live }: Connection, query: PageQuery): Promise<Page> => {
+const page = async ({ client, tableName, compose, unlessExpired }: Connection, query: PageQuery): Promise<Page> => {
   const built = compose();
   const filter = built.all(query.filter ?? []);
   const { Items = [], LastEvaluatedKey } = await client.send(
@@ -113,7 +113,7 @@ const page = async ({ client, tableName, compose, live }: Connection, query: Pag
       ...built.parts(),
     }),
   );
-  return { items: Items.filter((item) => live(item) !== undefined), next: LastEvaluatedKey };
+  return { items: Items.filter((item) => unlessExpired(item) !== undefined), next: LastEvaluatedKey };
 };
 
 const keyCondition = (

@@ -6,15 +6,15 @@ import { type ItemKind, type Key, listSort, type Owner, ownerPartition, projectP
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
- * The store of an owned record (customer, address, payment method): its item, its list keys, versions. A deleted record
- * that came with an Idempotency-Key leaves a tombstone for as long as the key lives.
+ * The store of an owned record (customer, address, payment method): its item, list keys and versions. A deleted record that
+ * was created with an Idempotency-Key leaves a tombstone until the key expires.
  */
 export type StoredRecord = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Hash of the request that made it, where it came with an Idempotency-Key. */
+  /** Hash of the request that created the record, if it had an Idempotency-Key. */
   readonly requestHash?: string | undefined;
 };
 
@@ -31,7 +31,7 @@ export interface RecordShape<T extends StoredRecord> {
   readonly schema: z.ZodType<T>;
   ownerOf(record: T): Owner | undefined;
   projectOf?(record: T): string | undefined;
-  /** What lists filter and order by, under short names. */
+  /** The fields that lists filter and order by, under short names. */
   listFields(record: T): Readonly<Record<string, string | number | boolean | undefined>>;
 }
 
@@ -41,7 +41,7 @@ export type Found<T> =
   | { readonly kind: 'record'; readonly record: T }
   | { readonly kind: 'tombstone'; readonly requestHash: string | undefined; readonly createdAt: string };
 
-/** @returns undefined for an item that stands for a deleted record. */
+/** @returns undefined for a tombstone. */
 export const parseRecord = <T extends StoredRecord>(shape: RecordShape<T>, item: Item): T | undefined =>
   item['tombstone'] === true ? undefined : shape.schema.parse(item);
 
@@ -77,8 +77,8 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
   const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
 
   /**
-   * Stores a new record, with steps that are taken with it or not at all; or answers what stands under its id.
-   * @throws DomainError VERSION_CONFLICT where only another step could not be taken
+   * Stores a new record and the steps beside it in one transaction. @returns what the table holds under its id, if it holds
+   * something. @throws DomainError VERSION_CONFLICT if only another step failed
    */
   const insertOrFind = async (record: T, beside: readonly TransactionStep[] = []): Promise<Found<T> | undefined> => {
     const item = recordItem(shape, record);
@@ -93,8 +93,8 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
   };
 
   /**
-   * Replaces version `was` by the next, with steps that are taken with it or not at all.
-   * @returns undefined where another commit came first.
+   * Replaces version `was` by the next version, together with the steps beside it.
+   * @returns undefined if another commit came first.
    */
   const commit = async (was: T, next: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
     const guard: Clause[] = [{ exists: true }, { equals: ['version', was.version] }];
@@ -103,16 +103,16 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
     return written.ok ? next : undefined;
   };
 
-  const removal = (record: T): TransactionStep => {
+  const removalStep = (record: T): TransactionStep => {
     const keyEndsAt = instant(record.createdAt) + TOMBSTONE_MS;
     if (record.requestHash === undefined || keyEndsAt <= now()) return { delete: key(record.id) };
     const { requestHash, createdAt } = record;
     return { put: { ...key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) } };
   };
 
-  /** Removes a record, with steps that are taken with it or not at all. @returns false where one of them could not be. */
+  /** Removes a record, together with the steps beside it. @returns false if one of the steps failed. */
   const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
-    (await table.transact([removal(record), ...beside])).ok;
+    (await table.transact([removalStep(record), ...beside])).ok;
 
   return { find, load, insertOrFind, commit, remove };
 };

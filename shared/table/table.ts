@@ -18,14 +18,14 @@ export type { Item } from './connection.ts';
 export type { IndexQuery, Page } from './reads.ts';
 export type { TransactionStep, Written } from './writes.ts';
 
-/** The only door to the table. Every write is guarded by clauses; every read leaves out what is past its ttl. */
+/** The only access to the table. Clauses guard every write; every read leaves out expired items. */
 export type Table = ReturnType<typeof openTable>;
 
 type Consistency = { readonly consistent?: boolean };
 
 export const openTable = (config: DynamoDBClientConfig, tableName: string, now: Now) => {
   const client = new DynamoDBClient(config);
-  // It prepares every call and answer for a log that nobody keeps.
+  // It formats every call and answer for a log that the service does not write.
   client.middlewareStack.remove('loggerMiddleware');
   const connection = connect(client, tableName, now);
   return {
@@ -34,7 +34,7 @@ export const openTable = (config: DynamoDBClientConfig, tableName: string, now: 
       getItems(connection, keys, options),
     put: (item: Item, clauses?: readonly Clause[]): Promise<Written> => putItem(connection, item, clauses),
     update: (key: Key, changes: Changes, clauses?: readonly Clause[]): Promise<Written> =>
-      updateItem(connection, key, changes, clauses),
+      updateItem(connection, { key, changes, clauses }),
     remove: (key: Key, clauses?: readonly Clause[]): Promise<Written> => removeItem(connection, key, clauses),
     transact: (steps: readonly TransactionStep[]): Promise<Transacted> => transact(connection, steps),
     queryIndex: (query: IndexQuery): Promise<Page> => queryIndex(connection, query),

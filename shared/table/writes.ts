@@ -16,7 +16,7 @@ import type { Connection, Item } from './connection.ts';
 import type { Changes, Clause, Expression } from './expression.ts';
 import type { Key } from './keys.ts';
 
-/** A conditional write either happened, or tells what stood in its way. */
+/** The result of a conditional write; on failure with the item that the condition refused. */
 export type Written =
   | { readonly ok: true; readonly item: Item }
   | { readonly ok: false; readonly found: Item | undefined };
@@ -35,10 +35,10 @@ const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 20;
 
 /**
- * A write that meets a transaction on its item is told so, and comes again a random moment later.
- * @throws DomainError VERSION_CONFLICT where it has met one each time.
+ * Retries a write that conflicts with a transaction on its item, after a random wait.
+ * @throws DomainError VERSION_CONFLICT if every try conflicts.
  */
-const pastConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
+const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
     try {
       return await write();
@@ -51,7 +51,7 @@ const pastConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A condition that did not hold says more than a conflict beside it. */
+/** A failed condition takes precedence over a conflict on another item of the transaction. */
 const isConflict = (error: unknown): boolean => {
   if (error instanceof TransactionConflictException) return true;
   if (!(error instanceof TransactionCanceledException)) return false;
@@ -59,16 +59,16 @@ const isConflict = (error: unknown): boolean => {
   return codes.includes('TransactionConflict') && !codes.includes('ConditionalCheckFailed');
 };
 
-const guarded = async ({ live }: Connection, write: () => Promise<Item>): Promise<Written> => {
+const runGuarded = async ({ unlessExpired }: Connection, write: () => Promise<Item>): Promise<Written> => {
   try {
-    return { ok: true, item: await pastConflicts(write) };
+    return { ok: true, item: await retryConflicts(write) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { ok: false, found: live(error.Item && unmarshall(error.Item)) };
+    return { ok: false, found: unlessExpired(error.Item && unmarshall(error.Item)) };
   }
 };
 
-/** The condition, with the item that stood in its way asked back: it tells "missing" from "wrong state" in one call. */
+/** The condition. A failure returns the stored item, which tells "missing" from "wrong state" in one call. */
 const guard = (built: Expression, clauses: readonly Clause[]) => {
   const condition = built.all(clauses);
   return condition ? { ConditionExpression: condition, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const } : {};
@@ -77,7 +77,7 @@ const guard = (built: Expression, clauses: readonly Clause[]) => {
 const keyOf = ({ pk, sk }: Key): Key => ({ pk, sk });
 
 export const putItem = (connection: Connection, item: Item, clauses: readonly Clause[] = []): Promise<Written> =>
-  guarded(connection, async () => {
+  runGuarded(connection, async () => {
     const built = connection.compose();
     const condition = guard(built, clauses);
     await connection.client.send(
@@ -86,14 +86,15 @@ export const putItem = (connection: Connection, item: Item, clauses: readonly Cl
     return item;
   });
 
-/** @returns the item as it is after the update. */
-export const updateItem = (
-  connection: Connection,
-  key: Key,
-  changes: Changes,
-  clauses: readonly Clause[] = [],
-): Promise<Written> =>
-  guarded(connection, async () => {
+interface ItemUpdate {
+  readonly key: Key;
+  readonly changes: Changes;
+  readonly clauses: readonly Clause[] | undefined;
+}
+
+/** @returns the item after the update. */
+export const updateItem = (connection: Connection, { key, changes, clauses = [] }: ItemUpdate): Promise<Written> =>
+  runGuarded(connection, async () => {
     const built = connection.compose();
     const condition = guard(built, clauses);
     const { Attributes } = await connection.client.send(
@@ -110,7 +111,7 @@ export const updateItem = (
   });
 
 export const removeItem = (connection: Connection, key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
-  guarded(connection, async () => {
+  runGuarded(connection, async () => {
     const built = connection.compose();
     const condition = guard(built, clauses);
     await connection.client.send(
@@ -119,19 +120,19 @@ export const removeItem = (connection: Connection, key: Key, clauses: readonly C
     return {};
   });
 
-/** All steps or none. Where a condition did not hold: the indexes of the steps that failed, and what they found. */
+/** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
 export const transact = async (connection: Connection, steps: readonly TransactionStep[]): Promise<Transacted> => {
-  const { client, live } = connection;
+  const { client, unlessExpired } = connection;
   const items = steps.map((step) => transactItem(connection, step));
   try {
-    await pastConflicts(() => client.send(new TransactWriteCommand({ TransactItems: items })));
+    await retryConflicts(() => client.send(new TransactWriteCommand({ TransactItems: items })));
     return { ok: true };
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;
     const reasons = error.CancellationReasons ?? [];
     const failed = reasons.flatMap((reason, index) => (reason.Code === 'ConditionalCheckFailed' ? [index] : []));
     if (failed.length === 0) throw error;
-    return { ok: false, failed, found: reasons.map((reason) => live(reason.Item && unmarshall(reason.Item))) };
+    return { ok: false, failed, found: reasons.map((reason) => unlessExpired(reason.Item && unmarshall(reason.Item))) };
   }
 };
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import type { NativeSubscriptions, ProviderSubscription } from '../../shared/providers/port/subscriptions.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../shared/providers/port/subscriptions.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const native = (provider: PaymentProvider = rig.provider): NativeSubscriptions => {
+const native = (provider: PaymentProvider = rig.provider): SubscriptionsPort => {
   if (!provider.subscriptions) throw new Error('it bills no subscriptions');
   return provider.subscriptions;
 };
@@ -55,7 +55,7 @@ const payer = async (token: string): Promise<Payer> => {
   return { customerId, methodId: await attach(customerId, token) };
 };
 
-type Wanted = Parameters<NativeSubscriptions['create']>[0];
+type Wanted = Parameters<SubscriptionsPort['create']>[0];
 
 const wanted = (of: Payer, more: Partial<Wanted> = {}): Wanted => {
   const ourSubscriptionId = `sub_${name()}`;
@@ -101,7 +101,7 @@ const FAULTS = [
 const struck = async <T>(
   action: string,
   path: string,
-  call: (by: NativeSubscriptions) => Promise<T>,
+  call: (by: SubscriptionsPort) => Promise<T>,
   method?: 'POST',
 ): Promise<T> => {
   await rig.control('POST', '/faults', { action, path, method, times: 1 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { KnownPayment, PaymentProvider, ProviderPayment } from '../../shared/providers/port/provider.ts';
+import type { KnownPayment, ProviderPayment } from '../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testProvider } from './provider-suite.ts';

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeclineCode, Outcome } from '../../shared/core/outcome.ts';
-import type {
-  InboundEventType,
-  KnownPayment,
-  NextAction,
-  PaymentProvider,
-  ProviderMethod,
-  ProviderPayment,
-} from '../../shared/providers/port/provider.ts';
+import type { InboundEventType } from '../../shared/providers/port/events.ts';
+import type { ProviderMethod } from '../../shared/providers/port/methods.ts';
+import type { KnownPayment, NextAction, ProviderPayment } from '../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { Delivered } from './simulator-harness.ts';
 

@@ -6,7 +6,7 @@ import { addressShape } from '../../shared/addresses/address.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { customerShape } from '../../shared/customers/customer.ts';
 import { newMember, newOrganization as organizationDraft } from '../../shared/organizations/organization.ts';
-import { insertionOf } from '../../shared/organizations/store.ts';
+import { insertSteps } from '../../shared/organizations/store.ts';
 import { paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
 import { organizationKey } from '../../shared/table/keys.ts';
 import { recordItem } from '../../shared/table/record-store.ts';
@@ -113,7 +113,7 @@ const memberItems = (organizationId: string, count: number): Item[] => {
     newMember({ organizationId, userId: `user_${number}`, role: 'member' }, AT),
   );
   const draft = organizationDraft({ id: organizationId, name: 'x', ownerUserId: 'x' }, AT);
-  return insertionOf(draft, members)
+  return insertSteps(draft, members)
     .slice(2)
     .flatMap((step) => ('put' in step ? [step.put] : []));
 };

@@ -9,7 +9,7 @@ import { membershipEvents } from '../../shared/memberships/events.ts';
 import type { Membership } from '../../shared/memberships/membership.ts';
 import { paymentEvents } from '../../shared/payments/record/events.ts';
 import type { VisiblePayment } from '../../shared/payments/record/payment.ts';
-import { INBOUND_EVENTS } from '../../shared/providers/port/provider.ts';
+import { INBOUND_EVENTS } from '../../shared/providers/port/events.ts';
 import { subscriptionEvents } from '../../shared/subscriptions/record/events.ts';
 import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
 import { providerBusEvent } from '../../shared/webhooks/record/stored-event.ts';

@@ -8,7 +8,7 @@ import {
   requireChangeable,
 } from '../../shared/organizations/organization.ts';
 import { listMembers } from '../../shared/organizations/read.ts';
-import { insertionOf } from '../../shared/organizations/store.ts';
+import { insertSteps } from '../../shared/organizations/store.ts';
 import type { Item } from '../../shared/table/table.ts';
 
 const AT = '2026-11-01T00:00:00.000Z';
@@ -35,7 +35,7 @@ describe('the rules of memberships', () => {
 });
 
 describe('an organization as an item', () => {
-  const [first] = insertionOf(organization);
+  const [first] = insertSteps(organization);
   const item = first && 'put' in first ? first.put : {};
 
   it('is read as it was written', () => {

@@ -5,12 +5,9 @@ import { runDuePayment } from '../../shared/payments/attempts/run-due.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/record/payment.ts';
 import { paymentItem } from '../../shared/payments/record/store.ts';
 import { providerReference } from '../../shared/payments/record/versions.ts';
-import type {
-  PaymentProvider,
-  ProviderEvent,
-  ProviderPayment,
-  ReportedStatus,
-} from '../../shared/providers/port/provider.ts';
+import type { ProviderEvent } from '../../shared/providers/port/events.ts';
+import type { ProviderPayment, ReportedStatus } from '../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { Providers } from '../../shared/providers/registry/registry.ts';
 import { applyPaymentEvent } from '../../shared/webhooks/inbound/payment-event.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -58,8 +55,7 @@ const service = (record: Payment, provider: Part) => {
   };
   const providers: Providers = {
     find: async () => stands,
-    forPayments: async () => stands,
-    having: async () => stands,
+    require: async () => stands,
   };
   const deps = { table, now, log, providers, isChargeOpen: async () => true };
   const stored = table.put(paymentItem(record, NOON));

@@ -10,7 +10,7 @@ import {
   publishIntent,
   reportedFields,
 } from '../../shared/payments/record/versions.ts';
-import type { ProviderPayment } from '../../shared/providers/port/provider.ts';
+import type { ProviderPayment } from '../../shared/providers/port/payments.ts';
 import { session } from '../builders/api-request.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 

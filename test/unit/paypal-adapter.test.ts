@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
-import { centsOf, moneyOf } from '../../shared/providers/paypal/amounts.ts';
+import { centsOf, paypalMoney } from '../../shared/providers/paypal/amounts.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Order } from '../../shared/providers/paypal/schemas.ts';
-import type { KnownPayment, PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { KnownPayment } from '../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 
 describe('an amount', () => {
   const CURRENCIES = ['USD', 'EUR', 'JPY', 'HUF', 'TWD', 'BRL'] as const;
@@ -14,7 +15,7 @@ describe('an amount', () => {
   test('is the same when it comes back, or cannot be said', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 1, max: 99_999_999 }), (currency, cents) => {
-        const money = moneyOf({ amountCents: cents, currency });
+        const money = paypalMoney({ amountCents: cents, currency });
         const wholeOnly = ['HUF', 'TWD'].includes(currency) && cents % 10 ** currencyDigits(currency) !== 0;
         if (wholeOnly) expect(money).toBeUndefined();
         else expect(money && centsOf(money)).toBe(cents);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { centsOf, moneyOf, PAYPAL_CURRENCIES, paypalAmounts } from '../../shared/providers/paypal/amounts.ts';
+import { centsOf, PAYPAL_CURRENCIES, paypalAmounts, paypalMoney } from '../../shared/providers/paypal/amounts.ts';
 import { SQUARE_CURRENCIES, squareAmounts } from '../../shared/providers/square/currencies.ts';
 import { STRIPE_CURRENCIES, stripeAmounts } from '../../shared/providers/stripe/currencies.ts';
 import type { amountsBy, CurrencyTable } from '../../shared/providers/wire/currencies.ts';
@@ -153,7 +153,7 @@ describe('PayPal', () => {
     ['TWD', 100, '1'],
     ['JPY', 900, '900'],
   ])('is sent %s %d as %s', (currency, amountCents, value) => {
-    expect(moneyOf({ amountCents, currency })).toEqual({ currency_code: currency, value });
+    expect(paypalMoney({ amountCents, currency })).toEqual({ currency_code: currency, value });
     expect(centsOf({ currency_code: currency, value })).toBe(amountCents);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { providerReference } from '../../shared/payments/record/versions.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import { requireDone, unclearError } from '../../shared/providers/registry/unwrap.ts';
+import { requireDone, unknownOutcomeError } from '../../shared/providers/registry/unwrap.ts';
 import { payment } from '../builders/payment.ts';
 import { refusalOf } from '../builders/refusal.ts';
 import { answers, paymentIntent, refuses, stripeThatAnswers } from '../builders/stripe.ts';
@@ -358,6 +358,6 @@ describe('an outcome that moves no money', () => {
 
   test('is its value where it is done', () => {
     expect(requireDone({ kind: 'done', value: 'x' }, 'field')).toBe('x');
-    expect(unclearError('timeout', { payment_id: 'pay_1' }).details).toEqual({ payment_id: 'pay_1' });
+    expect(unknownOutcomeError('timeout', { payment_id: 'pay_1' }).details).toEqual({ payment_id: 'pay_1' });
   });
 });

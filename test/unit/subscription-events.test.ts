@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
-import type { InboundEventType } from '../../shared/providers/port/provider.ts';
-import type { InvoiceNews, SubscriptionNews } from '../../shared/providers/port/subscriptions.ts';
+import type { InboundEventType } from '../../shared/providers/port/events.ts';
+import type { EventInvoice, EventSubscription } from '../../shared/providers/port/subscriptions.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
-import { invoiceNews, subscriptionNews } from '../../shared/providers/wire/subscription-payloads.ts';
+import { readEventInvoice, readEventSubscription } from '../../shared/providers/wire/subscription-payloads.ts';
 
 const START = 1_773_144_000;
 const END = START + 31 * 86_400;
@@ -34,7 +34,7 @@ const period = { current_period_start: START, current_period_end: END };
 const newer = { ...subscription, items: { object: 'list', data: [{ id: 'si_1', ...period }] } };
 const older = { ...subscription, ...period, items: { object: 'list', data: [{ id: 'si_1' }] } };
 
-const told: SubscriptionNews = {
+const told: EventSubscription = {
   subscriptionId: 'sub_s1',
   ourSubscriptionId: 'sub_1',
   status: 'active',
@@ -56,7 +56,7 @@ describe("a subscription's event", () => {
     expect(event?.object.invoice).toBeUndefined();
   });
 
-  test.each<[object, SubscriptionNews['status']]>([
+  test.each<[object, EventSubscription['status']]>([
     [{ status: 'trialing' }, 'trialing'],
     [{ status: 'active' }, 'active'],
     [{ status: 'past_due' }, 'past_due'],
@@ -72,11 +72,11 @@ describe("a subscription's event", () => {
     [{ status: 'constructor' }, undefined],
     [{ status: null }, undefined],
   ])('%j is %s', (fields, status) => {
-    expect(subscriptionNews({ ...newer, ...fields })?.status).toBe(status);
+    expect(readEventSubscription({ ...newer, ...fields })?.status).toBe(status);
   });
 
   test('may hold its method whole', () => {
-    expect(subscriptionNews({ ...newer, default_payment_method: { id: 'pm_2' } })?.methodId).toBe('pm_2');
+    expect(readEventSubscription({ ...newer, default_payment_method: { id: 'pm_2' } })?.methodId).toBe('pm_2');
   });
 
   test.each<[string, InboundEventType, (body: unknown) => ReturnType<typeof readStripeEvent>]>([
@@ -125,7 +125,7 @@ const olderInvoice = {
   payment_intent: 'pi_1',
 };
 
-const toldInvoice: InvoiceNews = {
+const toldInvoice: EventInvoice = {
   invoiceId: 'in_1',
   intentId: 'pi_1',
   subscriptionId: 'sub_s1',
@@ -154,10 +154,10 @@ describe("an invoice's event", () => {
 
   test('as Stripe sends it does not name its intent', () => {
     const { payments: _, ...sent } = newerInvoice;
-    expect(invoiceNews(sent)).toEqual({ ...toldInvoice, intentId: undefined });
+    expect(readEventInvoice(sent)).toEqual({ ...toldInvoice, intentId: undefined });
   });
 
-  test.each<[object, InvoiceNews['status']]>([
+  test.each<[object, EventInvoice['status']]>([
     [{ status: 'paid' }, 'succeeded'],
     [{ status: 'open', attempt_count: 0 }, 'pending'],
     [{ status: 'open', attempt_count: 1 }, 'failed'],
@@ -169,12 +169,12 @@ describe("an invoice's event", () => {
     [{ status: 'moonlit' }, undefined],
     [{ status: null }, undefined],
   ])('%j is %s', (fields, status) => {
-    expect(invoiceNews({ ...newerInvoice, ...fields })?.status).toBe(status);
+    expect(readEventInvoice({ ...newerInvoice, ...fields })?.status).toBe(status);
   });
 
   test('of nothing has no intent, and an amount of nothing', () => {
     const free = { ...newerInvoice, amount_due: 0, status: 'paid', payments: { data: [] } };
-    expect(invoiceNews(free)).toMatchObject({ intentId: undefined, amountCents: 0, status: 'succeeded' });
+    expect(readEventInvoice(free)).toMatchObject({ intentId: undefined, amountCents: 0, status: 'succeeded' });
   });
 
   test.each<[string, (body: unknown) => ReturnType<typeof readStripeEvent>]>([
@@ -198,7 +198,7 @@ describe("an invoice's event", () => {
 
   test('may name our subscription beside it', () => {
     const object = { id: 'in_1', subscription: 'sub_s1', metadata: { subscription_id: 'sub_1' } };
-    expect(invoiceNews(object)).toMatchObject({ subscriptionId: 'sub_s1', ourSubscriptionId: 'sub_1' });
+    expect(readEventInvoice(object)).toMatchObject({ subscriptionId: 'sub_s1', ourSubscriptionId: 'sub_1' });
   });
 });
 

@@ -1,9 +1,9 @@
-import type { Method } from '../../../shared/http/endpoint.ts';
+import type { HttpMethod } from '../../../shared/http/endpoint.ts';
 
 /** From a method and a path to the declared route, as an HTTP API finds it: literal segments win over parameters. */
 export interface Route {
   readonly id: string;
-  readonly method: Method;
+  readonly method: HttpMethod;
   readonly path: string;
   readonly timeoutSeconds: number;
 }

@@ -1,6 +1,6 @@
 import { iso, type Now } from '../../../shared/core/time.ts';
 import { newMember, newOrganization } from '../../../shared/organizations/organization.ts';
-import { insertionOf } from '../../../shared/organizations/store.ts';
+import { insertSteps } from '../../../shared/organizations/store.ts';
 import { openTable } from '../../../shared/table/table.ts';
 import { localCredentials } from '../dynamodb/database.ts';
 import { REGION } from '../machine/environment.ts';
@@ -19,5 +19,5 @@ export const seedOrganization = async (options: {
   const at = iso(now());
   const made = newOrganization({ id: DEMO.organization, name: 'Demo organization', ownerUserId: DEMO.owner }, at);
   const member = newMember({ organizationId: made.id, userId: DEMO.member, role: 'member' }, at);
-  await table.transact(insertionOf({ ...made, members: { ...made.members, member: 1 } }, [member]));
+  await table.transact(insertSteps({ ...made, members: { ...made.members, member: 1 } }, [member]));
 };

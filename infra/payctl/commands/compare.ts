@@ -5,7 +5,7 @@ import { decideRead } from '../../../shared/payments/record/decisions.ts';
 import { RESEND_WITHIN_MS } from '../../../shared/payments/record/due.ts';
 import type { Payment, VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { providerReference } from '../../../shared/payments/record/versions.ts';
-import type { ProviderPayment } from '../../../shared/providers/port/provider.ts';
+import type { ProviderPayment } from '../../../shared/providers/port/payments.ts';
 import type { Installation } from '../installation/installation.ts';
 
 /** A difference between a payment here and at its provider. */

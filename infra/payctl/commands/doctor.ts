@@ -1,7 +1,8 @@
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
-import type { KnownPayment, PaymentProvider } from '../../../shared/providers/port/provider.ts';
+import type { KnownPayment } from '../../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { TABLE } from '../../../shared/table/keys.ts';
 import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
 import type { Installation } from '../installation/installation.ts';

@@ -60,7 +60,7 @@ const finishCreation = async ({ deps }: Installation, store: PaymentStore, payme
 /** @returns `created`, or why not. */
 const create = async (deps: Installation['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
   try {
-    const provider = await deps.providers.forPayments(payment.providerId);
+    const provider = await deps.providers.require(payment.providerId, 'payments');
     await createIntent({ deps, store, provider }, payment);
     return 'created';
   } catch (error) {

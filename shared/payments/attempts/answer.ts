@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Arrived, DeclineCode, NotDone, Outcome } from '../../core/outcome.ts';
-import type { ProviderPayment, ReportedStatus } from '../../providers/port/provider.ts';
+import type { ProviderPayment, ReportedStatus } from '../../providers/port/payments.ts';
 import { findMismatch } from '../record/amounts.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../record/payment.ts';
 import { mayPaymentChange } from '../record/states.ts';

@@ -1,7 +1,8 @@
 import type { Outcome } from '../../core/outcome.ts';
 import { iso, MINUTE } from '../../core/time.ts';
 import { useNone } from '../../payment-methods/use.ts';
-import { INTENT_SPENT, type PaymentProvider, type ProviderPayment } from '../../providers/port/provider.ts';
+import { INTENT_SPENT, type ProviderPayment } from '../../providers/port/payments.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from '../record/paying-customer.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
@@ -137,7 +138,7 @@ export const captureApproval = async (
   store: PaymentStore,
   payment: VisiblePayment,
 ): Promise<CaptureResult> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   // The capture charges what the payer approved, not a method that the record may hold.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
   const committed = await store.commit(payment, claim, { by: 'approval' });

@@ -41,7 +41,7 @@ export type CollectResult =
 /** Makes one attempt at a payment, unless an attempt is under way, has an unknown outcome, or was the last. */
 export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promise<CollectResult> => {
   const store = paymentStore(deps.table, deps.now);
-  const provider = await deps.providers.forPayments(wanted.payment.providerId);
+  const provider = await deps.providers.require(wanted.payment.providerId, 'payments');
   const creating = asCreating(wanted.payment, deps.now());
   const found = (await store.insertOrFind(creating)) ?? creating;
   try {
@@ -140,6 +140,6 @@ export const releasePayment = async (deps: CollectDeps, id: string): Promise<Vis
   if (!payment || isSettled(payment.status) || payment.status === 'processing' || payment.providerInvoiceId) {
     return payment;
   }
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };

@@ -2,8 +2,8 @@ import { assertNever, DomainError } from '../../core/errors.ts';
 import { fingerprint } from '../../core/ids.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
-import type { CreateIntent, ProviderPayment } from '../../providers/port/provider.ts';
-import { unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
+import type { CreateIntent, ProviderPayment } from '../../providers/port/payments.ts';
+import { unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
 import type { TransactionStep } from '../../table/table.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
@@ -81,7 +81,7 @@ const refuse = async (
 ): Promise<never> => {
   switch (outcome.kind) {
     case 'unknown':
-      throw unclearError(outcome.reason, { payment_id: payment.id });
+      throw unknownOutcomeError(outcome.reason, { payment_id: payment.id });
     case 'not_done':
       // An earlier try may have created the intent.
       if (!isFirstTry) throw unavailableError(outcome, { payment_id: payment.id });

@@ -1,5 +1,5 @@
 import { notFound } from '../../core/errors.ts';
-import type { ProviderPayment } from '../../providers/port/provider.ts';
+import type { ProviderPayment } from '../../providers/port/payments.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findMismatch, matchAmount } from '../record/amounts.ts';
 import { decideRead } from '../record/decisions.ts';

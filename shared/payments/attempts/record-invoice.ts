@@ -48,7 +48,11 @@ export const recordInvoice = async (
   let found = await store.load(wanted.id);
   if (!found) {
     await label();
-    await putAlias(deps.table, wanted.providerId, invoice.intentId, { kind: 'PAY', id: wanted.id });
+    await putAlias(
+      deps.table,
+      { providerId: wanted.providerId, externalId: invoice.intentId },
+      { kind: 'PAY', id: wanted.id },
+    );
     found = await store.insertOrFind(fresh);
     if (!found) return { kind: 'payment', payment: fresh };
   }

@@ -42,7 +42,7 @@ export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Pr
   const payment = await store.load(paymentId);
   if (!payment) return 'gone';
   try {
-    const provider = () => deps.providers.forPayments(payment.providerId);
+    const provider = () => deps.providers.require(payment.providerId, 'payments');
     return isVisiblePayment(payment)
       ? await runVisible({ deps, store, provider }, payment)
       : await finishCreation({ deps, store, provider }, payment);

@@ -7,7 +7,7 @@ import { organizationRecord } from '../../organizations/organization.ts';
 import { addressUseSteps } from '../../payment-methods/address-use.ts';
 import { storedMethodFields } from '../../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
-import type { ProviderMethod } from '../../providers/port/provider.ts';
+import type { ProviderMethod } from '../../providers/port/methods.ts';
 import type { Providers } from '../../providers/registry/registry.ts';
 import { aliasStep, findAlias } from '../../table/alias.ts';
 import { ownerKeyOf } from '../../table/defaults.ts';
@@ -38,7 +38,7 @@ export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promi
   const customer = await customerOf(deps, payment, owner);
   if (!customer) return giveUp(store, payment);
   const customerId = customer.providerCustomerId;
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const idempotencyKey = `${payment.id}:keep`;
   const kept = await provider.keepMethod({ ...providerReference(payment), customerId, idempotencyKey });
   if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;

@@ -1,6 +1,7 @@
 import { assertNever, DomainError, invalid } from '../../core/errors.ts';
 import type { Prices } from '../../core/money.ts';
-import type { AmountRefusal, PaymentProvider } from '../../providers/port/provider.ts';
+import type { AmountRefusal } from '../../providers/port/payments.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
 
 type Total = Pick<Prices, 'totalCents'> & { readonly currency: string };
 

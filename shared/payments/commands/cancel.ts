@@ -25,7 +25,7 @@ export const cancelPayment = async (
   if (payment.status === 'failed' || payment.status === 'succeeded') {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
   }
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const canceled = await cancelIntent({ deps, store, provider }, payment, 'cancel');
   if (canceled.status !== 'canceled') {
     throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });

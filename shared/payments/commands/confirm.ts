@@ -28,7 +28,7 @@ interface ConfirmInput {
 export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   requireOwn(request.record);
-  const provider = await deps.providers.forPayments(request.record.providerId);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
   const payment = await withoutDraft({ deps, store, provider }, request.record);
   const claim = await claimForCaller(deps, { store, provider }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
@@ -88,7 +88,10 @@ const claimForCaller = async (
   let claimed = await claim(request.record);
   if (claimed.unmet) {
     const { method } = choose(provider, request, claimed.record);
-    claimed = await claim(claimed.record, await requireHeld(deps.table, request.caller, claimed.record, method));
+    claimed = await claim(
+      claimed.record,
+      await requireHeld({ table: deps.table, caller: request.caller }, claimed.record, method),
+    );
   }
   if (claimed.unmet) throw new DomainError('VERSION_CONFLICT');
   return claimed.isOurs

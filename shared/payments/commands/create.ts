@@ -45,7 +45,7 @@ type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
-  const provider = await deps.providers.forPayments(slot);
+  const provider = await deps.providers.require(slot, 'payments');
   const wanted = draftOf(deps, request, provider);
   await requireAcceptedAmount(provider, wanted, () => isRepeat(deps, request));
   const draft = await withCustomer(deps, request, wanted);

@@ -15,7 +15,7 @@ export const syncPayment = async (
   request: ApiRequest<{ provider_payment_id: string }, unknown, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  const provider = await deps.providers.forPayments(request.record.providerId);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
   const details = { payment_id: request.record.id };
   const { record } = await store.change(request.record, async (payment) => {
     const found = await provider.findPayment(providerReference(payment));

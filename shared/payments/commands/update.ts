@@ -16,7 +16,7 @@ import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
-import { requireProvider, unavailableError, unclearError } from '../../providers/registry/unwrap.ts';
+import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
 import type { IntentParts } from '../attempts/parts.ts';
 import {
   bringIntoForce,
@@ -42,7 +42,7 @@ export const updatePayment = async (
 ): Promise<Reply> => {
   refuseFixedFields(request.record, request.body);
   const store = paymentStore(deps.table, deps.now);
-  const provider = await deps.providers.forPayments(request.record.providerId);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
   const parts = { deps, store, provider };
   const { payment, resumed } = await settleEarlier(deps, parts, request);
   const next = resumed ? payment : await change(deps, parts, { ...request, record: payment });
@@ -56,7 +56,8 @@ const change = async (deps: MoneyDeps, parts: IntentParts, request: UpdateReques
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
   await requireAmount(provider, payment, asked);
-  if (usesHeldMethod(request, payment, asked)) await requireHeld(deps.table, caller, payment, heldBy(payment));
+  if (usesHeldMethod(request, payment, asked))
+    await requireHeld({ table: deps.table, caller }, payment, heldBy(payment));
   const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) return storeChange(parts, payment, draft);
   const held = await store.claimDraft(payment, draft);
@@ -255,7 +256,7 @@ const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePay
       return bringIntoForce(parts, held, outcome.value);
     case 'unknown':
       await store.releaseDraft(held);
-      throw unclearError(outcome.reason, details);
+      throw unknownOutcomeError(outcome.reason, details);
     case 'not_done':
       await store.dropDraft(held);
       throw unavailableError(outcome, details);

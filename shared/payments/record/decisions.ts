@@ -1,6 +1,6 @@
 import { assertNever } from '../../core/errors.ts';
 import { epochSeconds, instant } from '../../core/time.ts';
-import type { ReportedStatus } from '../../providers/port/provider.ts';
+import type { ReportedStatus } from '../../providers/port/payments.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import { isSettled, mayPaymentChange } from './states.ts';
 

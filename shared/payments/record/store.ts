@@ -87,7 +87,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     const known = [payment.providerIntentId, payment.providerPaymentId];
     for (const id of new Set([learnt.providerIntentId, learnt.providerPaymentId])) {
       if (id === undefined || known.includes(id)) continue;
-      await putAlias(table, payment.providerId, id, { kind: 'PAY', id: payment.id });
+      await putAlias(table, { providerId: payment.providerId, externalId: id }, { kind: 'PAY', id: payment.id });
     }
   };
 

@@ -1,6 +1,6 @@
 import { type Instant, iso } from '../../core/time.ts';
 import type { UsableMethod } from '../../payment-methods/use.ts';
-import type { KnownPayment, ProviderPayment } from '../../providers/port/provider.ts';
+import type { KnownPayment, ProviderPayment } from '../../providers/port/payments.ts';
 import { reconcileTime } from './due.ts';
 import { methodFields } from './paying-customer.ts';
 import {

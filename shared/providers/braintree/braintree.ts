@@ -1,18 +1,12 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type {
-  Capabilities,
-  CreateCustomer,
-  CustomerDetails,
-  PaymentProvider,
-  ProviderCustomer,
-  UpdateCustomer,
-} from '../port/provider.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
+import type { Capabilities, PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
 import { customerGateway } from './gateway.ts';
 import { type BraintreeCall, braintreeCalls } from './outcome.ts';
 
-/** Braintree, for customers only: the vault of a shop that charges elsewhere. */
+/** Braintree, for customers only. */
 const CAN: Capabilities = {
   payments: false,
   customers: true,
@@ -24,7 +18,7 @@ const CAN: Capabilities = {
   subscriptions: 'service',
 };
 
-/** @returns undefined where the slot lacks one of its keys: it is closed. */
+/** @returns undefined if the slot lacks one of its keys: it is closed. */
 export const openBraintree = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot, timeoutMs } = options;
   const { MERCHANT_ID: merchantId, PUBLIC_KEY: publicKey, PRIVATE_KEY: privateKey, BASE_URL: baseUrl } = settings;
@@ -59,7 +53,7 @@ const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(
 const ID_TAKEN = '91609';
 
 const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call: BraintreeCall) => ({
-  /** Braintree knows no idempotency keys, but takes our id: a repeat finds it taken, and so made. */
+  /** Braintree has no idempotency keys, but takes our id: if the id is taken, an earlier try has created the customer. */
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> => {
     const customerId = input.ourCustomerId;
     const outcome = await call(() => customers.create({ id: customerId, ...fieldsOf(input) }));

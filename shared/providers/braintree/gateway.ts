@@ -4,19 +4,19 @@ import { Environment } from 'braintree/lib/braintree/environment.js';
 import { Http } from 'braintree/lib/braintree/http.js';
 
 /**
- * The part of Braintree's SDK that customers need, by its own files: the whole of it weighs twice as much, and a function
- * bundles its adapters. It speaks JSON out and XML in, over node:http and not over fetch.
+ * The files of Braintree's SDK that customers need; the whole SDK would double the bundle. The SDK sends JSON and receives
+ * XML, over node:http and not over fetch.
  */
-export interface GatewayOptions {
+export interface BraintreeGatewayOptions {
   readonly merchantId: string;
   readonly publicKey: string;
   readonly privateKey: string;
-  /** '': Braintree's own; a sandbox or simulator by its URL, whatever path it stands under. */
+  /** Empty: Braintree's production URL; else the URL of a sandbox or simulator, with any path. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
 }
 
-export const customerGateway = ({ timeoutMs, baseUrl, ...credentials }: GatewayOptions): CustomerGateway => {
+export const customerGateway = ({ timeoutMs, baseUrl, ...credentials }: BraintreeGatewayOptions): CustomerGateway => {
   const config = new Config({ ...credentials, environment: environmentOf(baseUrl) });
   config.timeout = timeoutMs;
   if (baseUrl !== '') {

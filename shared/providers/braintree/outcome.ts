@@ -5,7 +5,7 @@ import type { AdapterOptions } from '../wire/adapter.ts';
 import { isUnsent, type StatusMeaning } from '../wire/failures.ts';
 import { LEAST_WAIT_MS, leavesTime } from '../wire/one-retry.ts';
 
-/** Runs one call of the SDK and says what it came to: only an answer that certainly did nothing is a refusal. */
+/** Runs one call of the SDK. Its outcome is a refusal only if Braintree certainly did nothing. */
 export type BraintreeCall = (call: () => Promise<unknown>) => Promise<Outcome<unknown>>;
 
 export const braintreeCalls =
@@ -22,7 +22,7 @@ export const braintreeCalls =
     return outcome;
   };
 
-/** A call that certainly did nothing is made once more. */
+/** Retries a call once if it certainly did nothing. */
 const attemptTwice = async (call: () => Promise<unknown>, timeoutMs: number): Promise<Outcome<unknown>> => {
   const startedAt = performance.now();
   const first = await attempt(call);
@@ -31,7 +31,7 @@ const attemptTwice = async (call: () => Promise<unknown>, timeoutMs: number): Pr
   return attempt(call);
 };
 
-/** The SDK's own limit is on silence alone: an answer that trickles in would have no end. */
+/** The SDK's time-out covers only silence, so a slow answer needs a deadline. */
 const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number): Promise<Outcome<unknown>> => {
   const late = Promise.withResolvers<Outcome<unknown>>();
   const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'timeout' }), timeoutMs);
@@ -42,7 +42,7 @@ const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number
   }
 };
 
-/** What the SDK answers where Braintree refused the fields: it does not throw then. */
+/** The SDK's answer if Braintree refused the fields: it does not throw. */
 const refusedAnswer = z.looseObject({ success: z.literal(false) });
 const collection = z.looseObject({ deepErrors: z.function({ input: [], output: z.unknown() }) });
 const problems = z.array(z.looseObject({ code: z.string(), attribute: z.optional(z.string()) }));
@@ -63,7 +63,7 @@ const refusalOf = (errors: unknown): Outcome<never> => {
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 
-/** The SDK hands on no status, but an error named after it: 401, 403, 404, 426; 429; any other may have been carried out. */
+/** The SDK hides the status, but names the error after it: 401, 403, 404, 426; 429. After other errors, the outcome is unknown. */
 const BY_NAME: Readonly<Record<string, StatusMeaning>> = {
   authenticationError: 'refused',
   authorizationError: 'refused',
@@ -88,7 +88,7 @@ const failureOf = (error: unknown): Outcome<never> => {
 const ERROR: Outcome<never> = { kind: 'unknown', reason: 'error' };
 const REQUEST_FAILED = 'Unexpected request error';
 
-/** The SDK hands on the text of a network error. An AggregateError lists the addresses that could not be connected to. */
+/** The SDK passes on the text of a network error. An AggregateError lists the addresses that failed to connect. */
 const connectionFailure = (message: string): Outcome<never> => {
   if (message === 'Request timed out') return { kind: 'unknown', reason: 'timeout' };
   if (!message.startsWith(REQUEST_FAILED)) return ERROR;

@@ -1,4 +1,4 @@
-/** What the adapter uses of Braintree's SDK, which comes without types. Its answers are parsed, not trusted. */
+/** Types of the parts of Braintree's SDK that the adapter uses; the SDK has no types. Answers are parsed, not trusted. */
 declare module 'braintree/lib/braintree/environment.js' {
   export class Environment {
     static readonly Production: Environment;

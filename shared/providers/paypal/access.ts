@@ -3,8 +3,8 @@ import type { Exchanged, HttpClient, HttpRequest } from '../wire/http-client.ts'
 import type { PaypalExchange } from './outcome.ts';
 
 /**
- * PayPal's calls bear an access token that client id and secret buy for some hours. It is kept until a minute before
- * its end, bought once for all who need it, and anew where PayPal no longer takes it.
+ * PayPal's calls need an access token, which client id and secret request for some hours. The client keeps it until a
+ * minute before its end. All waiting calls share one token request. If PayPal refuses the token, the client requests a new one.
  */
 export interface PaypalClient {
   readonly id: string;
@@ -40,7 +40,7 @@ export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalE
     return { kind: 'done', value: kept };
   };
 
-  /** The kept one, unless it is the one that PayPal has just refused; else a new one, for all who wait for it. */
+  /** The kept token, unless PayPal has just refused it; else a new token, shared by all waiting calls. */
   const token = (refused?: string): Promise<Exchanged<Token>> => {
     if (kept && kept.until > Date.now() && kept.text !== refused) {
       return Promise.resolve({ kind: 'done', value: kept });
@@ -64,6 +64,6 @@ export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalE
   };
 };
 
-/** Without a token the request itself is never sent, or was refused unread: nothing was done. */
+/** Without a valid token PayPal does nothing: the request is not sent, or refused unread. */
 const unasked = <T>(token: Exclude<Exchanged<T>, { kind: 'done' }>): Exclude<Exchanged<T>, { kind: 'done' }> =>
   token.kind === 'unknown' ? { kind: 'not_done', reason: 'unreachable' } : token;

@@ -1,14 +1,14 @@
 import { currencyDigits } from '../../core/money.ts';
-import type { Amount } from '../port/provider.ts';
+import type { Amount } from '../port/payments.ts';
 import { amountsBy, currencyTable } from '../wire/currencies.ts';
 
 /** PayPal writes amounts as decimals of the major unit. */
-export interface Money {
+export interface PaypalMoney {
   readonly currency_code: string;
   readonly value: string;
 }
 
-/** developer.paypal.com/api/rest/reference/currency-codes; of HUF, JPY and TWD PayPal takes whole units only. */
+/** developer.paypal.com/api/rest/reference/currency-codes; PayPal takes only whole units of HUF, JPY and TWD. */
 export const PAYPAL_CURRENCIES = currencyTable({
   0: 'HUF JPY TWD',
   2: 'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD ILS MXN MYR NOK NZD PHP PLN SEK SGD THB USD',
@@ -16,8 +16,8 @@ export const PAYPAL_CURRENCIES = currencyTable({
 
 export const paypalAmounts = amountsBy(PAYPAL_CURRENCIES);
 
-/** @returns undefined where PayPal cannot express it: another currency, or 12.34 HUF. */
-export const moneyOf = (amount: Amount): Money | undefined => {
+/** @returns undefined if PayPal cannot express the amount: another currency, or 12.34 HUF. */
+export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
   const units = paypalAmounts.toProvider(amount);
   const digits = PAYPAL_CURRENCIES.get(amount.currency)?.digits;
   if (units === undefined || digits === undefined) return undefined;
@@ -27,8 +27,8 @@ export const moneyOf = (amount: Amount): Money | undefined => {
 };
 
 /**
- * ISO 4217 minor units of what PayPal says, read exactly. A value that is no whole number of them stays a fraction, so
- * that it equals no record; undefined where the currency is none.
+ * ISO 4217 minor units of PayPal's amount, exactly. A value between two units stays a fraction, so that it equals no record;
+ * undefined for an invalid currency.
  */
-export const centsOf = ({ currency_code: currency, value }: Money): number | undefined =>
+export const centsOf = ({ currency_code: currency, value }: PaypalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;

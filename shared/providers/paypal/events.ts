@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent } from '../port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/events.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
 import { paypalFailure } from './report.ts';
@@ -7,8 +7,8 @@ import { captureSchema, paymentTokenSchema, paypalOrderSchema } from './schemas.
 import { tokenFacts } from './vault.ts';
 
 /**
- * PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. PayPal's subscriptions are
- * not among them: the service bills by itself here.
+ * PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. There are no subscription
+ * events: the service bills subscriptions of PayPal payers.
  */
 const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
@@ -61,7 +61,7 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
   };
 };
 
-/** A completed order says nothing of its own: its capture does. */
+/** A completed order needs no entry: the event of its capture reports the result. */
 const ORDER_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
   Object.entries({
     'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../port/call-options.ts';
 import {
   type ConfirmIntent,
@@ -8,20 +8,20 @@ import {
   type KnownPayment,
   type ProviderPayment,
   type UpdateIntent,
-} from '../port/provider.ts';
+} from '../port/payments.ts';
 import { afterChange } from '../wire/failures.ts';
-import { type Money, moneyOf, paypalAmounts } from './amounts.ts';
-import { mapPaypalOutcome, NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { type PaypalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
+import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { expiredOrder, readPaypalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
 
 /**
- * An order stands for the intent; its capture moves the money. A saved method is held back until the confirmation, since
- * PayPal captures at once an order that is created with one; without a method the payer approves the order at PayPal.
+ * The intent is an order; its capture moves the money. A saved method is sent only with the confirmation, because PayPal
+ * captures an order that is created with a saved method at once. Without a method, the payer approves the order at PayPal.
  */
 export const paypalOrders = (call: PaypalCall) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
-    const amount = moneyOf(input);
+    const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
     const created = await call({
       method: 'POST',
@@ -33,7 +33,7 @@ export const paypalOrders = (call: PaypalCall) => ({
           {
             reference_id: REFERENCE,
             custom_id: input.paymentId,
-            // PayPal refuses a second capture under the same number, whatever order it is of.
+            // PayPal refuses a second capture under the same number, for any order.
             invoice_id: input.paymentId,
             amount,
             ...(input.description && { description: shortened(input.description) }),
@@ -43,18 +43,18 @@ export const paypalOrders = (call: PaypalCall) => ({
       },
       answer: paypalOrderSchema,
     });
-    return mapPaypalOutcome(created, (order) => readPaypalOrder(order, { status: 'created', method: input.method }));
+    return mapOutcome(created, (order) => readPaypalOrder(order, { status: 'created', method: input.method }));
   },
 
   updateIntent: async (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
-    const amount = moneyOf(input);
+    const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
-    const found = await findOrder(call, input.intentId);
-    // Its successor is made of what the record says.
+    const found = await findPaypalOrder(call, input.intentId);
+    // The record's fields make the order that replaces it.
     if (isGone(found)) return { kind: 'done', value: expiredOrder(knownOf(input)) };
     if (found.kind !== 'done') return found;
     if (!OPEN.includes(found.value.status)) return NOT_OPEN;
-    return updateOrder(call, input, found.value, amount);
+    return updateOrder(call, { ...input, amount }, found.value);
   },
 
   confirmIntent: async (input: ConfirmIntent): Promise<Outcome<ProviderPayment>> => {
@@ -63,17 +63,17 @@ export const paypalOrders = (call: PaypalCall) => ({
     if (isGone(captured)) return SPENT;
     if (captured.kind === 'done') return answered(readPaypalOrder(captured.value, known));
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
-    const found = await findOrder(call, input.intentId);
+    const found = await findPaypalOrder(call, input.intentId);
     if (found.kind === 'refused' || found.kind === 'declined') return captured;
-    // An order that is captured already may be this attempt's: a read that fails leaves that open.
+    // This attempt may have captured the order: if the read fails, the outcome is unknown.
     if (found.kind !== 'done') return afterChange(found);
     const report = readPaypalOrder(found.value, known);
     return report.status === 'failed' ? SPENT : { kind: 'done', value: report };
   },
 
-  /** PayPal cancels no order: one that nobody captured is simply left to expire. */
+  /** PayPal cannot cancel an order: an order without a capture expires. */
   cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
-    const found = await findOrder(call, known.intentId);
+    const found = await findPaypalOrder(call, known.intentId);
     const canceled = { ...known, status: 'canceled' } as const;
     if (isGone(found)) return { kind: 'done', value: expiredOrder(canceled) };
     if (found.kind !== 'done') return found;
@@ -83,13 +83,13 @@ export const paypalOrders = (call: PaypalCall) => ({
   },
 
   findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> => {
-    const found = await findOrder(call, known.intentId);
+    const found = await findPaypalOrder(call, known.intentId);
     if (isGone(found) && known.status !== 'succeeded') return { kind: 'done', value: expiredOrder(known) };
-    return mapPaypalOutcome(found, (order) => readPaypalOrder(order, known));
+    return mapOutcome(found, (order) => readPaypalOrder(order, known));
   },
 });
 
-/** A card that was declined leaves a capture that says so. */
+/** A declined card leaves a declined capture. */
 const answered = (report: ProviderPayment): Outcome<ProviderPayment> =>
   report.status === 'failed'
     ? { kind: 'declined', code: report.failureCode ?? 'do_not_honor', attemptRef: report.attemptRef }
@@ -98,7 +98,7 @@ const answered = (report: ProviderPayment): Outcome<ProviderPayment> =>
 const ORDERS = '/v2/checkout/orders';
 const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orderId)}`;
 
-export const findOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
+export const findPaypalOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
   call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
 const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
@@ -106,17 +106,17 @@ const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;
 
-/** May still be changed: nobody has approved it. */
+/** Statuses before the payer's approval, in which an order can be changed. */
 const OPEN: readonly string[] = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED'];
 
-/** Refusals that say how far the order is: it is read. */
+/** Refusals that depend on the state of the order, which must be read. */
 const UNCLEAR: readonly string[] = ['ORDER_ALREADY_CAPTURED', 'ORDER_NOT_APPROVED', 'PAYER_ACTION_REQUIRED'];
 
 const REFERENCE = 'default';
 const MAX_DESCRIPTION_LENGTH = 127;
 const shortened = (description: string): string => description.slice(0, MAX_DESCRIPTION_LENGTH);
 
-/** The whole order is wanted in the answer, not its id alone. */
+/** PayPal must answer with the whole order, not only its id. */
 const WHOLE = { prefer: 'return=representation' };
 const keyed = ({ idempotencyKey }: CallOptions) => ({ 'paypal-request-id': idempotencyKey, ...WHOLE });
 
@@ -140,7 +140,7 @@ const payerSource = ({
   },
 });
 
-/** Approved: what the payer approved is captured. A saved method: it is charged in the same call. */
+/** Captures what the payer approved, or charges the saved method in the same call. */
 const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
   const send = (source: object | undefined, key: string) =>
     call({
@@ -151,7 +151,7 @@ const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<
       answer: paypalOrderSchema,
     });
   const { method } = input;
-  // An attempt that goes on with another order is another call.
+  // An attempt that continues with another order needs another key.
   const key = `${input.idempotencyKey}:${input.intentId}`;
   if (method === undefined) return send(undefined, key);
   const asWallet = await send({ paypal: { vault_id: method } }, key);
@@ -159,7 +159,7 @@ const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<
   return send({ card: { vault_id: method, stored_credential: cardOnFile(input) } }, `${key}:card`);
 };
 
-/** No payer is there to give a security code. */
+/** A charge without a payer, who could give a security code. */
 const cardOnFile = ({ offSession }: ConfirmIntent) => ({
   payment_initiator: 'MERCHANT',
   payment_type: offSession ? 'RECURRING' : 'UNSCHEDULED',
@@ -168,21 +168,20 @@ const cardOnFile = ({ offSession }: ConfirmIntent) => ({
 
 const updateOrder = async (
   call: PaypalCall,
-  input: UpdateIntent,
+  input: UpdateIntent & { readonly amount: PaypalMoney },
   order: Order,
-  amount: Money,
 ): Promise<Outcome<ProviderPayment>> => {
-  const patches = patchesOf(order, amount, input.description);
+  const patches = patchesOf(order, input.amount, input.description);
   if (patches.length > 0) {
     const patched = await call({ method: 'PATCH', path: pathOf(order.id), body: patches, answer: z.unknown() });
     if (patched.kind !== 'done') return patched;
   }
   const approvedByPayer = input.method === null || (input.method === undefined && order.payment_source?.paypal);
-  // What is asked of the payer cannot be patched.
-  const updated = approvedByPayer ? await askPayer(call, input) : await findOrder(call, order.id);
-  // The order has been changed: a failure from here on does not undo that.
+  // The fields of the payer's approval cannot be patched.
+  const updated = approvedByPayer ? await askPayer(call, input) : await findPaypalOrder(call, order.id);
+  // The order has been changed: a later failure does not undo the change.
   const outcome = patches.length > 0 ? afterChange(updated) : updated;
-  return mapPaypalOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
+  return mapOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
 };
 
 const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>> =>
@@ -194,8 +193,8 @@ const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>
     answer: paypalOrderSchema,
   });
 
-/** Only what differs: an order that says so already is not sent again. */
-const patchesOf = (order: Order, amount: Money, description: string | undefined) => {
+/** Patches only the fields that differ. */
+const patchesOf = (order: Order, amount: PaypalMoney, description: string | undefined) => {
   const [unit] = order.purchase_units;
   const at = (field: string): string => `/purchase_units/@reference_id=='${REFERENCE}'/${field}`;
   const wanted = description && shortened(description);

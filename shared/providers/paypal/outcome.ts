@@ -6,7 +6,7 @@ import { paypalRefusalSchema } from './schemas.ts';
 /** One call of PayPal's API. */
 export type PaypalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
-/** The same, its refusal unread. */
+/** One call of PayPal's API, with an unparsed refusal. */
 export type PaypalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
 export const callsBy =
@@ -16,14 +16,10 @@ export const callsBy =
     return exchanged.kind === 'answered no' ? readRefusal(exchanged.status, exchanged.body) : exchanged;
   };
 
-/** Reads one part of an outcome. */
-export const mapPaypalOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
-  outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
-
-/** What PayPal says of an id that it does not know, or no longer. */
+/** PayPal's reason for an id that is unknown or expired. */
 export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
 
-/** 409: another call held the same object or key at that moment, and may have been this very one. */
+/** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
 export const PAYPAL_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 const readRefusal = (status: number, body: unknown): Failed => {
@@ -36,7 +32,7 @@ const readRefusal = (status: number, body: unknown): Failed => {
   return { kind: 'refused', reason, parameter: parameterOf(reason, detail?.field) };
 };
 
-/** The way of paying was refused; whatever stands behind it may be paid another way. */
+/** Refusals of the payment method: the payer may pay with another method. */
 const DECLINES: ReadonlyMap<string, DeclineCode> = new Map(
   Object.entries({
     INSTRUMENT_DECLINED: 'do_not_honor',
@@ -77,7 +73,7 @@ const parameterOf = (issue: string, field: string | undefined): string | undefin
   return PARAMETERS.get(issue) ?? field?.split('/').at(-1);
 };
 
-/** A processor's answer about a card, where PayPal hands it on. */
+/** Processor codes about a card that PayPal passes on. */
 const BY_PROCESSOR: ReadonlyMap<string, DeclineCode> = new Map(
   Object.entries({
     '00N7': 'incorrect_cvc',
@@ -92,6 +88,6 @@ const BY_PROCESSOR: ReadonlyMap<string, DeclineCode> = new Map(
   } as const),
 );
 
-/** The narrowest that has a word here; else the bank simply said no. */
+/** The most specific decline code that we support, else do_not_honor. */
 export const paypalDeclineCode = (processorCode: string | undefined): DeclineCode =>
   BY_PROCESSOR.get(processorCode ?? '') ?? 'do_not_honor';

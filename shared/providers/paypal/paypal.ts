@@ -9,7 +9,7 @@ import { callsBy, PAYPAL_STATUSES } from './outcome.ts';
 import { paypalVault } from './vault.ts';
 import { webhookVerifier } from './verify.ts';
 
-/** PayPal, by a client of our own: its SDK knows no webhooks and cannot be pointed elsewhere. */
+/** PayPal, with our own client: its SDK has no webhooks and no setting for another base URL. */
 const LIVE_BASE = 'https://api-m.paypal.com';
 
 const CAN: Capabilities = {
@@ -26,7 +26,7 @@ const CAN: Capabilities = {
 /** Set-up tokens, and the simulator's test values; the ids of vaulted payment tokens have small letters. */
 const ONE_TIME = /^[0-9A-Z-]+$/;
 
-/** @returns undefined where the slot lacks client id or secret: it is closed. */
+/** @returns undefined if the slot lacks client id or secret: it is closed. */
 export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   const { CLIENT_ID: id, CLIENT_SECRET: secret, WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = settings;

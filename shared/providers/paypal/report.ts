@@ -1,12 +1,11 @@
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/provider.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
 import { centsOf } from './amounts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';
 
 /**
- * PayPal's order is our intent, its capture an attempt at it. A completed order alone is no success: its capture may be
- * pending or declined. An order keeps no trace of a refused attempt and cannot be canceled: until money is captured, what
- * the record holds of either stands.
+ * PayPal's order is our intent; its capture is an attempt. A completed order may have a pending or declined capture. An order
+ * stores no refused attempt and cannot be canceled: before a capture, the record's status counts for both.
  */
 type Known = Pick<KnownPayment, 'status' | 'method'>;
 
@@ -31,11 +30,11 @@ export const readPaypalOrder = (order: Order, known: Known): ProviderPayment => 
   };
 };
 
-/** An order that PayPal no longer has: nobody captured it in time, and nobody can any more. */
+/** An order that PayPal no longer has: it expired without a capture. */
 export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): ProviderPayment => ({
   intentId: known.intentId,
   paymentId: known.intentId,
-  status: standing(known),
+  status: recordedStatus(known),
   amountCents: undefined,
   currency: undefined,
   attemptRef: undefined,
@@ -48,7 +47,7 @@ export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): Pro
 
 export const paypalFailure = (capture: Capture) => paypalDeclineCode(capture.processor_response?.response_code);
 
-/** A status newer than this adapter settles nothing: it is looked up again. */
+/** A status that this adapter does not know is not final; the payment is looked up again. */
 const captureStatus = (status: string | undefined): ReportedStatus => CAPTURE_STATUS.get(status ?? '') ?? 'processing';
 
 const CAPTURE_STATUS: ReadonlyMap<string, ReportedStatus> = new Map(
@@ -63,7 +62,7 @@ const CAPTURE_STATUS: ReadonlyMap<string, ReportedStatus> = new Map(
   } as const),
 );
 
-/** Of several captures, what counts: money that moved, then money that may, then the last that failed. */
+/** The capture that decides: a succeeded capture, else one that is processing, else the last failed one. */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
   const last = (wanted: ReportedStatus) => captures.findLast(({ status }) => captureStatus(status) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);
@@ -76,19 +75,19 @@ const uncapturedStatus = (order: Order, known: Known): ReportedStatus => {
     case 'COMPLETED':
       return 'processing';
     case 'APPROVED':
-      // The payer has done his part. A capture of ours that is under way has not arrived.
-      return ['failed', 'canceled', 'processing'].includes(known.status) ? standing(known) : 'pending';
+      // The payer has approved. A capture that the record has under way has not reached PayPal.
+      return ['failed', 'canceled', 'processing'].includes(known.status) ? recordedStatus(known) : 'pending';
     default:
-      return standing(known);
+      return recordedStatus(known);
   }
 };
 
-const standing = ({ status, method }: Known): ReportedStatus => {
+const recordedStatus = ({ status, method }: Known): ReportedStatus => {
   if (status === 'pending' || status === 'failed' || status === 'canceled') return status;
   return method === undefined ? 'requires_payment_method' : 'created';
 };
 
-/** Where the payer approves; PayPal names the link by how the order was made. */
+/** The names of the approval link; the name depends on how the order was created. */
 const APPROVAL_LINKS: readonly string[] = ['payer-action', 'approve'];
 
 const nextActionOf = (order: Order, status: ReportedStatus): NextAction | undefined => {
@@ -97,10 +96,10 @@ const nextActionOf = (order: Order, status: ReportedStatus): NextAction | undefi
   return link && { type: 'redirect_to_url', url: link.href };
 };
 
-/** The method that the payer let be saved; not there before PayPal has made it. */
+/** The method that the payer agreed to save; undefined until PayPal has created it. */
 export const vaultIdOf = ({ payment_source: source }: Order): string | undefined =>
   (source?.paypal ?? source?.card)?.attributes?.vault?.id;
 
-/** Whether a method is still to be saved for the payer. */
+/** True if PayPal saves a method for the payer. */
 export const isVaulting = ({ payment_source: source }: Order): boolean =>
   (source?.paypal ?? source?.card)?.attributes?.vault !== undefined;

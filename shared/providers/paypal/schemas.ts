@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** What the adapter reads of PayPal's answers and events; everything else is let pass. */
+/** The fields of PayPal's answers and events that the adapter reads; other fields are ignored. */
 const moneySchema = z.looseObject({
   currency_code: z.string(),
   value: z.string().check(z.regex(/^-?(?:\d+|\d*\.\d+)$/)),

@@ -1,34 +1,28 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type {
-  AttachMethod,
-  CreateCustomer,
-  KeepMethod,
-  ProviderCustomer,
-  ProviderMethod,
-  UpdateCustomer,
-} from '../port/provider.ts';
-import { findOrder } from './orders.ts';
-import { mapPaypalOutcome, NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
+import { findPaypalOrder } from './orders.ts';
+import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
 /**
- * Saved methods are tokens of PayPal's vault. Customers have no record there: one is the id that its tokens bear, made
- * here, and gone with the last of them.
+ * Saved methods are tokens in PayPal's vault. Customers have no record there: a customer is an id on its tokens. The service
+ * makes the id; it disappears with the last token.
  */
 const TOKENS = '/v3/vault/payment-tokens';
 const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseObject({ id: z.string() }))) });
 
 export const paypalVault = (call: PaypalCall) => {
   const findMethod = async (methodId: string): Promise<Outcome<ProviderMethod>> =>
-    mapPaypalOutcome(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
+    mapOutcome(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
 
   const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(methodId), answer: z.unknown() });
     const isGone = deleted.kind === 'refused' && deleted.reason === NOT_FOUND;
-    return isGone ? { kind: 'done', value: { methodId } } : mapPaypalOutcome(deleted, () => ({ methodId }));
+    return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(deleted, () => ({ methodId }));
   };
 
   return {
@@ -40,15 +34,15 @@ export const paypalVault = (call: PaypalCall) => {
         body: { payment_source: { token: { id: token, type: 'SETUP_TOKEN' } }, customer: { id: customerId } },
         answer: paymentTokenSchema,
       });
-      return mapPaypalOutcome(attached, reportedToken);
+      return mapOutcome(attached, reportedToken);
     },
 
     findMethod,
     detachMethod,
 
-    /** PayPal keeps it with the capture, where the payer allowed it; a method that was named by its id is kept already. */
+    /** PayPal saves the method with the capture if the payer agreed. A method that was named by its id is saved already. */
     keepMethod: async ({ intentId, method }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
-      const found = await findOrder(call, intentId);
+      const found = await findPaypalOrder(call, intentId);
       if (found.kind !== 'done') return found;
       const vaultId = vaultIdOf(found.value) ?? (isVaulting(found.value) ? undefined : method);
       if (vaultId !== undefined) return findMethod(vaultId);
@@ -69,7 +63,7 @@ export const paypalVault = (call: PaypalCall) => {
 
     deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
       const emptied = await emptyVault(call, customerId, detachMethod);
-      return mapPaypalOutcome(emptied, () => ({ customerId }));
+      return mapOutcome(emptied, () => ({ customerId }));
     },
   };
 };
@@ -78,14 +72,14 @@ const pathOf = (methodId: string): string => `${TOKENS}/${encodeURIComponent(met
 
 const MAX_CUSTOMER_ID_LENGTH = 22;
 
-/** PayPal takes 7 to 22 characters; the same for the same customer of ours. */
+/** A customer of ours always gets the same id; PayPal takes 7 to 22 characters. */
 const vaultCustomerId = (ourCustomerId: string): string =>
   createHash('sha256').update(ourCustomerId).digest('base64url').slice(0, MAX_CUSTOMER_ID_LENGTH);
 
 const PAGE_SIZE = 20;
 const MAX_PAGES = 50;
 
-/** Always the first page: what stood on it is deleted. */
+/** Always reads the first page, because the tokens of each page are deleted. */
 const emptyVault = async (
   call: PaypalCall,
   customerId: string,
@@ -112,7 +106,7 @@ const reportedToken = (token: PaymentToken): ProviderMethod => ({
   ...tokenFacts(token),
 });
 
-/** An account at PayPal pays as a card does, and has neither number nor expiry. */
+/** A PayPal account counts as a card without number and expiry. */
 export const tokenFacts = ({
   payment_source: source,
 }: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId'> => {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { WebhookRequest } from '../port/provider.ts';
+import type { WebhookRequest } from '../port/events.ts';
 import type { PaypalExchange } from './outcome.ts';
 
 /**
- * PayPal verifies its webhooks itself. The event goes back to it byte for byte, as a part of a larger JSON text: written
- * anew it would no longer be what was signed. What is plainly not PayPal's is refused without asking.
+ * PayPal itself verifies its webhooks. The service sends the event back byte for byte inside a larger JSON text, because the
+ * signature covers the exact bytes. Events that are clearly not from PayPal are refused without a call.
  */
 export type SignatureCheck = 'valid' | 'invalid' | 'unavailable';
 
 export interface VerifyOptions {
   readonly exchange: PaypalExchange;
   readonly webhookId: string;
-  /** Overridden by the operator, it may name certificates of its own; empty: PayPal's alone count. */
+  /** A base URL set by the operator may serve its own certificates; empty: only PayPal's certificates count. */
   readonly baseUrl: string;
 }
 
@@ -21,10 +21,10 @@ const MAX_REMEMBERED = 1_000;
 
 const headersSchema = z.object({
   'paypal-auth-algo': z.literal('SHA256withRSA'),
-  // Nothing that a reader of URLs would leave out.
+  // No characters that a URL parser would drop.
   'paypal-cert-url': z.pipe(z.string().check(z.regex(/^[!-~]{1,500}$/)), z.url()),
   'paypal-transmission-id': z.string().check(z.regex(/^[\w-]{1,50}$/)),
-  // Several texts decode to the same bytes: only the one that is written so counts.
+  // Several texts decode to the same bytes; only the canonical text is valid.
   'paypal-transmission-sig': z.base64().check(
     z.minLength(1),
     z.maxLength(500),
@@ -56,7 +56,7 @@ export const webhookVerifier = (options: VerifyOptions) => {
     const id = signed['paypal-transmission-id'];
     const of = fingerprintOf(signed, raw);
     const known = remembered.get(id);
-    // A transmission's id is no secret: only the very same message is known by it.
+    // A transmission's id is not secret, so the remembered result counts only for the same message.
     if (known?.of === of) return known.verdict;
     await beforeAsking?.();
     const verdict = await ask(options, signed, text);
@@ -64,7 +64,7 @@ export const webhookVerifier = (options: VerifyOptions) => {
   };
 };
 
-/** The bytes as text, where they are one JSON object and nothing beside it: spliced in, they cannot reach further. */
+/** The bytes as text if they are exactly one JSON object, so that they are safe inside the larger JSON text. */
 const jsonObjectText = (raw: Buffer): string | undefined => {
   const text = raw.toString('utf8');
   try {
@@ -85,7 +85,7 @@ const isTrusted = (certificateUrl: string, baseUrl: string): boolean => {
 const fingerprintOf = (signed: Signed, raw: Buffer): string =>
   createHash('sha256').update(JSON.stringify(signed)).update(raw).digest('hex');
 
-/** Refused as malformed is as good as FAILURE; whatever else PayPal refuses, it has verified nothing. */
+/** A refusal as malformed counts as FAILURE. After any other refusal the signature is not verified. */
 const MALFORMED: readonly number[] = [400, 422];
 
 const ask = async ({ exchange, webhookId }: VerifyOptions, signed: Signed, event: string): Promise<SignatureCheck> => {

@@ -1,11 +1,76 @@
 import * as z from 'zod';
+import type { DeclineCode } from '../../core/outcome.ts';
 import { epochSeconds, instant } from '../../core/time.ts';
+import type { CustomerDetails } from './customers.ts';
+import type { ProviderMethod } from './methods.ts';
+import type { EventInvoice, EventSubscription } from './subscriptions.ts';
 
-/** Epoch second as of which the provider's word, or ours to it, is known; an event from before it is stale. */
+/** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
 export const knownAtSchema = z.int().optional();
 
-/** Were these facts said by the provider before what is known of it already? */
+/** True if the event is older than the last known state of the record. */
 export const isStale = (
   record: { readonly createdAt: string; readonly knownAt?: number | undefined },
   event: { readonly createdAt: number },
 ): boolean => event.createdAt < (record.knownAt ?? epochSeconds(instant(record.createdAt)));
+
+/** The event types of the interface; each adapter maps its provider's names to them. */
+export const INBOUND_EVENTS = [
+  'payment_intent.succeeded',
+  'payment_intent.failed',
+  'payment_intent.canceled',
+  'payment_intent.processing',
+  'payment_intent.requires_action',
+  'payment_method.attached',
+  'payment_method.detached',
+  'payment_method.updated',
+  'subscription.created',
+  'subscription.updated',
+  'subscription.deleted',
+  'subscription.trial_will_end',
+  'invoice.payment_succeeded',
+  'invoice.payment_failed',
+  'customer.created',
+  'customer.updated',
+  'customer.deleted',
+] as const;
+export type InboundEventType = (typeof INBOUND_EVENTS)[number];
+
+/** A parsed event of a provider. `type` is undefined if the service does not act on it. */
+export interface ProviderEvent {
+  readonly id: string;
+  readonly rawType: string;
+  readonly type: InboundEventType | undefined;
+  /** Whole seconds, epoch. */
+  readonly createdAt: number;
+  readonly object: {
+    readonly id: string;
+    /** The intent or order, if the object is one of its payments or captures. */
+    readonly intentId: string | undefined;
+    readonly amountCents: number | undefined;
+    /** Upper-case ISO 4217. */
+    readonly currency: string | undefined;
+    readonly attemptRef: string | undefined;
+    readonly failureCode: DeclineCode | undefined;
+    readonly ourPaymentId: string | undefined;
+    /** The payer has approved the payment: the service must capture it. */
+    readonly awaitsCapture?: true;
+    /** Of payment_method events. */
+    readonly method: Omit<ProviderMethod, 'methodId' | 'customerId'> | undefined;
+    /** Of customer events. */
+    readonly customer: CustomerDetails | undefined;
+    /** Of subscription events. */
+    readonly subscription?: EventSubscription | undefined;
+    /** Of invoice events. */
+    readonly invoice?: EventInvoice | undefined;
+  };
+}
+
+export interface WebhookRequest {
+  readonly raw: Buffer;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Awaited before each call that verification makes to the provider; throws if the sender has reached its limit. */
+  readonly beforeAsking?: () => Promise<void>;
+}

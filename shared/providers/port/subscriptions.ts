@@ -2,32 +2,32 @@ import type { DeclineCode, Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from './call-options.ts';
 
 /**
- * The port to a provider that bills subscriptions by itself: it charges on its own calendar and tells of it; here it is
- * mirrored, never charged a second time. Times are epoch seconds.
+ * The port to a provider that bills subscriptions. The provider charges on its own calendar and reports each charge; the
+ * service records it and never charges a second time. Times are epoch seconds.
  */
 export interface ProviderInvoice {
   readonly invoiceId: string;
-  /** The intent that collects it; undefined for an invoice of nothing. */
+  /** The intent that collects the invoice; undefined for an invoice of zero. */
   readonly intentId: string | undefined;
   readonly subscriptionId: string;
   readonly status: 'succeeded' | 'failed' | 'processing' | 'pending';
   readonly amountCents: number;
   /** Upper-case ISO 4217. */
   readonly currency: string;
-  /** The period that it pays for. */
+  /** The period that the invoice pays for. */
   readonly periodStart: number;
   readonly periodEnd: number;
-  /** How often its collection was tried; each try is an attempt of one payment. */
+  /** Number of tries to collect the invoice; each try is an attempt of one payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
-  /** When the provider tries next; null: no more, undefined: it does not say. */
+  /** Time of the provider's next try; null: no further try; undefined: not reported. */
   readonly nextAttempt: number | null | undefined;
 }
 
-/** A subscription as the provider has it. */
+/** The state of a subscription at the provider. */
 export interface ProviderSubscription {
   readonly subscriptionId: string;
-  /** Our id, as we left it with the provider. */
+  /** Our id in the provider's metadata. */
   readonly ourSubscriptionId: string | undefined;
   readonly status: 'trialing' | 'active' | 'past_due' | 'canceled' | 'paused';
   readonly currentPeriodStart: number;
@@ -35,22 +35,22 @@ export interface ProviderSubscription {
   readonly trialEnd: number | undefined;
   readonly cancelAtPeriodEnd: boolean;
   readonly methodId: string | undefined;
-  /** The newest invoice of an amount. */
+  /** The newest invoice above zero. */
   readonly latestInvoice: ProviderInvoice | undefined;
 }
 
-type Told<T> = { readonly [Field in keyof T]: T[Field] | undefined };
+type Reported<T> = { readonly [Field in keyof T]: T[Field] | undefined };
 
-/** What an event says of a subscription: undefined is what it leaves out. */
-export type SubscriptionNews = Pick<ProviderSubscription, 'subscriptionId'> &
-  Told<Omit<ProviderSubscription, 'subscriptionId' | 'latestInvoice'>>;
+/** A subscription in an event; the event may leave out fields. */
+export type EventSubscription = Pick<ProviderSubscription, 'subscriptionId'> &
+  Reported<Omit<ProviderSubscription, 'subscriptionId' | 'latestInvoice'>>;
 
-/** What an event says of an invoice: undefined is what it leaves out. */
-export type InvoiceNews = Pick<ProviderInvoice, 'invoiceId'> &
-  Told<Omit<ProviderInvoice, 'invoiceId'>> &
+/** An invoice in an event; the event may leave out fields. */
+export type EventInvoice = Pick<ProviderInvoice, 'invoiceId'> &
+  Reported<Omit<ProviderInvoice, 'invoiceId'>> &
   Pick<ProviderSubscription, 'ourSubscriptionId'>;
 
-export interface CreateNativeSubscription extends CallOptions {
+export interface NewProviderSubscription extends CallOptions {
   readonly ourSubscriptionId: string;
   readonly customerId: string;
   readonly methodId: string;
@@ -66,31 +66,31 @@ export interface CreateNativeSubscription extends CallOptions {
 
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
-export interface NativeSubscriptions {
-  /** False for an interval that it refuses (at Stripe: over three years): there the service bills. */
-  bills(interval: Pick<CreateNativeSubscription, 'unit' | 'count'>): boolean;
-  /** `declined` where the first charge was: then nothing stands at the provider. */
-  create(input: CreateNativeSubscription): Promise<Outcome<ProviderSubscription>>;
+export interface SubscriptionsPort {
+  /** False for an interval that the provider refuses (at Stripe: over three years); then the service bills. */
+  bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
+  /** `declined` if the first charge is declined; the provider then creates no subscription. */
+  create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
-  /** Those of a customer that bear our id and are not over: what a creation left whose answer was lost. */
+  /** A customer's live subscriptions with our id: a creation whose answer was lost may have left one. */
   findOurs(input: {
     readonly customerId: string;
     readonly ourSubscriptionId: string;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
-  /** Used from the next charge on; an open invoice is tried with it at once. */
+  /** The next charge uses the method; an open invoice is tried with it at once. */
   changeMethod(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
-  /** At once. Done, too, where the provider no longer has it. */
+  /** Cancels at once. Done also if the provider no longer has the subscription. */
   cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;
   pause(input: OfSubscription): Promise<Outcome<ProviderSubscription>>;
   /**
-   * @param input.anew a new period starts now, and is charged: `declined` where that is, and then it stays paused. Nothing
-   * is charged where it is no longer paused there.
+   * @param input.anew a new period starts now and is charged. If the charge is declined, the subscription stays paused. If
+   * the subscription is not paused at the provider, nothing is charged.
    */
   resume(input: OfSubscription & { readonly anew: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
-  /** Leaves our payment's id with the intent that the provider made by itself. */
+  /** Writes our payment's id to the metadata of the intent that the provider created. */
   labelPayment(
     input: CallOptions & { readonly intentId: string; readonly paymentId: string },
   ): Promise<Outcome<{ readonly intentId: string }>>;

@@ -5,7 +5,7 @@ import type { Log } from '../../observability/logger.ts';
 import type { Table } from '../../table/table.ts';
 import type { Providers } from './registry.ts';
 
-/** What keeping customers and methods in step with a provider takes. */
+/** Dependencies of use cases that change customers and methods at a provider. */
 export interface ProviderRecordDeps {
   readonly table: Table;
   readonly providers: Providers;
@@ -15,17 +15,16 @@ export interface ProviderRecordDeps {
 
 export interface MethodDeps extends ProviderRecordDeps {
   readonly guestTokens: GuestTokens;
-  /** Raw card data is taken (development only). */
+  /** The service accepts raw card data (development only). */
   readonly allowRawCards: boolean;
 }
 
-/** What reading payments takes. */
 export interface ReadDeps {
   readonly table: Table;
   readonly now: Now;
 }
 
-/** What moving money takes. */
+/** Dependencies of use cases that move money. */
 export interface MoneyDeps extends ReadDeps {
   readonly providers: Providers;
   readonly newId: (kind: IdKind) => string;

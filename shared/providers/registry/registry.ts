@@ -4,10 +4,10 @@ import type { Log } from '../../observability/logger.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import type { AdapterOptions } from '../wire/adapter.ts';
 
-/** Which provider answers for a slot, opened lazily by its settings. A slot without keys is closed. */
+/** The provider of each slot, opened on first use by the slot's settings. A slot without keys is closed. */
 export interface RegistryOptions {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
-  /** Settings of a slot with its secrets, read anew when they may have changed. */
+  /** Settings of a slot with its secrets, read again when they may have changed. */
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings>;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
@@ -16,7 +16,7 @@ export interface RegistryOptions {
 
 type Open = (options: AdapterOptions) => PaymentProvider | undefined;
 
-/** Loads an adapter only where a slot is bound to it. */
+/** An adapter is loaded only if a slot is bound to it. */
 const ADAPTER_MODULES: Readonly<Partial<Record<AdapterName, () => Promise<Open>>>> = {
   stripe: async () => (await import('../stripe/stripe.ts')).openStripe,
   paypal: async () => (await import('../paypal/paypal.ts')).openPayPal,
@@ -45,27 +45,17 @@ export const openProviders = (options: RegistryOptions) => {
     return provider;
   };
 
-  /** @throws DomainError UNSUPPORTED_PROVIDER where the slot is closed or takes no payments. */
-  const forPayments = async (slot: ProviderSlot): Promise<PaymentProvider> => {
-    const provider = await find(slot);
-    if (!provider?.can.payments) {
-      throw new DomainError('UNSUPPORTED_PROVIDER', {
-        message: `${slot} does not take payments here`,
-        details: { provider_id: slot },
-      });
-    }
-    return provider;
-  };
-
-  /** @throws DomainError UNSUPPORTED_PROVIDER where the slot is closed or cannot do this. */
-  const having = async (slot: ProviderSlot, capability: 'customers' | 'methods'): Promise<PaymentProvider> => {
+  /** @throws DomainError UNSUPPORTED_PROVIDER if the slot is closed or lacks the capability. */
+  const require = async (slot: ProviderSlot, capability: keyof typeof CAPABILITY_NAMES): Promise<PaymentProvider> => {
     const provider = await find(slot);
     if (provider?.can[capability]) return provider;
     throw new DomainError('UNSUPPORTED_PROVIDER', {
-      message: `${slot} does not take ${capability === 'methods' ? 'payment methods' : capability} here`,
+      message: `${slot} does not take ${CAPABILITY_NAMES[capability]} here`,
       details: { provider_id: slot },
     });
   };
 
-  return { find, forPayments, having };
+  return { find, require };
 };
+
+const CAPABILITY_NAMES = { payments: 'payments', customers: 'customers', methods: 'payment methods' } as const;

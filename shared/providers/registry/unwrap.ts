@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 
-/** What the provider answered, or the error that its refusal is to a caller. For calls that move no money. */
+/** The provider's answer, or the public error of its refusal. For calls that move no money. */
 export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
   switch (outcome.kind) {
     case 'done':
@@ -26,11 +26,13 @@ const CODES = {
   in_progress: 'PAYMENT_IN_PROGRESS',
 } as const;
 
-/** The error of a call whose outcome nobody knows. */
-export const unclearError = (reason: Unknown['reason'], details?: Readonly<Record<string, unknown>>): DomainError =>
-  new DomainError(CODES[reason], details ? { details } : {});
+/** The error of a call with an unknown outcome. */
+export const unknownOutcomeError = (
+  reason: Unknown['reason'],
+  details?: Readonly<Record<string, unknown>>,
+): DomainError => new DomainError(CODES[reason], details ? { details } : {});
 
-/** The error of a call that certainly did nothing: a later try is free. */
+/** The error of a call that certainly did nothing, so that a retry is safe. */
 export const unavailableError = (
   { retryAfterSeconds }: NotDone,
   details?: Readonly<Record<string, unknown>>,
@@ -40,14 +42,14 @@ export const unavailableError = (
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 
-/** The error of a call that brought no decision of the provider. */
+/** The error of a call without a decision of the provider. */
 export const unansweredError = (
   outcome: NotDone | Unknown,
   details?: Readonly<Record<string, unknown>>,
 ): DomainError =>
-  outcome.kind === 'not_done' ? unavailableError(outcome, details) : unclearError(outcome.reason, details);
+  outcome.kind === 'not_done' ? unavailableError(outcome, details) : unknownOutcomeError(outcome.reason, details);
 
-/** @throws DomainError PROVIDER_MISMATCH where a record is of another provider. */
+/** @throws DomainError PROVIDER_MISMATCH if the record belongs to another provider. */
 export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
   if (expected === given) return;
   throw new DomainError('PROVIDER_MISMATCH', {

@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/provider.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
 import { monthText } from '../wire/contract-event.ts';
-import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import { type SquareCall, squareKey } from './outcome.ts';
 import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
-/** Cards on file: made from a token or from a payment, never changed, disabled when they are detached. */
+/** Cards on file: created from a token or a payment, never changed, disabled when they are detached. */
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
 export const squareCards = (call: SquareCall, orders: SquareOrders) => {
   const create = async (sourceId: string, customerId: string, idempotencyKey: string) =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({
         method: 'POST',
         path: '/v2/cards',
@@ -21,7 +21,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
       ({ card }) => reportedCard(card),
     );
   const find = async (cardId: string): Promise<Outcome<ProviderMethod>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({ method: 'GET', path: `/v2/cards/${encodeURIComponent(cardId)}`, answer: cardAnswer }),
       ({ card }) => reportedCard(card),
     );
@@ -31,7 +31,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
 
     findMethod: find,
 
-    /** A card on file is kept already; any other is made from the payment. */
+    /** A card on file is saved already; another card is created from the payment. */
     keepMethod: async (input: KeepMethod): Promise<Outcome<ProviderMethod>> => {
       if (input.method?.startsWith(ON_FILE)) return find(input.method);
       const located = await locate(orders, input);
@@ -48,12 +48,12 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
         answer: cardAnswer,
       });
       const isGone = disabled.kind === 'refused' && disabled.reason === 'NOT_FOUND';
-      return isGone ? { kind: 'done', value: { methodId } } : mapSquareOutcome(disabled, () => ({ methodId }));
+      return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(disabled, () => ({ methodId }));
     },
   };
 };
 
-/** What the ids of cards on file begin with. */
+/** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';
 
 const BRANDS: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ const BRANDS: Readonly<Record<string, string>> = {
   CHINA_UNIONPAY: 'unionpay',
 };
 
-/** What the service keeps of a card of Square's. */
+/** The stored fields of a Square card. */
 export const cardFacts = (card: SquareCard): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
   type: 'card',
   walletType: undefined,

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type { Amount, AmountRefusal } from '../port/provider.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { Amount, AmountRefusal } from '../port/payments.ts';
 import { amountsBy, currencyTable } from '../wire/currencies.ts';
-import { mapSquareOutcome, type SquareCall } from './outcome.ts';
+import type { SquareCall } from './outcome.ts';
 
 /**
  * Square counts in the smallest unit of a currency, as ISO 4217 does, and takes 1 and more of it
@@ -12,14 +12,14 @@ export const SQUARE_CURRENCIES = currencyTable({ 0: 'JPY', 2: 'AUD CAD EUR GBP U
 
 export const squareAmounts = amountsBy(SQUARE_CURRENCIES);
 
-export interface Money {
+export interface SquareMoney {
   readonly amount: number;
   readonly currency: string;
 }
 
 const locationAnswer = z.looseObject({ location: z.looseObject({ currency: z.string().check(z.minLength(1)) }) });
 
-/** A location takes its own currency only; Square is asked for it once. */
+/** A location takes only its own currency, which is read once. */
 export const squareLocation = (call: SquareCall, locationId: string) => {
   let known: Promise<Outcome<string>> | undefined;
 
@@ -44,19 +44,19 @@ export const squareLocation = (call: SquareCall, locationId: string) => {
 };
 
 const readCurrency = async (call: SquareCall, locationId: string): Promise<Outcome<string>> =>
-  mapSquareOutcome(
+  mapOutcome(
     await call({ method: 'GET', path: `/v2/locations/${encodeURIComponent(locationId)}`, answer: locationAnswer }),
     ({ location }) => location.currency,
   );
 
-/** An amount as Square writes it; undefined where Square cannot express it. */
-export const moneyOf = (amount: Amount): Money | undefined => {
+/** An amount in Square's format; undefined if Square cannot express it. */
+export const squareMoney = (amount: Amount): SquareMoney | undefined => {
   const units = squareAmounts.toProvider(amount);
   return units === undefined ? undefined : { amount: units, currency: amount.currency };
 };
 
 /** Amount and currency of Square's money in the service's terms. */
-export const reportedMoney = ({ amount, currency }: Money) => ({
+export const reportedMoney = ({ amount, currency }: SquareMoney) => ({
   amountCents: squareAmounts.toCents(amount, currency),
   currency,
 });

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/provider.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
 import { joinName, splitName } from '../wire/adapter.ts';
-import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import { type SquareCall, squareKey } from './outcome.ts';
 import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
 
 const customerAnswer = z.looseObject({ customer: squareCustomerSchema });
@@ -14,7 +14,7 @@ const reported = ({ customer }: { readonly customer: SquareCustomer }): Provider
 
 export const squareCustomers = (call: SquareCall) => ({
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({
         method: 'POST',
         path: '/v2/customers',
@@ -29,11 +29,11 @@ export const squareCustomers = (call: SquareCall) => ({
     ),
 
   updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({
         method: 'PUT',
         path: pathOf(input.customerId),
-        // What is null is removed, as the header says.
+        // With this header, Square clears fields that are null.
         headers: { 'x-clear-null': 'true' },
         body: { ...clearedFields(input), ...fieldsOf(input) },
         answer: customerAnswer,
@@ -44,7 +44,7 @@ export const squareCustomers = (call: SquareCall) => ({
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(customerId), answer: nothing });
     const isGone = deleted.kind === 'refused' && GONE.includes(deleted.reason);
-    return isGone ? { kind: 'done', value: { customerId } } : mapSquareOutcome(deleted, () => ({ customerId }));
+    return isGone ? { kind: 'done', value: { customerId } } : mapOutcome(deleted, () => ({ customerId }));
   },
 });
 
@@ -77,17 +77,17 @@ const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
   phone: { phone_number: null },
 };
 
-/** Square takes 9 to 16 digits and refuses a customer for any other number; ours keeps what it was given. */
+/** Square refuses a customer whose phone has fewer than 9 or more than 16 digits; our record keeps every number. */
 const isTakenPhone = (phone: string): boolean =>
   /^\+?[\d ().-]+$/.test(phone) && /^\d{9,16}$/.test(phone.replaceAll(/\D/g, ''));
 
-/** Square wants a name, an e-mail or a phone of everybody; who has none goes by our id. */
+/** Square requires a name, an e-mail or a phone; without them, our id is the name. */
 const namedSomehow = (fields: Fields, ourCustomerId: string): object => {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return Object.keys(given).length > 0 ? given : { given_name: ourCustomerId };
 };
 
-/** What Square says of a customer; our id in place of a name is none. */
+/** The details of a Square customer; our id in place of a name is ignored. */
 export const customerFacts = (customer: SquareCustomer): CustomerDetails => {
   const name = joinName(customer.given_name, customer.family_name);
   return {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent, ReportedStatus } from '../port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/events.ts';
+import type { ReportedStatus } from '../port/payments.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { cardFacts } from './cards.ts';
 import { reportedMoney } from './currencies.ts';
@@ -9,7 +10,7 @@ import { cardSchema, squareCustomerSchema, squarePaymentSchema } from './schemas
 
 /**
  * Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`, and the
- * interface's payload. Square's subscriptions and invoices are not among them: the service bills by itself here.
+ * interface's payload. There are no subscription and invoice events: the service bills subscriptions of Square payers.
  */
 const eventSchema = z.looseObject({
   event_id: z.string().check(z.minLength(1), z.maxLength(255)),
@@ -65,7 +66,7 @@ const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>
   canceled: 'payment_intent.canceled',
 };
 
-/** payment.created and payment.updated say the same: what the payment is now. */
+/** payment.created and payment.updated both hold the current payment. */
 const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const payment = data.object?.payment;
   if (!payment || !type.startsWith('payment.')) return undefined;
@@ -84,7 +85,7 @@ const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
   };
 };
 
-/** Of an order only its end without a payment is news. */
+/** The service acts only on an order's cancelation. */
 const orderSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const order = data.object?.order_updated;
   if (!order || type !== 'order.updated') return undefined;
@@ -115,7 +116,7 @@ const CUSTOMER_EVENTS: Readonly<Record<string, InboundEventType>> = {
   'customer.deleted': 'customer.deleted',
 };
 
-/** A deleted customer may come as its id alone. */
+/** The event of a deleted customer may hold only its id. */
 const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const customer = data.object?.customer;
   const id = customer?.id ?? data.id;

@@ -4,7 +4,7 @@ import type { StatusTable } from '../wire/failures.ts';
 import type { Failed, HttpClient, HttpRequest } from '../wire/http-client.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
-/** The version whose description this adapter was written against. */
+/** The API version that this adapter was written for. */
 const SQUARE_VERSION = '2025-08-20';
 
 /** One call of Square's API. */
@@ -27,14 +27,10 @@ export const squareCalls =
 
 const MAX_KEY_LENGTH = 45;
 
-/** Square takes 45 characters at most: a key is a hash of ours, the same for the same parts. */
+/** A hash of our key: Square takes at most 45 characters. */
 export const squareKey = (...parts: readonly string[]): string => fingerprint(...parts).slice(0, MAX_KEY_LENGTH);
 
-/** Reads one part of an outcome. */
-export const mapSquareOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
-  outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;
-
-/** 409: another call held the same object or key at that moment, and may have been this very one. */
+/** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
 export const SQUARE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 const readRefusal = (_: number, body: unknown): Failed => {
@@ -49,10 +45,10 @@ const readRefusal = (_: number, body: unknown): Failed => {
   return { kind: 'declined', code, attemptRef: payment?.id ?? undefined };
 };
 
-/** Square does not know itself what it did. */
+/** Categories of errors after which the outcome is unknown. */
 const UNDECIDED: readonly string[] = ['API_ERROR', 'RATE_LIMIT_ERROR'];
 
-/** Nothing was charged: the source itself is no good, whoever's card it stands for. */
+/** The token itself is expired or used: nothing was charged. */
 const SPENT_SOURCES: readonly string[] = ['CARD_TOKEN_EXPIRED', 'CARD_TOKEN_USED', 'SOURCE_EXPIRED', 'SOURCE_USED'];
 
 const refused = ({ code, field }: SquareError): Failed => ({
@@ -82,10 +78,10 @@ const DECLINES: Readonly<Record<string, DeclineCode>> = {
   CARD_DECLINED_VERIFICATION_REQUIRED: 'authentication_required',
 };
 
-/** The card network's own answers (ISO 8583), where Square hands them on: it has no code of its own for these. */
+/** Codes of the card network (ISO 8583) that Square passes on without a code of its own. */
 const BY_ISSUER: Readonly<Record<string, DeclineCode>> = { '41': 'lost_card', '43': 'stolen_card' };
 
-/** The narrowest that has a word here; else the bank simply said no. */
+/** The most specific decline code that we support, else do_not_honor. */
 export const squareDeclineCode = (
   errors: readonly Pick<SquareError, 'code'>[] | null | undefined,
   issuerCode: string | null | undefined,

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Outcome } from '../../core/outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../port/call-options.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/provider.ts';
-import { type Money, moneyOf, squareAmounts } from './currencies.ts';
-import { mapSquareOutcome, type SquareCall, squareKey } from './outcome.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/payments.ts';
+import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
+import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
 import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
 /**
- * Square has no payment before it is charged: an order stands for the intent, and each attempt is a payment of that
- * order. Square takes money for an order once only, and a canceled one can no longer be paid.
+ * Square has no payment before the charge: the intent is an order, and each attempt is a payment of that order. Square
+ * charges an order only once, and a canceled order can no longer be paid.
  */
 const orderAnswer = z.looseObject({ order: squareOrderSchema });
 const paymentAnswer = z.looseObject({ payment: squarePaymentSchema });
@@ -29,7 +29,7 @@ export const squarePayments = (account: SquareAccount) => {
 
   return {
     createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
-      const money = moneyOf(input);
+      const money = squareMoney(input);
       if (!money) return squareAmounts.refused(input);
       const created = await call({
         method: 'POST',
@@ -40,7 +40,7 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: orderAnswer,
       });
-      return mapSquareOutcome(created, ({ order }) => ({
+      return mapOutcome(created, ({ order }) => ({
         ...readSquareOrder(order, input),
         clientSecret: clientSecret(account, input.paymentId),
       }));
@@ -53,7 +53,7 @@ export const squarePayments = (account: SquareAccount) => {
       if (method === undefined) {
         return { kind: 'refused', reason: 'MISSING_REQUIRED_PARAMETER', parameter: 'payment_method' };
       }
-      const money = moneyOf(input);
+      const money = squareMoney(input);
       if (!money) return squareAmounts.refused(input);
       const charged = await call({
         method: 'POST',
@@ -71,7 +71,7 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: paymentAnswer,
       });
-      return mapSquareOutcome(charged, ({ payment }) => readSquarePayment(payment));
+      return mapOutcome(charged, ({ payment }) => readSquarePayment(payment));
     },
 
     cancelIntent: async (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
@@ -80,17 +80,17 @@ export const squarePayments = (account: SquareAccount) => {
       const order = found.value;
       if (order.state === 'CANCELED') return { kind: 'done', value: readSquareOrder(order, input) };
       if (!isOpen(order)) return NOT_OPEN;
-      return mapSquareOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
+      return mapOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
         readSquareOrder(canceled, input),
       );
     },
 
     findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> =>
-      mapSquareOutcome(await locate(orders, known), ({ order, payment }) => payment ?? readSquareOrder(order, known)),
+      mapOutcome(await locate(orders, known), ({ order, payment }) => payment ?? readSquareOrder(order, known)),
   };
 };
 
-/** What the payer's browser holds. Square asks it for an application id and a location; this opens nothing there. */
+/** The client secret for the payer's browser. Square does not use it: its browser SDK needs application id and location. */
 const clientSecret = ({ accessToken }: SquareAccount, paymentId: string): string =>
   `${paymentId}_secret_${createHmac('sha256', accessToken).update(`client_secret:${paymentId}`).digest('hex').slice(0, 32)}`;
 
@@ -98,12 +98,12 @@ export type SquareOrders = ReturnType<typeof squareOrders>;
 
 export const squareOrders = ({ call, locationId }: SquareAccount) => ({
   find: async (orderId: string): Promise<Outcome<SquareOrder>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({ method: 'GET', path: `/v2/orders/${encodeURIComponent(orderId)}`, answer: orderAnswer }),
       ({ order }) => order,
     ),
 
-  /** Of the version that was read: another body under the same key, or another's change undone, cannot come of it. */
+  /** Changes the version that was read, so that it neither reuses a key for another body nor overwrites another change. */
   put: async (order: SquareOrder, changes: object, { idempotencyKey }: CallOptions): Promise<Outcome<SquareOrder>> => {
     const version = order.version ?? 1;
     const put = await call({
@@ -115,11 +115,11 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
       },
       answer: orderAnswer,
     });
-    return mapSquareOutcome(put, (answer) => answer.order);
+    return mapOutcome(put, (answer) => answer.order);
   },
 
   findPayment: async (paymentId: string): Promise<Outcome<SquarePayment>> =>
-    mapSquareOutcome(
+    mapOutcome(
       await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: paymentAnswer }),
       ({ payment }) => payment,
     ),
@@ -128,8 +128,8 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
 const LINE = 'payment';
 const MAX_NAME_LENGTH = 512;
 
-/** One line that bears the whole amount: prices, taxes and discounts are the service's. */
-const contentsOf = ({ description, customerId }: OrderDetails, money: Money) => ({
+/** One line item with the whole amount: the service computes prices, taxes and discounts. */
+const contentsOf = ({ description, customerId }: OrderDetails, money: SquareMoney) => ({
   line_items: [
     {
       uid: LINE,
@@ -146,38 +146,38 @@ const lineName = (description: string | undefined): string =>
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 
-/** Neither paid, canceled nor being paid. */
+/** True if the order is neither paid, nor canceled, nor under payment. */
 const isOpen = ({ state, tenders }: SquareOrder): boolean =>
   state === 'OPEN' &&
   (tenders ?? []).every(({ card_details: card, bank_account_details: bank }) =>
-    CAME_TO_NOTHING.includes(card?.status ?? bank?.status ?? ''),
+    FAILED_TENDERS.includes(card?.status ?? bank?.status ?? ''),
   );
 
-const CAME_TO_NOTHING: readonly string[] = ['FAILED', 'VOIDED'];
+const FAILED_TENDERS: readonly string[] = ['FAILED', 'VOIDED'];
 
-/** Sent again where only the answer was lost, it changes nothing more. */
+/** A retry after a lost answer changes nothing. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
-  const money = moneyOf(input);
+  const money = squareMoney(input);
   if (!money) return squareAmounts.refused(input);
   const found = await orders.find(input.intentId);
   if (found.kind !== 'done') return found;
   const order = found.value;
   if (!isOpen(order)) return NOT_OPEN;
-  return mapSquareOutcome(await orders.put(order, contentsOf(input, money), input), (updated) =>
+  return mapOutcome(await orders.put(order, contentsOf(input, money), input), (updated) =>
     readSquareOrder(updated, { method: input.method }),
   );
 };
 
-/** More attempts than this are never looked at: the newest count. */
+/** Only the newest attempts are read. */
 const MAX_ATTEMPTS_READ = 5;
 
 interface Located {
   readonly order: SquareOrder;
-  /** undefined: nothing was charged, and the order may still be paid or is canceled. */
+  /** undefined: nothing was charged; the order is open or canceled. */
   readonly payment: ProviderPayment | undefined;
 }
 
-/** The order is read first: its tenders name attempts that the record may not have heard of. */
+/** Reads the order first: its tenders may name attempts that the record does not have. */
 export const locate = async (
   orders: SquareOrders,
   { intentId, attemptRef }: KnownPayment,

@@ -1,12 +1,12 @@
-import type { KnownPayment, ProviderPayment, ReportedStatus } from '../port/provider.ts';
+import type { KnownPayment, ProviderPayment, ReportedStatus } from '../port/payments.ts';
 import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
-/** What the record knows of a payment whose order says only that it is open. */
+/** The record's fields that complete the status of an open order. */
 type Known = Pick<Partial<KnownPayment>, 'status'> & { readonly method: string | null | undefined };
 
-/** Square's order is our intent, its payment one attempt at it: each said in the service's words. */
+/** Square's order is our intent; its payment is an attempt. */
 export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayment => ({
   intentId: order.id,
   paymentId: order.id,
@@ -20,7 +20,7 @@ export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayme
   ourPaymentId: order.reference_id ?? undefined,
 });
 
-/** Square hears of a method only when it is charged, and keeps no trace of one that it refused to charge. */
+/** Square gets a method only with the charge, and stores no refused charge. */
 const orderStatus = ({ state }: SquareOrder, { method, status }: Known): ReportedStatus => {
   if (state === 'CANCELED') return 'canceled';
   if (status === 'failed') return 'failed';
@@ -49,7 +49,7 @@ export const squareFailure = ({
 }: Pick<SquarePayment, 'card_details' | 'bank_account_details'>) =>
   squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
-/** A status newer than this adapter settles nothing: it is looked up again. */
+/** A status that this adapter does not know is not final; the payment is looked up again. */
 export const paymentStatus = (status: string): ReportedStatus => STATUSES[status] ?? 'processing';
 
 const STATUSES: Readonly<Record<string, ReportedStatus>> = {
@@ -60,7 +60,7 @@ const STATUSES: Readonly<Record<string, ReportedStatus>> = {
   CANCELED: 'canceled',
 };
 
-/** Of several attempts at one order, what counts: money that moved, then money that may, then the last that failed. */
+/** The attempt that decides: a succeeded attempt, else one that is processing, else the last failed one. */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
   attempts.findLast(({ status }) => status === 'processing') ??

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** What the adapter reads of Square's objects; whatever else they hold is let pass. */
+/** The fields of Square's objects that the adapter reads; other fields are ignored. */
 const money = z.looseObject({ amount: z.int(), currency: z.string() });
 
 const error = z.looseObject({ category: z.string(), code: z.string(), field: z.nullish(z.string()) });
@@ -62,7 +62,7 @@ export const squareCustomerSchema = z.looseObject({
 });
 export type SquareCustomer = z.infer<typeof squareCustomerSchema>;
 
-/** The failed payment comes with a charge that was declined. */
+/** The answer to a declined charge includes the failed payment. */
 export const squareRefusalSchema = z.looseObject({
   errors: z.array(error).check(z.minLength(1)),
   payment: z.nullish(

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookRequest } from '../port/provider.ts';
+import type { WebhookRequest } from '../port/events.ts';
 
 /**
- * Square signs the URL that it was told to notify and the body after it (x-square-hmacsha256-signature, base64 of
- * HMAC-SHA256). The URLs come from the settings, never from the request; a function may be known by several. There is no
- * timestamp: what stops a replay is the event's id.
+ * Square signs the notification URL followed by the body (x-square-hmacsha256-signature, base64 of HMAC-SHA256). The URLs
+ * come from the settings, never from the request; a function may have several. There is no timestamp: the event's id stops a
+ * replay.
  */
 export const verifySquareSignature = (
   { raw, headers }: Pick<WebhookRequest, 'raw' | 'headers'>,
@@ -13,7 +13,7 @@ export const verifySquareSignature = (
 ): 'valid' | 'invalid' => {
   const given = Buffer.from(headers['x-square-hmacsha256-signature'] ?? '', 'utf8');
   if (key === '' || given.length === 0) return 'invalid';
-  // Compared as text, since several texts decode to the same bytes; all of the URLs, so that time tells nothing.
+  // Compares text, because several texts decode to the same bytes. Always checks all URLs, so that time reveals nothing.
   const matches = notificationUrls.map((url) => {
     const expected = Buffer.from(createHmac('sha256', key).update(url).update(raw).digest('base64'), 'utf8');
     return expected.length === given.length && timingSafeEqual(expected, given);

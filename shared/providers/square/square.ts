@@ -9,10 +9,10 @@ import { SQUARE_STATUSES, squareCalls } from './outcome.ts';
 import { squareOrders, squarePayments } from './payments.ts';
 import { verifySquareSignature } from './signature.ts';
 
-/** Square, by a client of our own: its SDK takes longer to load than a payment takes. */
+/** Square, with our own client: its SDK takes longer to load than a payment takes. */
 const LIVE_BASE = 'https://connect.squareup.com';
 
-/** Cards are never changed at Square, and only a page in a browser may turn a number into a token. */
+/** Square cannot change cards, and only a browser page may convert a card number to a token. */
 const CAN: Capabilities = {
   payments: true,
   customers: true,
@@ -24,7 +24,7 @@ const CAN: Capabilities = {
   subscriptions: 'service',
 };
 
-/** @returns undefined where the slot lacks token or location: it is closed. */
+/** @returns undefined if the slot lacks token or location: it is closed. */
 export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId, SIGNATURE_KEY: key, NOTIFICATION_URL: urls } = settings;

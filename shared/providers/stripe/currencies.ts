@@ -51,7 +51,7 @@ export const STRIPE_CURRENCIES = currencyTable(
   },
 );
 
-/** Eight digits; Stripe takes more of a few currencies only. */
+/** Eight digits; Stripe takes larger amounts only in a few currencies. */
 const MAXIMUM = 99_999_999;
 
 export const stripeAmounts = amountsBy(STRIPE_CURRENCIES, MAXIMUM);

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { CreateCustomer, CustomerDetails, UpdateCustomer } from '../port/provider.ts';
+import type { CreateCustomer, CustomerDetails, UpdateCustomer } from '../port/customers.ts';
 import type { StripeCall } from './outcome.ts';
 
 const reported = ({ id }: { readonly id: string }) => ({ customerId: id });

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent } from '../port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../port/events.ts';
 import { readContractEvent } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
-/** Both vocabularies: Stripe's own event, and the interface's payload, whose shape is a part of Stripe's. */
+/** Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 
-/** What only Stripe's own events and objects say. */
+/** Fields that only Stripe's own events have. */
 const ownFields = z.looseObject({
   object: z.optional(z.unknown()),
   data: z.looseObject({
@@ -52,7 +52,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   };
 };
 
-/** Stripe's own envelope says what it is; the interface's payload does not, and its amounts are ours already. */
+/** The `object` of Stripe's own envelope. The interface's payload lacks it, and has its amounts in minor units already. */
 const STRIPES_OWN = 'event';
 
 type EventObject = ProviderEvent['object'];

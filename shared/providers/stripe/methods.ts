@@ -8,7 +8,7 @@ import {
   NOT_ATTACHABLE,
   type ProviderMethod,
   type RawCard,
-} from '../port/provider.ts';
+} from '../port/methods.ts';
 import { methodFacts } from '../wire/contract-event.ts';
 import type { StripeCall } from './outcome.ts';
 import { idOf } from './report.ts';
@@ -19,7 +19,7 @@ const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
   ...methodFacts(method),
 });
 
-/** Stripe refuses to detach what is not there, or (without a code of its own) what is not attached: either way it is off. */
+/** Stripe's refusals to detach a missing method, or (without a code) a method that is not attached: both are detached. */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', 'StripeInvalidRequestError']);
 
 export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
@@ -42,14 +42,14 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
       return stripe.paymentMethods.attach(method, { customer: customerId }, { idempotencyKey });
     }, reported);
     if (attached.kind !== 'refused' || token.startsWith('tok_')) return attached;
-    // Stripe gives these refusals no code of their own.
+    // These refusals have no code.
     const known = await call(() => stripe.paymentMethods.retrieve(token), reported);
     return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },
 
   findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), reported),
 
-  /** Stripe has kept it by itself, because the intent said so. */
+  /** Stripe has already saved the method, as the intent requested. */
   keepMethod: async ({ intentId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
     const used = await call(
       () => stripe.paymentIntents.retrieve(intentId),
@@ -81,7 +81,7 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
     ),
 });
 
-/** A one-time token becomes a method first, under a key of its own. */
+/** Converts a one-time token to a method, under its own key. */
 const ofToken = async (stripe: Stripe, token: string, idempotencyKey: string): Promise<string> => {
   const { id } = await stripe.paymentMethods.create(
     { type: 'card', card: { token } },

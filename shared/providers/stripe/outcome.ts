@@ -6,12 +6,12 @@ import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from '
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /**
- * 409: the same idempotency key is in use, by this very request perhaps. 429: too many requests, or the object is locked;
- * Stripe has done nothing. A 402 is a decline by its error type.
+ * 409: the same idempotency key is in use, perhaps by an earlier try of this request. 429: too many requests, or the object
+ * is locked; Stripe has done nothing. The error type marks a 402 as a decline.
  */
 export const STRIPE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
-/** Runs one call and says what it came to: only an answer that certainly did nothing is a refusal. */
+/** Runs one call. Its outcome is a refusal only if Stripe certainly did nothing. */
 export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
 
 export const stripeCalls =
@@ -45,7 +45,7 @@ const failureOf = (error: unknown): Outcome<never> => {
   if (!(error instanceof Stripe.errors.StripeError)) return ERROR;
   switch (meaningOf(STRIPE_STATUSES, error.statusCode ?? 0)) {
     case 'refused':
-      return saysNo(error)
+      return isRefusal(error)
         ? { kind: 'refused', reason: error.code ?? error.type, parameter: parameterOf(error) }
         : ERROR;
     case 'not_done': {
@@ -57,7 +57,7 @@ const failureOf = (error: unknown): Outcome<never> => {
   }
 };
 
-/** Stripe names no parameter where a payment method is attached to another customer, or was detached before. */
+/** Stripe names no parameter for a payment method that is attached to another customer or was detached. */
 const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): string | undefined =>
   param ?? (code === undefined && /payment ?method/i.test(message) ? 'payment_method' : undefined);
 
@@ -69,10 +69,10 @@ const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>,
   attemptRef: idOf(error.payment_intent?.latest_charge),
 });
 
-/** Stripe carries out one call per key at a time, and answers 409 to the same call meanwhile. */
+/** Stripe runs one call per key at a time, and answers 409 to the same call in that time. */
 const isInProgress = ({ code }: Stripe.errors.StripeError): boolean => code === 'idempotency_key_in_use';
 
-const saysNo = (error: unknown): error is Stripe.errors.StripeError =>
+const isRefusal = (error: unknown): error is Stripe.errors.StripeError =>
   error instanceof Stripe.errors.StripeInvalidRequestError ||
   error instanceof Stripe.errors.StripeAuthenticationError ||
   error instanceof Stripe.errors.StripePermissionError;

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/provider.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/payments.ts';
 import { stripeAmounts } from './currencies.ts';
 import type { StripeCall } from './outcome.ts';
 import { readStripePayment } from './report.ts';
@@ -40,9 +40,8 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
       );
     },
 
-    /** A saved method pays for its own customer only: an intent that was made without is told, and asked again. */
-    confirmIntent: async (input: ConfirmIntent) => {
-      const { intentId, customerId, idempotencyKey } = input;
+    confirmIntent: (input: ConfirmIntent) => {
+      const { intentId, idempotencyKey } = input;
       const confirm = (key: string) =>
         call(() =>
           stripe.paymentIntents.confirm(
@@ -55,7 +54,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
             { idempotencyKey: key },
           ),
         );
-      const tell = (customer: string, saving: { readonly setup_future_usage?: 'off_session' | '' }) =>
+      const setCustomer = (customer: string, saving: { readonly setup_future_usage?: 'off_session' | '' }) =>
         call(() =>
           stripe.paymentIntents.update(
             intentId,
@@ -63,25 +62,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
             { idempotencyKey: `${idempotencyKey}:customer` },
           ),
         );
-      if (customerId !== undefined && input.mayNameOtherCustomer) {
-        const told = await tell(customerId, { setup_future_usage: input.saveMethod ? 'off_session' : '' });
-        if (told.kind === 'done') return confirm(idempotencyKey);
-        return told.kind === 'unknown' ? NOTHING_CHARGED : told;
-      }
-      const confirmed = await confirm(idempotencyKey);
-      if (customerId === undefined || !lacksCustomer(confirmed)) return confirmed;
-      const told = await tell(customerId, {});
-      switch (told.kind) {
-        case 'done':
-          return confirm(`${idempotencyKey}:again`);
-        case 'not_done':
-          return told;
-        case 'unknown':
-          return NOTHING_CHARGED;
-        case 'refused':
-        case 'declined':
-          return confirmed;
-      }
+      return confirmForCustomer(input, { confirm, setCustomer });
     },
 
     cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
@@ -91,26 +72,61 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
   };
 };
 
-/** The update charges nothing, whatever became of it. */
+type PaymentOutcome = Outcome<ProviderPayment>;
+
+interface ConfirmSteps {
+  readonly confirm: (key: string) => Promise<PaymentOutcome>;
+  readonly setCustomer: (
+    customer: string,
+    saving: { readonly setup_future_usage?: 'off_session' | '' },
+  ) => Promise<PaymentOutcome>;
+}
+
+/** Stripe charges a saved method only for its own customer. An intent without it gets the customer, and a second confirm. */
+const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Promise<PaymentOutcome> => {
+  const { customerId, idempotencyKey } = input;
+  const { confirm, setCustomer } = steps;
+  if (customerId !== undefined && input.mayNameOtherCustomer) {
+    const updated = await setCustomer(customerId, { setup_future_usage: input.saveMethod ? 'off_session' : '' });
+    if (updated.kind === 'done') return confirm(idempotencyKey);
+    return updated.kind === 'unknown' ? NOTHING_CHARGED : updated;
+  }
+  const confirmed = await confirm(idempotencyKey);
+  if (customerId === undefined || !lacksCustomer(confirmed)) return confirmed;
+  const updated = await setCustomer(customerId, {});
+  switch (updated.kind) {
+    case 'done':
+      return confirm(`${idempotencyKey}:again`);
+    case 'not_done':
+      return updated;
+    case 'unknown':
+      return NOTHING_CHARGED;
+    case 'refused':
+    case 'declined':
+      return confirmed;
+  }
+};
+
+/** The update charges nothing, whatever its outcome. */
 const NOTHING_CHARGED = { kind: 'not_done', reason: 'unreachable' } as const;
 
-/** A refusal of the method, where the intent's customer is not the method's. The codes are of other refusals. */
+/** A refusal because the intent's customer is not the method's. The excluded codes have other causes. */
 const lacksCustomer = (outcome: Outcome<ProviderPayment>): boolean =>
   outcome.kind === 'refused' && outcome.parameter === 'payment_method' && !OTHER_REFUSALS.includes(outcome.reason);
 
 const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_unexpected_state'];
 
-/** What an update takes away unless it names it. */
+/** Fields that an update clears unless it sets them. */
 const CLEARED = { description: '', setup_future_usage: '' } as const;
 
 const NO_METHOD = { payment_method: '' } as const;
 
-/** None any more, or a saved one, which the intent never names before it is charged. */
+/** Clears the method: it was removed, or it is a saved method, which only the confirmation names. */
 const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) => (method === null || isSavedMethod ? NO_METHOD : {});
 
 /**
- * A saved method is named by the confirmation alone: whoever holds the client secret could otherwise charge it from a
- * browser, without being asked who they are.
+ * Only the confirmation names a saved method. Otherwise a holder of the client secret could charge it from a browser without
+ * authentication.
  */
 const common = (input: CreateIntent | UpdateIntent) => ({
   currency: input.currency.toLowerCase(),

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/provider.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
 import { reportedAmount } from './currencies.ts';
 
-/** A PaymentIntent in the service's words. @param known the record's own method, which Stripe hears of only to charge it */
+/** Reads a PaymentIntent. @param known the record's method; Stripe knows a saved method only from its confirmation on */
 export const readStripePayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,
@@ -41,7 +41,7 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
     case 'canceled':
       return 'canceled';
     default:
-      // A status newer than this SDK settles nothing: it is looked up again.
+      // A status that this SDK does not know is not final; the payment is looked up again.
       return 'processing';
   }
 };
@@ -70,7 +70,7 @@ const BY_CODE: ReadonlyMap<string, DeclineCode> = new Map(
   } as const),
 );
 
-/** The narrower of Stripe's two codes that has a word here; else the bank simply said no. */
+/** The more specific of Stripe's two codes that we support, else do_not_honor. */
 export const stripeDeclineCode = (error: {
   readonly decline_code?: string | null | undefined;
   readonly code?: string | null | undefined;

@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
-import type { Capabilities, PaymentProvider, WebhookRequest } from '../port/provider.ts';
+import type { WebhookRequest } from '../port/events.ts';
+import type { Capabilities, PaymentProvider } from '../port/provider.ts';
 import type { AdapterOptions } from '../wire/adapter.ts';
 import { withOneRetry } from '../wire/one-retry.ts';
 import { stripeAmounts } from './currencies.ts';
@@ -11,7 +12,7 @@ import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 
-/** Stripe, by its own SDK. SDK retries are off: the one retry, of a call that did nothing, is ours, under the same key. */
+/** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/one-retry.ts). */
 const LIVE_BASE = 'https://api.stripe.com';
 const CLOCK_TOLERANCE_SECONDS = 300;
 
@@ -25,7 +26,7 @@ const CAN: Omit<Capabilities, 'subscriptions'> = {
   capturesOnApproval: false,
 };
 
-/** @returns undefined where the slot has no key: it is closed. */
+/** @returns undefined if the slot has no key: it is closed. */
 export const openStripe = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   if (settings.API_KEY === '') return undefined;
@@ -53,7 +54,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   };
 };
 
-/** Sends the SDK's calls to another base URL (the simulator's, say). */
+/** Sends the SDK's calls to another base URL, such as the simulator's. */
 const rebased = (send: typeof fetch, baseUrl: string): typeof fetch =>
   baseUrl === ''
     ? send
@@ -63,13 +64,13 @@ const verify = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' 
   const header = headers['stripe-signature'];
   if (!header || secret === '') return 'invalid';
   try {
-    // The signature alone: a body that is no JSON is refused by whoever reads it.
+    // Checks the signature only; readEvent refuses a body that is not JSON.
     const { signature } = Stripe.webhooks;
     if (!signature?.verifyHeader(raw, header, secret, CLOCK_TOLERANCE_SECONDS, undefined, now)) return 'invalid';
   } catch {
     return 'invalid';
   }
-  // The SDK lets timestamps of the future through.
+  // The SDK accepts timestamps in the future.
   const timestamp = Number(/(?:^|,)t=(\d+)/.exec(header)?.[1]);
   return timestamp - epochSeconds(now) <= CLOCK_TOLERANCE_SECONDS ? 'valid' : 'invalid';
 };

@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
 import type { ProviderInvoice, ProviderSubscription } from '../port/subscriptions.ts';
-import { invoiceNews, subscriptionNews } from '../wire/subscription-payloads.ts';
+import { readEventInvoice, readEventSubscription } from '../wire/subscription-payloads.ts';
 import { reportedAmount } from './currencies.ts';
 import { stripeDeclineCode } from './report.ts';
 
-/** Stripe's subscriptions and invoices, as an answer has them: whole. */
+/** Stripe's subscriptions and invoices in answers, which have all fields. */
 export const readStripeSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
-  const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = told(subscriptionNews(subscription));
+  const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = told(readEventSubscription(subscription));
   return {
     subscriptionId,
     ourSubscriptionId,
@@ -20,14 +20,14 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Provi
   };
 };
 
-/** A trial's invoice is of nothing, and one of a paused period is voided before anybody is charged. */
+/** Ignores the zero invoice of a trial, and the invoice of a paused period, which is voided before a charge. */
 const newestOf = ({ latest_invoice: newest }: Stripe.Subscription): ProviderInvoice | undefined => {
   if (newest === null || typeof newest === 'string' || newest.amount_due === 0) return undefined;
   return newest.status === 'void' && newest.attempt_count === 0 ? undefined : readStripeInvoice(newest);
 };
 
 export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
-  const { invoiceId, intentId, ...news } = told(invoiceNews(invoice));
+  const { invoiceId, intentId, ...news } = told(readEventInvoice(invoice));
   const intent = intentOf(invoice);
   return {
     invoiceId,
@@ -46,19 +46,19 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   };
 };
 
-/** An answer that lacks it is none that can be built upon. */
+/** Stripe must return this; absence is a bug. */
 const told = <T>(value: T | undefined): T => {
-  if (value === undefined) throw new Error('Stripe left out what every subscription and invoice has');
+  if (value === undefined) throw new Error('a required field is missing in the answer of Stripe');
   return value;
 };
 
-/** Only where it was asked for in place of its id. */
+/** Set only if the request expanded it. */
 const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefined => {
   const intent = payments?.data[0]?.payment.payment_intent;
   return typeof intent === 'object' ? intent : undefined;
 };
 
-/** While it is open, its intent knows more. */
+/** While an invoice is open, its intent has the more exact status. */
 const collecting = (
   { status }: Stripe.Invoice,
   intent: Stripe.PaymentIntent | undefined,

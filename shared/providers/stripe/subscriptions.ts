@@ -2,10 +2,10 @@ import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../port/call-options.ts';
 import type {
-  CreateNativeSubscription,
-  NativeSubscriptions,
+  NewProviderSubscription,
   ProviderInvoice,
   ProviderSubscription,
+  SubscriptionsPort,
 } from '../port/subscriptions.ts';
 import { afterChange } from '../wire/failures.ts';
 import { stripeAmounts } from './currencies.ts';
@@ -13,10 +13,10 @@ import type { StripeCall } from './outcome.ts';
 import { readStripeInvoice, readStripeSubscription } from './subscription-report.ts';
 
 /**
- * Stripe Billing. Every answer is asked for with its newest invoice; one that is still open is read again with its
- * intent, which alone knows why nobody has paid it (Stripe expands four levels, not the five that it would take).
+ * Stripe Billing. Every call expands the newest invoice. An invoice that is still open is read again with its intent, which
+ * has the reason why it is unpaid (Stripe expands four levels; one call would need five).
  */
-export const stripeSubscriptions = (stripe: Stripe, call: StripeCall): NativeSubscriptions => {
+export const stripeSubscriptions = (stripe: Stripe, call: StripeCall): SubscriptionsPort => {
   const billing = openBilling(stripe, call);
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
@@ -49,7 +49,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall): NativeSub
 };
 
 /** Three years. */
-const MOST_AT_ONCE: Readonly<Record<CreateNativeSubscription['unit'], number>> = {
+const MOST_AT_ONCE: Readonly<Record<NewProviderSubscription['unit'], number>> = {
   day: 1_095,
   week: 156,
   month: 36,
@@ -76,13 +76,13 @@ const openBilling = (stripe: Stripe, call: StripeCall) => {
 
   const read = async (send: () => Promise<Answered>): Promise<Found> => {
     const answered = await call(send, (subscription) => ({
-      // A client of the SDK's own names them in an object, the fetch client hands on the real ones.
+      // The SDK's own client returns headers as an object, its fetch client as Headers.
       isOld: new Headers(subscription.lastResponse.headers).get('idempotent-replayed') === 'true',
       subscription: readStripeSubscription(subscription),
     }));
     if (answered.kind !== 'done') return answered;
     const { isOld, subscription } = answered.value;
-    // A key that was used before answers as it did then.
+    // A used key returns the first answer again, which may be outdated.
     if (isOld) return afterChange(await find(subscription.subscriptionId));
     const newest = subscription.latestInvoice;
     if (!newest || newest.status === 'succeeded') return { kind: 'done', value: subscription };
@@ -100,8 +100,8 @@ const openBilling = (stripe: Stripe, call: StripeCall) => {
   return { stripe, call, read, find, findInvoice, update };
 };
 
-/** Stripe makes a price in passing, but no product. */
-const create = async ({ stripe, call, read }: Billing, input: CreateNativeSubscription): Promise<Found> => {
+/** Stripe creates the price with the subscription, but the product needs a call of its own. */
+const create = async ({ stripe, call, read }: Billing, input: NewProviderSubscription): Promise<Found> => {
   const { idempotencyKey } = input;
   const amount = stripeAmounts.toProvider(input);
   if (amount === undefined) return stripeAmounts.refused(input);
@@ -118,9 +118,9 @@ const create = async ({ stripe, call, read }: Billing, input: CreateNativeSubscr
   return read(() => stripe.subscriptions.create(wanted, { idempotencyKey }));
 };
 
-/** A first charge that fails leaves nothing; a trial that ends without a method asks nobody for money. */
+/** A failed first charge creates no subscription; a trial that ends without a method pauses it. */
 const subscriptionOf = (
-  input: CreateNativeSubscription,
+  input: NewProviderSubscription,
   { product, amount }: { readonly product: string; readonly amount: number },
 ): Stripe.SubscriptionCreateParams => {
   const description = nameOf(input);
@@ -149,7 +149,7 @@ const subscriptionOf = (
 };
 
 const MAX_DESCRIPTION_LENGTH = 500;
-const nameOf = ({ description }: CreateNativeSubscription): string | undefined =>
+const nameOf = ({ description }: NewProviderSubscription): string | undefined =>
   description?.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed() || undefined;
 
 const changeMethod = async (
@@ -170,11 +170,11 @@ const changeMethod = async (
     ({ id }) => id,
   );
   if (tried.kind === 'unknown' || tried.kind === 'not_done') return afterChange(tried);
-  // Declined, or paid meanwhile: the method is changed either way, and the invoice says what became of it.
+  // Declined, or paid already: the method is changed in both cases, and the invoice has the result.
   return afterChange(await find(subscriptionId));
 };
 
-/** Stripe names no parameter where it refuses a method that was detached: the call sends nothing but the method. */
+/** Stripe names no parameter if it refuses a detached method; the call sends only the method. */
 const refusedMethod = (changed: Found): Found =>
   changed.kind === 'refused' && changed.reason === 'StripeInvalidRequestError'
     ? { ...changed, parameter: changed.parameter ?? 'payment_method' }
@@ -183,7 +183,7 @@ const refusedMethod = (changed: Found): Found =>
 const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>
   latestInvoice && ['failed', 'pending'].includes(latestInvoice.status) ? latestInvoice : undefined;
 
-/** Stripe stops by itself to collect what is unpaid of it. */
+/** Stripe itself stops to collect unpaid invoices. */
 const cancel = async (
   { stripe, call }: Billing,
   { subscriptionId }: OfSubscription,
@@ -196,7 +196,7 @@ const cancel = async (
   return isGone ? { kind: 'done', value: { subscriptionId } } : outcome;
 };
 
-/** One that Stripe itself paused, for want of a method at the end of its trial, is told in words of its own. */
+/** A subscription that Stripe paused at the end of a trial without a method needs Stripe's resume endpoint. */
 const resume = async ({ stripe, read, update }: Billing, input: OfSubscription): Promise<Found> => {
   const resumed = await update(input, { pause_collection: '' });
   if (resumed.kind !== 'done' || resumed.value.status !== 'paused') return resumed;
@@ -205,16 +205,16 @@ const resume = async ({ stripe, read, update }: Billing, input: OfSubscription):
   return answered.kind === 'not_done' ? afterChange(answered) : answered;
 };
 
-/** What was owed before it was paused is not asked for any more. */
+/** Starts and charges a new period; amounts owed before the pause are not collected. */
 const resumeAnew = async (billing: Billing, input: OfSubscription): Promise<Found> => {
   const { stripe, call, find, update } = billing;
-  const stands = await call(
+  const current = await call(
     () => stripe.subscriptions.retrieve(input.subscriptionId),
     ({ status, pause_collection }) => ({ status, holds: pause_collection !== null }),
   );
-  if (stands.kind !== 'done') return stands;
-  if (stands.value.status === 'paused') return resume(billing, input);
-  if (!stands.value.holds) return find(input.subscriptionId);
+  if (current.kind !== 'done') return current;
+  if (current.value.status === 'paused') return resume(billing, input);
+  if (!current.value.holds) return find(input.subscriptionId);
   return update(input, {
     pause_collection: '',
     billing_cycle_anchor: { type: 'now' },
@@ -224,7 +224,7 @@ const resumeAnew = async (billing: Billing, input: OfSubscription): Promise<Foun
   });
 };
 
-/** Whether Stripe goes on to collect what is still unpaid: to pause stops only what comes after it. */
+/** Sets whether Stripe collects the open invoice: a pause stops only later invoices. */
 const collect = async (
   { stripe, call }: Billing,
   changed: Found,
@@ -233,10 +233,10 @@ const collect = async (
   const unpaid = changed.kind === 'done' ? unpaidOf(changed.value) : undefined;
   if (!unpaid) return changed;
   const options = { idempotencyKey: `${idempotencyKey}:invoice` };
-  const told = await call(
+  const updated = await call(
     () => stripe.invoices.update(unpaid.invoiceId, { auto_advance: collects }, options),
     ({ id }) => id,
   );
-  // A refusal: it is open no more.
-  return told.kind === 'unknown' || told.kind === 'not_done' ? afterChange(told) : changed;
+  // A refusal means that the invoice is no longer open.
+  return updated.kind === 'unknown' || updated.kind === 'not_done' ? afterChange(updated) : changed;
 };

@@ -2,7 +2,6 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot, SlotSettings } from '../../core/settings.ts';
 import type { Log } from '../../observability/logger.ts';
 
-/** What an adapter is opened with. */
 export interface AdapterOptions {
   readonly slot: ProviderSlot;
   /** The slot's settings with its secrets filled in. */
@@ -12,13 +11,13 @@ export interface AdapterOptions {
   readonly log: Log;
 }
 
-/** What a method answers that the provider's `can` denies: nobody asks it, and nothing is done. */
+/** The method of a capability that the provider lacks. The service does not call it; it does nothing. */
 export const notOffered = async (): Promise<Extract<Outcome<never>, { kind: 'refused' }>> => ({
   kind: 'refused',
   reason: 'not_offered',
 });
 
-/** Vendors that want two names for one: the last word is the family name, and joined again they are what was given. */
+/** For vendors that want two names: the last word is the family name. `joinName` restores the input. */
 export const splitName = (name: string): readonly [given: string, family: string | undefined] => {
   const at = name.lastIndexOf(' ');
   return at > 0 && at < name.length - 1 ? [name.slice(0, at), name.slice(at + 1)] : [name, undefined];

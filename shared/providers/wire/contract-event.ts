@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
-import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent, type ProviderMethod } from '../port/provider.ts';
-import { invoiceNews, subscriptionNews } from './subscription-payloads.ts';
+import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from '../port/events.ts';
+import type { ProviderMethod } from '../port/methods.ts';
+import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 
 /**
- * The interface's own event payload, `{id, type, provider, data: {object}, created}`, which every webhook route takes
- * beside its provider's vocabulary. Its shape is a part of Stripe's; the optional fields are named as there.
+ * The interface's own event payload, `{id, type, provider, data: {object}, created}`. Every webhook route accepts it beside
+ * its provider's format. It is a subset of Stripe's format, with Stripe's names for the optional fields.
  */
 const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
@@ -64,20 +65,20 @@ export const readContractEvent = (
         name: object.name ?? undefined,
         phone: object.phone ?? undefined,
       },
-      ...(SUBSCRIPTION_EVENT.test(type) && { subscription: subscriptionNews(object) }),
-      ...(type.startsWith('invoice.') && { invoice: invoiceNews(object) }),
+      ...(SUBSCRIPTION_EVENT.test(type) && { subscription: readEventSubscription(object) }),
+      ...(type.startsWith('invoice.') && { invoice: readEventInvoice(object) }),
     },
   };
 };
 
-/** What every event has, thin ones included: Stripe writes the time of those as text. */
+/** The fields of every event, thin events included; Stripe writes their time as text. */
 const envelopeSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
   created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
 });
 
-/** An event of a kind that the service does not act on needs no object. One that it acts on and cannot read is refused. */
+/** An event that the service does not act on needs no object. An event that it acts on and cannot read is refused. */
 const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
   const parsed = envelopeSchema.safeParse(body);
   if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
@@ -98,10 +99,10 @@ export const NO_OBJECT: ProviderEvent['object'] = {
   customer: undefined,
 };
 
-/** Stripe's own names of these events have a word before them. */
+/** Stripe's own names of these events have a prefix. */
 const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
 
-/** What the service keeps of a method in these words. */
+/** The stored fields of a method in this format. */
 export const methodFacts = (method: {
   readonly type?: string | null | undefined;
   readonly card?:

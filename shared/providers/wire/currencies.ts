@@ -1,18 +1,18 @@
 import { currencyDigits } from '../../core/money.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { Amount, AmountRefusal } from '../port/provider.ts';
+import type { Amount, AmountRefusal } from '../port/payments.ts';
 
 /**
- * The currencies that a provider takes, and how it counts them. The service counts in ISO 4217 minor units; a provider
- * may count in others (Stripe takes ISK in hundredths, PayPal takes HUF in whole forints). Each adapter holds one table
- * and converts by it in one place, exactly: an amount that the provider cannot express is refused, never rounded.
+ * The currencies that a provider takes, and their units. The service counts in ISO 4217 minor units; a provider may use other
+ * units (Stripe takes ISK in hundredths, PayPal takes HUF in whole forints). Each adapter has one table and converts
+ * exactly: an amount that the provider cannot express is refused, never rounded.
  */
 export interface CurrencyRule {
   /** Digits after the decimal point that the provider counts in. */
   readonly digits: number;
   /** The provider takes only multiples of this, in its own units. */
   readonly step?: number;
-  /** The smallest charge that the provider takes, in ISO 4217 minor units; absent where it is not known. */
+  /** The smallest charge that the provider takes, in ISO 4217 minor units; absent if it is not known. */
   readonly minimumCents?: number;
 }
 
@@ -21,7 +21,7 @@ export type CurrencyTable = ReadonlyMap<string, CurrencyRule>;
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
 
-/** Codes separated by spaces, by the digits that the provider counts in; `rules` adds what else holds for a code. */
+/** @param byDigits codes separated by spaces, by the provider's number of digits @param rules further rules of a code */
 export const currencyTable = (
   byDigits: Readonly<Record<number, string>>,
   rules: Readonly<Record<string, Omit<CurrencyRule, 'digits'>>> = {},
@@ -40,7 +40,7 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return rule ? rule.digits - currencyDigits(currency) : 0;
   };
 
-  /** In the provider's units; undefined where the provider does not take the currency or cannot express the amount. */
+  /** In the provider's units; undefined if the provider does not take the currency or cannot express the amount. */
   const toProvider = ({ amountCents, currency }: Amount): number | undefined => {
     const rule = table.get(currency);
     if (!rule) return undefined;
@@ -49,8 +49,8 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
   };
 
   /**
-   * ISO minor units of what the provider says. A provider's amount that is no whole number of them stays a fraction, so
-   * that it equals no record. Units of a currency outside the table are taken as ISO minor units.
+   * ISO minor units of a provider's amount. An amount between two units stays a fraction, so that it equals no record. Units
+   * of a currency outside the table count as ISO minor units.
    */
   const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
 
@@ -67,7 +67,7 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return minimumCents !== undefined && amountCents < minimumCents ? { kind: 'too small', minimumCents } : undefined;
   };
 
-  /** What an adapter answers in place of a call whose amount it cannot write. */
+  /** The adapter's answer, without a call, for an amount that the provider cannot express. */
   const refused = ({ currency }: Amount): Refused =>
     table.has(currency)
       ? { kind: 'refused', reason: 'amount_not_expressible', parameter: 'amount' }

@@ -1,15 +1,15 @@
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 
 /**
- * What a failed call to a provider means for money: did the provider refuse it, did it certainly do nothing, or may it
- * have acted? Each adapter has one table of HTTP statuses; all share one table of network errors.
+ * The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted. Each
+ * adapter has one table of HTTP statuses; all adapters share one table of network errors.
  */
 export type StatusMeaning = 'refused' | 'not_done' | 'unknown';
 
 /** The statuses that differ from the rule of `meaningOf`. */
 export type StatusTable = Readonly<Partial<Record<number, StatusMeaning>>>;
 
-/** A 4xx is a refusal; anything else that is no success is unknown; the adapter's table has the exceptions. */
+/** A 4xx is a refusal, any other failure is unknown; the adapter's table has the exceptions. */
 export const meaningOf = (table: StatusTable, status: number): StatusMeaning =>
   table[status] ?? (status >= 400 && status < 500 ? 'refused' : 'unknown');
 
@@ -23,7 +23,7 @@ const NOTHING_WAS_SENT: ReadonlySet<string> = new Set([
 
 export const isUnsent = (code: string | undefined): boolean => code !== undefined && NOTHING_WAS_SENT.has(code);
 
-/** An error of fetch: the code of the network error stands in its cause. */
+/** The outcome of a fetch error; its cause holds the code of the network error. */
 export const networkFailure = (error: unknown): NotDone | Unknown =>
   isUnsent(networkCode(error))
     ? { kind: 'not_done', reason: 'unreachable' }
@@ -49,8 +49,8 @@ export const retryAfterSeconds = (header: string | null | undefined, now: number
 };
 
 /**
- * A later step of a call whose earlier step has changed something at the provider: where the later step fails, the call
- * as a whole is neither refused nor undone.
+ * The outcome of a later step, after an earlier step has changed something at the provider: if the later step fails, the
+ * outcome of the whole call is unknown.
  */
 export const afterChange = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'done' || outcome.kind === 'unknown' ? outcome : { kind: 'unknown', reason: 'error' };

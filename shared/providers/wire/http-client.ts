@@ -5,31 +5,31 @@ import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from '
 import { withOneRetry } from './one-retry.ts';
 
 /**
- * A small client for vendors whose SDK weighs too much. One call has one deadline, and one retry where the vendor
- * certainly did nothing; any other repeat is the caller's to decide, under the same key. A 2xx counts only once its body
- * has been read and parsed; what any other status means, the vendor's table says.
+ * A small client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor certainly did
+ * nothing; the caller decides on any other retry, under the same key. A 2xx counts only after its body has been parsed. The
+ * vendor's table tells the meaning of every other status.
  */
 export interface HttpRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From the base URL on; its ids encoded by whoever builds it. */
+  /** The path after the base URL, with encoded ids. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is, with the content type among `headers`; anything else as JSON. */
+  /** A string is sent unchanged, with its content type in `headers`; any other value is sent as JSON. */
   readonly body?: unknown;
-  /** What an answer that is a success has to hold. */
+  /** The schema of a successful answer. */
   readonly answer: z.ZodMiniType<T>;
 }
 
 export type Exchanged<T> =
   | { readonly kind: 'done'; readonly value: T }
-  /** The vendor says no; `body` is parsed JSON, undefined where it is none. */
+  /** The vendor refuses; `body` is parsed JSON, undefined for other bodies. */
   | { readonly kind: 'answered no'; readonly status: number; readonly body: unknown }
   | NotDone
   | Unknown;
 
 export type Failed = Exclude<Outcome<never>, { kind: 'done' }>;
 
-/** What a vendor's refusal comes to. */
+/** The outcome of a vendor's refusal. */
 export type ReadRefusal = (status: number, body: unknown) => Failed;
 
 export interface HttpClientOptions extends Omit<AdapterOptions, 'settings'> {
@@ -43,7 +43,7 @@ export const httpClient = (options: HttpClientOptions) => {
   const { slot, log } = options;
   const sending = { ...options, fetch: withOneRetry(options.fetch, options) };
 
-  /** For those who have something to do about a refusal: renew a token, say. */
+  /** For callers that handle a refusal, such as an expired token. */
   const exchange = async <T>(request: HttpRequest<T>): Promise<Exchanged<T>> => {
     const startedAt = Date.now();
     const exchanged = await send(sending, request);
@@ -101,7 +101,7 @@ const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Excha
 
 const ERROR: Unknown = { kind: 'unknown', reason: 'error' };
 
-/** A redirect is not followed: a charge goes where the operator said, or nowhere. */
+/** Redirects are not followed: a charge goes only to the configured URL. */
 const init = ({ timeoutMs }: Sending, { method, headers, body }: HttpRequest<unknown>): RequestInit => ({
   method,
   redirect: 'error',

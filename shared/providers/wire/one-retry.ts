@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isUnsent, meaningOf, networkCode, retryAfterSeconds, type StatusTable } from './failures.ts';
 
 /**
- * A fetch that sends a request once more, under the same key, where the provider certainly did nothing with it. Retry-After
- * is heeded up to 2 s, and Stripe-Should-Retry. There is no retry once half of the deadline has passed: a retry that
- * is cut off by the deadline would turn "did nothing" into "may have acted".
+ * A fetch with one retry, under the same key, if the provider certainly did nothing. It respects Retry-After up to 2 s, and
+ * Stripe-Should-Retry. There is no retry after half of the deadline: a retry that the deadline cuts off would turn "did
+ * nothing" into "may have acted".
  */
 const MOST_WAIT_MS = 2_000;
 export const LEAST_WAIT_MS = 100;
@@ -36,7 +36,7 @@ export const withOneRetry =
     return send(input, init);
   };
 
-/** @returns undefined where the answer is not to be followed by a retry. */
+/** @returns undefined if the answer allows no retry. */
 const waitAfter = ({ status, headers }: Response, statuses: StatusTable): number | undefined => {
   if (status < 300 || meaningOf(statuses, status) !== 'not_done') return undefined;
   if (headers.get('stripe-should-retry') === 'false') return undefined;

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import type { InvoiceNews, SubscriptionNews } from '../port/subscriptions.ts';
+import type { EventInvoice, EventSubscription } from '../port/subscriptions.ts';
 
 /**
- * Subscriptions and invoices in the interface's words and in Stripe's, whose shape the former is a part of. Stripe moved
- * the period to the subscription's items, and an invoice's subscription and intent deeper into it: an endpoint speaks its
- * own version, so both places are read.
+ * Subscriptions and invoices in the interface's format, which is a subset of Stripe's. Newer versions of Stripe moved the
+ * period to the subscription's items, and an invoice's subscription and intent to nested objects. Each webhook endpoint has
+ * its own version, so the service reads both places.
  */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 const metadata = z.nullish(z.record(z.string(), z.unknown()));
@@ -23,7 +23,7 @@ const subscriptionSchema = z.looseObject({
   metadata,
 });
 
-export const subscriptionNews = (object: unknown): SubscriptionNews | undefined => {
+export const readEventSubscription = (object: unknown): EventSubscription | undefined => {
   const said = subscriptionSchema.safeParse(object).data;
   if (!said) return undefined;
   const [item] = said.items?.data ?? [];
@@ -39,7 +39,7 @@ export const subscriptionNews = (object: unknown): SubscriptionNews | undefined 
   };
 };
 
-const STATUSES: ReadonlyMap<string, SubscriptionNews['status']> = new Map(
+const STATUSES: ReadonlyMap<string, EventSubscription['status']> = new Map(
   Object.entries({
     trialing: 'trialing',
     active: 'active',
@@ -52,8 +52,8 @@ const STATUSES: ReadonlyMap<string, SubscriptionNews['status']> = new Map(
   } as const),
 );
 
-/** A subscription whose collection is paused goes on by Stripe's own status; here it is paused. */
-const statusOf = (said: z.infer<typeof subscriptionSchema>): SubscriptionNews['status'] => {
+/** Stripe keeps the status of a subscription whose collection is paused; the service shows it as paused. */
+const statusOf = (said: z.infer<typeof subscriptionSchema>): EventSubscription['status'] => {
   const status = STATUSES.get(said.status ?? '');
   return said.pause_collection && status !== 'canceled' ? 'paused' : status;
 };
@@ -78,12 +78,12 @@ const invoiceSchema = z.looseObject({
   metadata,
 });
 
-export const invoiceNews = (object: unknown): InvoiceNews | undefined => {
+export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
   const said = invoiceSchema.safeParse(object).data;
   if (!said) return undefined;
   const details = said.parent?.subscription_details ?? said.subscription_details;
   const [payment] = said.payments?.data ?? [];
-  // The invoice's own period is the one before: what is paid for stands on its line.
+  // The invoice's own period is the previous period; its line has the period that it pays for.
   const paidFor = said.lines?.data.at(-1)?.period;
   return {
     invoiceId: said.id,
@@ -101,7 +101,7 @@ export const invoiceNews = (object: unknown): InvoiceNews | undefined => {
   };
 };
 
-const INVOICE_STATUSES: ReadonlyMap<string, InvoiceNews['status']> = new Map(
+const INVOICE_STATUSES: ReadonlyMap<string, EventInvoice['status']> = new Map(
   Object.entries({
     paid: 'succeeded',
     draft: 'pending',
@@ -114,7 +114,7 @@ const INVOICE_STATUSES: ReadonlyMap<string, InvoiceNews['status']> = new Map(
   } as const),
 );
 
-const invoiceStatus = (status: string | null | undefined, attempts: number): InvoiceNews['status'] => {
+const invoiceStatus = (status: string | null | undefined, attempts: number): EventInvoice['status'] => {
   if (status === 'open') return attempts > 0 ? 'failed' : 'pending';
   return INVOICE_STATUSES.get(status ?? '');
 };

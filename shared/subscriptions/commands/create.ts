@@ -39,7 +39,7 @@ type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 export const createSubscription = async (deps: SubscriptionDeps, request: CreateRequest): Promise<Reply> => {
   const { body, idempotency } = request;
   const slot = body.provider_id ?? 'provider_a';
-  const provider = await deps.providers.forPayments(slot);
+  const provider = await deps.providers.require(slot, 'payments');
   const method = chooseMethod(request, provider);
   const draft = draftOf(deps, request, { provider, method });
   const store = subscriptionStore(deps.table);

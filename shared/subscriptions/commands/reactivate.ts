@@ -51,7 +51,7 @@ const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subsc
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or why the caller may not withdraw it. */
 const withdrawCancel = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
   if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-  await requireHeld(deps.table, caller, subscription, subscription);
+  await requireHeld({ table: deps.table, caller }, subscription, subscription);
   if (isProviderBilled(subscription)) return carryOutAtProvider(deps, subscription, withdrawCancelCommand);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');

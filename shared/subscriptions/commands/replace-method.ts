@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { methodDefaultSlotOf } from '../../payment-methods/defaults.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
-import { isLent } from '../../payment-methods/use.ts';
+import { paysFor } from '../../payment-methods/use.ts';
 import { readDefault } from '../../table/defaults.ts';
 import { recordStore } from '../../table/record-store.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -33,7 +33,7 @@ export const replaceMethodEverywhere = async (
 const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
   const chargeable: Subscription[] = [];
   for (const subscription of await subscriptionsUsing(deps.table, 'PM', method.id)) {
-    if (await isLent(deps.table, subscription, method)) chargeable.push(subscription);
+    if (await paysFor(deps.table, subscription, method)) chargeable.push(subscription);
     else await removeMethodFrom(deps, subscription, method.id);
   }
   return chargeable;
@@ -52,7 +52,7 @@ export const requireSuccessorElsewhere = async (
   const others: Subscription[] = [];
   for (const subscription of users) {
     const isOfOther = subscription.customerId !== customerId;
-    if (isOfOther && (await isLent(deps.table, subscription, method))) others.push(subscription);
+    if (isOfOther && (await paysFor(deps.table, subscription, method))) others.push(subscription);
   }
   if (others.length === 0) return;
   const successor = await findSuccessor(deps, method);
@@ -68,7 +68,7 @@ export const findChargeableSuccessor = async (
   subscription: Subscription,
   method: PaymentMethod,
 ): Promise<PaymentMethod | undefined> =>
-  (await isLent(deps.table, subscription, method)) ? findSuccessor(deps, method) : undefined;
+  (await paysFor(deps.table, subscription, method)) ? findSuccessor(deps, method) : undefined;
 
 const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, methodDefaultSlotOf(method));

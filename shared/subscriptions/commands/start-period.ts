@@ -21,7 +21,7 @@ export const requireStartable = async (
   const { charge, paymentMethodId, totalCents } = subscription;
   if (hasOpenAttempt(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-  return requireHeld(table, caller, subscription, subscription);
+  return requireHeld({ table, caller }, subscription, subscription);
 };
 
 /**

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import type { CallOptions } from '../../providers/port/call-options.ts';
-import type { NativeSubscriptions, ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -14,7 +14,7 @@ export interface Command {
   /** Part of the idempotency key: equal names are equal commands. */
   readonly name: string;
   readonly send: (
-    port: NativeSubscriptions,
+    port: SubscriptionsPort,
     target: CallOptions & { readonly subscriptionId: string },
   ) => Promise<Outcome<ProviderSubscription>>;
   /** The subscription already has the state that the command asks for. */
@@ -148,7 +148,7 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
  * provider keeps its idempotency keys for a day only.
  */
 export const findEarlierCreations = async (
-  port: NativeSubscriptions,
+  port: SubscriptionsPort,
   subscription: Subscription,
   customerId = subscription.providerCustomerId ?? '',
 ): Promise<readonly ProviderSubscription[]> =>
@@ -162,7 +162,7 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
 };
 
 export const cancelCreations = async (
-  port: NativeSubscriptions,
+  port: SubscriptionsPort,
   subscription: Subscription,
   creations: readonly ProviderSubscription[],
 ): Promise<void> => {

@@ -2,7 +2,7 @@ import { assertNever } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
-import type { CreateNativeSubscription } from '../../providers/port/subscriptions.ts';
+import type { NewProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { type Biller, type BillingDeps, type BillingResult, type StartCause, settlementOf } from '../billing/biller.ts';
 import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_CHECK_MS } from '../billing/charge.ts';
@@ -81,7 +81,7 @@ const dropReturn = (current: Subscription): Subscription => {
 };
 
 /** The request follows from the claimed record, so that a retry sends the same. */
-const claimedRequest = (subscription: Subscription): CreateNativeSubscription => {
+const claimedRequest = (subscription: Subscription): NewProviderSubscription => {
   const { charge } = subscription;
   const until = freeUntil(subscription);
   const isFree = until !== undefined && charge !== undefined && until > charge.start;
@@ -89,7 +89,7 @@ const claimedRequest = (subscription: Subscription): CreateNativeSubscription =>
 };
 
 /** @param trialEnd epoch seconds: no charge before it */
-export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): CreateNativeSubscription => {
+export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {
     ourSubscriptionId: id,

@@ -2,13 +2,13 @@ import type { BillingInterval } from '../../catalog/records.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
-import type { CreateNativeSubscription, NativeSubscriptions } from '../../providers/port/subscriptions.ts';
+import type { NewProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
 
 type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents'>;
-type ProviderInterval = Pick<CreateNativeSubscription, 'unit' | 'count'>;
+type ProviderInterval = Pick<NewProviderSubscription, 'unit' | 'count'>;
 
 const UNITS: Readonly<Record<BillingInterval, readonly [unit: ProviderInterval['unit'], times: number]>> = {
   daily: ['day', 1],
@@ -36,7 +36,7 @@ export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Pl
 export const subscriptionsPortOf = async (
   deps: BillingDeps,
   { providerId }: Subscription,
-): Promise<NativeSubscriptions> => {
+): Promise<SubscriptionsPort> => {
   const provider = await deps.providers.find(providerId);
   if (provider?.subscriptions) return provider.subscriptions;
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });

@@ -35,7 +35,11 @@ const withAnswer = async (
   answer: ProviderSubscription,
 ): Promise<Subscription> => {
   if (subscription.providerSubscriptionId !== answer.subscriptionId) {
-    await putAlias(deps.table, subscription.providerId, answer.subscriptionId, { kind: 'SUB', id: subscription.id });
+    await putAlias(
+      deps.table,
+      { providerId: subscription.providerId, externalId: answer.subscriptionId },
+      { kind: 'SUB', id: subscription.id },
+    );
   }
   const { latestInvoice } = answer;
   // The answer counts as of now: an event that arrives while its payment is stored is newer.

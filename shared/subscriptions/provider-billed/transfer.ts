@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import type { CallOptions } from '../../providers/port/call-options.ts';
-import type { NativeSubscriptions, ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -55,7 +55,7 @@ type ActiveTransfer = NonNullable<Subscription['transfer']>;
 /** A transfer under way, with what its steps at the provider need. */
 interface TransferContext {
   readonly deps: BillingDeps;
-  readonly port: NativeSubscriptions;
+  readonly port: SubscriptionsPort;
   readonly subscription: Subscription;
   readonly transfer: ActiveTransfer;
   /** The provider's id of the former subscription. */
@@ -208,7 +208,7 @@ const finishTransfer = async (
   { subscriptionId }: ProviderSubscription,
 ): Promise<Subscription> => {
   const { id, providerId } = subscription;
-  await putAlias(deps.table, providerId, subscriptionId, { kind: 'SUB', id });
+  await putAlias(deps.table, { providerId, externalId: subscriptionId }, { kind: 'SUB', id });
   return subscriptionStore(deps.table).change(subscription, (current) => {
     const { transfer, formerProviderIds = [] } = current;
     if (!transfer || !isSameTransfer(current, subscription)) return current;

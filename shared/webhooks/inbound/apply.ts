@@ -4,7 +4,7 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { iso } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
 import { saveMethod } from '../../payments/attempts/save-method.ts';
-import type { InboundEventType, ProviderEvent } from '../../providers/port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import { type LogEntry, writeLog } from '../record/log-entry.ts';

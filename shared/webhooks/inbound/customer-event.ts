@@ -1,5 +1,5 @@
 import { type Customer, customerShape } from '../../customers/customer.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
+import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../../removal/customer.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';

@@ -1,5 +1,5 @@
 import type { ProviderSlot } from '../../core/settings.ts';
-import type { InboundEventType, ProviderEvent } from '../../providers/port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 
 /** An event of a slot's provider, of a type that the service acts on. */
 export interface InboundEvent<Type extends InboundEventType = InboundEventType> {

@@ -1,5 +1,5 @@
 import { epochSeconds, instant } from '../../core/time.ts';
-import type { InvoiceNews, ProviderInvoice } from '../../providers/port/subscriptions.ts';
+import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscriptions.ts';
 import { recordInvoicePayment } from '../../subscriptions/provider-billed/invoice-payment.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
@@ -53,7 +53,7 @@ export const FORMER = 'an earlier subscription at the provider';
 /** Reads at the provider what the event leaves out. @returns undefined where the provider does not know the invoice. */
 const wholeInvoice = async (
   { deps, subscription }: SubscriptionEventContext,
-  news: InvoiceNews,
+  news: EventInvoice,
 ): Promise<ProviderInvoice | undefined> => {
   const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
   const isWhole =

@@ -1,6 +1,6 @@
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
+import type { ProviderEvent } from '../../providers/port/events.ts';
 import { isStale } from '../../providers/port/events.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
 import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';

@@ -14,7 +14,7 @@ import {
 import { isAhead } from '../../payments/record/states.ts';
 import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
 import { advancePayment, providerReference, reportedFields } from '../../payments/record/versions.ts';
-import type { InboundEventType, ProviderEvent } from '../../providers/port/provider.ts';
+import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findAlias } from '../../table/alias.ts';
 import type { InboundEvent } from './inbound-event.ts';
@@ -152,7 +152,7 @@ const applyApproval = async (context: PaymentEventContext): Promise<AppliedOnce>
  * approval is decided on again. If the update cannot be finished now, due work captures the approved amount later.
  */
 const finishUpdateFirst = async ({ deps, store, payment }: PaymentEventContext): Promise<AppliedOnce> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   try {
     const settled = await finishUpdate({ deps, store, provider }, payment);
     return { kind: 'conflict', found: settled.payment };
@@ -164,7 +164,7 @@ const finishUpdateFirst = async ({ deps, store, payment }: PaymentEventContext):
 
 /** The event contradicts a settled payment: the provider's current report counts, and only if it is a later state. */
 const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: string): Promise<AppliedOnce> => {
-  const provider = await deps.providers.forPayments(payment.providerId);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   const report = found.kind === 'done' ? found.value : undefined;

@@ -1,6 +1,6 @@
 import { iso, type Now } from '../../core/time.ts';
+import type { ProviderEvent } from '../../providers/port/events.ts';
 import { isStale } from '../../providers/port/events.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
 import { changeRecord } from '../../table/change.ts';
 import type { StoredRecord } from '../../table/record-store.ts';
 import { type EventResult, ignored, type OwnerIds } from './inbound-event.ts';

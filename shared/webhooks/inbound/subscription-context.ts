@@ -1,4 +1,4 @@
-import type { ProviderEvent } from '../../providers/port/provider.ts';
+import type { ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { storeReport } from '../../subscriptions/provider-billed/sync.ts';

@@ -1,6 +1,6 @@
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../../events/bus-event.ts';
-import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/provider.ts';
+import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/events.ts';
 
 /** Test events have the form of real ones, and name records that do not exist. */
 export const findCanonicalEvent = (name: string): CanonicalEvent | undefined =>

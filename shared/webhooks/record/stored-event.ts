@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { DAY, epochSeconds, instant } from '../../core/time.ts';
 import { type BusEvent, changeId } from '../../events/bus-event.ts';
-import type { ProviderEvent } from '../../providers/port/provider.ts';
+import type { ProviderEvent } from '../../providers/port/events.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import type { Item } from '../../table/table.ts';
 

@@ -1,0 +1,21 @@
+import type { CallOptions } from './call-options.ts';
+
+export interface CustomerDetails {
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+  readonly phone: string | undefined;
+}
+
+export interface CreateCustomer extends CustomerDetails, CallOptions {
+  readonly ourCustomerId: string;
+}
+
+/** A field that is undefined stays unchanged, unless `cleared` lists it. */
+export interface UpdateCustomer extends CustomerDetails, CallOptions {
+  readonly customerId: string;
+  readonly cleared: readonly (keyof CustomerDetails)[];
+}
+
+export interface ProviderCustomer {
+  readonly customerId: string;
+}
