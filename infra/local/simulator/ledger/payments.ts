@@ -10,11 +10,11 @@ import { NeverArrived, type Unit } from './unit.ts';
 const SETTLEMENT_MS = 60_000;
 
 export interface ChargeTerms {
-  /** The customer is not there to be asked. */
+  /** The customer is absent and cannot authenticate. */
   readonly offSession: boolean;
-  /** Names this attempt, so that a lost connection is lost once only; undefined: every time. */
+  /** Names this attempt, so that it loses its connection only once; undefined: every time. */
   readonly attempt: string | undefined;
-  /** The provider's own doing: no caller's connection can be lost. */
+  /** The provider itself charges: there is no caller whose connection could be lost. */
   readonly byItself?: boolean;
 }
 
@@ -66,7 +66,7 @@ export const authenticate = (unit: Unit, { payment, method }: Attempt, passed: b
   return complete(unit, { payment, method: known }, true).payment;
 };
 
-/** What became of a payment that was processing; anything else is left as it is. */
+/** Settles a processing payment; a payment in another status stays as it is. */
 export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   if (payment?.status !== 'processing' || payment.methodId === null || payment.latestChargeId === null) return;
@@ -87,7 +87,7 @@ export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   succeed(unit, { payment, method }, charge.amount);
 };
 
-/** Takes money that was reserved; the rest is released. */
+/** Captures reserved money and releases the rest. */
 export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount: number): LedgerPayment => {
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
@@ -121,7 +121,7 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   return canceled;
 };
 
-/** A method that is used without being stored counts per customer, as the caller has no other name for it. */
+/** The name that counts a method's charges. A method that is not stored counts per customer. */
 const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id
@@ -180,7 +180,7 @@ const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: numbe
 
 const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): AttemptOutcome => {
   const { payment, method } = attempt;
-  // A customer who fails to authenticate never gets as far as a charge.
+  // A failed authentication makes no charge.
   const charge = reason === 'authentication_failed' ? undefined : addCharge(unit, attempt, { status: 'failed' });
   const failed = fail(unit, payment, { method, reason, charge });
   const stored = charge && unit.documents.charges.get(unit.slot, charge.id);
