@@ -101,7 +101,7 @@ export const deploymentSchema = z.object({
   ALARM_EMAIL: z
     .union([z.literal(''), z.email()], 'an e-mail address is wanted')
     .default('')
-    .describe('where alarms are mailed to; empty: nowhere, until somebody subscribes to the topic'),
+    .describe('where alarms are mailed to; empty: no recipient, until one subscribes to the topic'),
   CUSTOM_DOMAIN: z
     .union([z.literal(''), z.hostname().refine((name) => name.includes('.'))], 'a host name is wanted')
     .default('')

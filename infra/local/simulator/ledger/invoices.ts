@@ -1,7 +1,7 @@
 import type { DeclineReason } from './behaviours.ts';
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import type { LedgerMethod, LedgerPayment } from './documents.ts';
-import { type AttemptOutcome, attemptPayment, settleLedgerPayment } from './payments.ts';
+import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from './payments.ts';
 import { changeSubscription, endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
@@ -23,7 +23,7 @@ export interface Collecting {
 
 export interface Collected {
   readonly invoice: LedgerInvoice;
-  readonly declined?: AttemptOutcome['declined'];
+  readonly declined?: ChargeOutcome['declined'];
 }
 
 /** The invoice is open, and no payment of it is under way. */

@@ -19,12 +19,12 @@ export interface ChargeTerms {
 }
 
 /** A payment, and the method that is to pay it. */
-export interface Attempt {
+export interface ChargeAttempt {
   readonly payment: LedgerPayment;
   readonly method: LedgerMethod;
 }
 
-export interface AttemptOutcome {
+export interface ChargeOutcome {
   readonly payment: LedgerPayment;
   readonly declined?: {
     readonly charge: LedgerCharge | undefined;
@@ -34,8 +34,8 @@ export interface AttemptOutcome {
 }
 
 /** Tries to charge the method. The payment is requires_payment_method, requires_confirmation or requires_action. */
-export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: ChargeTerms): AttemptOutcome => {
-  const started: Attempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
+export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, terms: ChargeTerms): ChargeOutcome => {
+  const started: ChargeAttempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
   const behaviour = method.behaviour;
   switch (behaviour.kind) {
     case 'succeeds':
@@ -60,7 +60,7 @@ export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: 
 };
 
 /** The customer's own step: 3-D Secure, or an approval. */
-export const authenticate = (unit: Unit, { payment, method }: Attempt, passed: boolean): LedgerPayment => {
+export const authenticate = (unit: Unit, { payment, method }: ChargeAttempt, passed: boolean): LedgerPayment => {
   if (!passed) return decline(unit, { payment, method }, 'authentication_failed').payment;
   const known = payment.saveMethod === null ? method : unit.documents.methods.put({ ...method, setUp: true });
   return complete(unit, { payment, method: known }, true).payment;
@@ -132,7 +132,7 @@ interface Asking {
   readonly terms: ChargeTerms;
 }
 
-const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): AttemptOutcome => {
+const ask = (unit: Unit, attempt: ChargeAttempt, { behaviour, terms }: Asking): ChargeOutcome => {
   if (behaviour.until === 'set_up' && attempt.method.setUp) return complete(unit, attempt);
   if (terms.offSession) return decline(unit, attempt, 'authentication_required');
   const asked = unit.documents.payments.put({ ...attempt.payment, status: 'requires_action' });
@@ -140,7 +140,7 @@ const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): Attemp
   return { payment: asked };
 };
 
-const startSettlement = (unit: Unit, attempt: Attempt): AttemptOutcome => {
+const startSettlement = (unit: Unit, attempt: ChargeAttempt): ChargeOutcome => {
   const { payment } = attempt;
   const charge = addCharge(unit, attempt, { status: 'pending' });
   unit.announce({ kind: 'charge.pending', charge });
@@ -150,7 +150,7 @@ const startSettlement = (unit: Unit, attempt: Attempt): AttemptOutcome => {
   return { payment: processing };
 };
 
-const complete = (unit: Unit, attempt: Attempt, authenticated = false): AttemptOutcome => {
+const complete = (unit: Unit, attempt: ChargeAttempt, authenticated = false): ChargeOutcome => {
   const { payment, method } = attempt;
   if (payment.captures === 'later') {
     const reserved = addCharge(unit, attempt, { status: 'pending', reserved: true, authenticated });
@@ -168,7 +168,7 @@ const complete = (unit: Unit, attempt: Attempt, authenticated = false): AttemptO
   return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
 };
 
-const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: number): LedgerPayment => {
+const succeed = (unit: Unit, { payment, method }: ChargeAttempt, amountReceived: number): LedgerPayment => {
   const succeeded = unit.documents.payments.put({ ...payment, status: 'succeeded', amountReceived });
   unit.announce({ kind: 'payment.succeeded', payment: succeeded });
   if (method.customerId === null) {
@@ -178,7 +178,7 @@ const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: numbe
   return succeeded;
 };
 
-const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): AttemptOutcome => {
+const decline = (unit: Unit, attempt: ChargeAttempt, reason: DeclineReason): ChargeOutcome => {
   const { payment, method } = attempt;
   // A failed authentication makes no charge.
   const charge = reason === 'authentication_failed' ? undefined : addCharge(unit, attempt, { status: 'failed' });
@@ -216,7 +216,7 @@ interface Charging {
   readonly authenticated?: boolean;
 }
 
-const addCharge = (unit: Unit, { payment, method }: Attempt, charging: Charging): LedgerCharge =>
+const addCharge = (unit: Unit, { payment, method }: ChargeAttempt, charging: Charging): LedgerCharge =>
   unit.documents.charges.put({
     id: unit.newId('charge'),
     provider: unit.slot,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import {
-  type AttemptOutcome,
   attemptPayment,
+  type ChargeOutcome,
   cancelLedgerPayment,
   captureLedgerPayment,
 } from '../../ledger/payments.ts';
@@ -263,7 +263,7 @@ const requireReturnUrl = ({ caller }: StripeRequest, payment: LedgerPayment, sen
   });
 };
 
-const replyTo = (request: StripeRequest, { payment, declined }: AttemptOutcome): StripeReply => {
+const replyTo = (request: StripeRequest, { payment, declined }: ChargeOutcome): StripeReply => {
   if (!declined) return { object: viewFor(request, payment) };
   const error = {
     ...declineFields(declined.reason),
