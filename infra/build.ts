@@ -9,29 +9,29 @@ import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
 import { documentMade } from './stage/document-made.ts';
 import { leftOut } from './stage/left-out.ts';
 
-/** The function that answers what no route matches: the one entry that the catalogue does not name. */
+/** The default route's function: the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';
 
 export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Beside each other: each is written anew as a whole, by whoever needs it, without a loss for the other. */
+/** Separate folders, so that each can be rewritten without touching the other. */
 export const FUNCTIONS_FOLDER = join(ROOT, 'dist', 'functions');
 export const CLIENT_FOLDER = join(ROOT, 'dist', 'client');
 
 export interface Bundle {
   readonly id: string;
-  /** What is loaded at the start. */
+  /** The code loaded at start. */
   readonly bytes: number;
   /** Provider adapters beside it, loaded when a slot bound to them is first used: bytes by name. */
   readonly adapters: ReadonlyMap<string, number>;
-  /** What is in it, in bytes: `shared/payments` (a folder of ours), `stripe` (a package), largest first. */
+  /** Its contents, in bytes: `shared/payments` (a folder of ours), `stripe` (a package), largest first. */
   readonly parts: ReadonlyMap<string, number>;
 }
 
 /**
- * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. What lay in `outDir` is removed.
+ * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. The old content of `outDir` is removed.
  * @throws where an entry of the catalogue has no file, or does not build.
  */
 export const build = async (outDir: string): Promise<readonly Bundle[]> => {
@@ -52,7 +52,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // The packages' ES modules: a third of the time to load of what esbuild takes for Node by default.
+    // Prefer ES modules: they load in a third of the time of esbuild's default for Node.
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
@@ -67,7 +67,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
   return bundles;
 };
 
-/** Adapters that there are. */
+/** The existing adapters. */
 const adapterFile = (name: string): string => `shared/providers/${name}/${name}.ts`;
 const adapterNames: readonly string[] = ADAPTERS.filter((name) => existsSync(join(ROOT, adapterFile(name))));
 

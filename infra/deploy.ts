@@ -7,7 +7,7 @@ import { Command, Option } from 'commander';
 import { putWebhooks } from './put-webhooks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
-/** What `npm run deploy` is told, beside the settings. */
+/** Options of `npm run deploy`, beside the settings. */
 export interface Given {
   readonly profile?: string;
   readonly region?: string;
@@ -15,21 +15,21 @@ export interface Given {
   readonly webhooksOnly?: boolean;
 }
 
-/** Who deploys, and where to: the same for both steps, whatever each would find by itself. */
+/** The AWS profile and region, the same for both steps. */
 export interface Account {
-  /** None: the SDK's own search. */
+  /** undefined: the SDK searches itself. */
   readonly profile?: string;
   readonly region: string;
 }
 
 export interface Steps {
   readonly say: (line: string) => void;
-  /** @returns the exit code of CDK, which is told these variables beside the environment. */
+  /** Runs CDK with these variables beside the environment. @returns its exit code. */
   readonly cdk: (args: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
   readonly webhooks: (account: Account) => Promise<string>;
 }
 
-/** The stacks, and then where webhooks go: not without the stacks, which hold the secret. @returns the exit code. */
+/** Deploys the stacks, then the webhook targets into the secret that the stacks hold. @returns the exit code. */
 export const deploy = async (given: Given, account: Account, { say, cdk, webhooks }: Steps): Promise<number> => {
   const { profile, region } = account;
   if (given.webhooksOnly !== true) {
@@ -46,7 +46,7 @@ export const deploy = async (given: Given, account: Account, { say, cdk, webhook
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @throws where no region is found: CDK would take us-east-1, and the SDK none. */
+/** @throws where no region is found: CDK would use us-east-1, and the SDK fails. */
 export const accountOf = async ({ profile, region }: Partial<Given>, variables: Variables): Promise<Account> => {
   const named = profile || variables['AWS_PROFILE'] || variables['AWS_DEFAULT_PROFILE'];
   const by = named ? { profile: named } : {};
@@ -77,15 +77,15 @@ const steps = (settings: DeploymentSettings): Steps => ({
 });
 
 const command = new Command('deploy')
-  .description('Deploys every stack of the stage, then puts where webhooks go into their secret.')
+  .description('Deploys every stack of the stage, then stores the webhook targets in their secret.')
   .option('--profile <name>', 'the AWS profile; without it AWS_PROFILE, then what the SDK finds')
   .option('--region <name>', 'the AWS region; without it AWS_REGION, AWS_DEFAULT_REGION, then the profile’s')
   .addOption(
-    new Option('--require-approval <changes>', 'which changes of rights are asked about first')
+    new Option('--require-approval <changes>', 'which changes of rights need approval first')
       .choices(['never', 'any-change', 'broadening'])
       .default('broadening'),
   )
-  .option('--webhooks-only', 'leave the stacks as they are')
+  .option('--webhooks-only', 'deploy no stack')
   .action(async (given: Given) => {
     const settings = readDeploymentSettings();
     const account = await accountOf(given, env);

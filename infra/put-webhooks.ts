@@ -10,11 +10,11 @@ import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts'
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 
 /**
- * The last step of `npm run deploy`: puts where outbound webhooks go, as the operator's environment says it, into their
- * secret. It stands in no template. Functions read it anew after a minute.
- * @returns what was done, in words. Targets that are there stay until others are named: somebody else may have put them,
- * and nobody else knows what signs them.
- * @throws SettingsError where what the secret would hold is wrong.
+ * The last step of `npm run deploy`: stores the operator's webhook variables in their secret, which no template holds.
+ * Functions read the secret again after a minute. Stored targets stay until the operator names others: another operator
+ * may have set them, and only the secret holds their signing secrets.
+ * @returns what was done, as a sentence.
+ * @throws SettingsError where a variable is wrong.
  */
 export const putWebhooks = async (client: SecretsManagerClient, given: Given): Promise<string> => {
   const secret = webhookSecretName(given.stage);
@@ -31,12 +31,12 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
 
 const variablesSchema = z.record(z.string(), z.string());
 
-/** The mistake in a secret must not be shown: it would show the secret. */
+/** A parse error would show the secret, so it is not passed on. */
 const held = async (client: SecretsManagerClient, secret: string): Promise<Readonly<Record<string, string>>> => {
   const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
   try {
     return variablesSchema.parse(JSON.parse(SecretString || '{}'));
   } catch {
-    throw new Error(`${secret} holds no JSON object of texts: name the targets anew`);
+    throw new Error(`${secret} must be a JSON object of strings; set the targets again`);
   }
 };

@@ -4,7 +4,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage/settings.ts';
 
-/** Where alarms go, and whose they are. */
+/** The topic of the alarms, and their stage. */
 export interface Alarms {
   readonly topic: ITopic;
   readonly stage: Stage;
@@ -12,24 +12,24 @@ export interface Alarms {
 
 export interface ServiceAlarmProps {
   readonly alarms: Alarms;
-  /** As docs/operations.md lists it. */
+  /** The name in docs/operations.md. */
   readonly name: string;
   readonly metric: IMetric;
-  /** What happened, and then what it means for the business. */
+  /** What happened, and its impact on the business. */
   readonly description: string;
   readonly threshold: number;
-  /** Periods in a row; one unless said otherwise. */
+  /** Periods in a row; default: one. */
   readonly periods?: number;
   /**
-   * A state (a depth, an age, a rate) is over when the metric says so, and that is told. An occurrence is not over
-   * because it does not occur again: nobody is told that it is.
+   * The end of a state (a depth, an age, a rate) is mailed. An occurrence has no end: that it does not occur again
+   * means nothing, so no mail is sent.
    */
   readonly watches: 'state' | 'occurrence';
-  /** `silence` is an alarm too: for what has to happen regularly. */
+  /** `silence`: missing data is an alarm, for work that must happen regularly. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 
-/** An alarm that says what it means. */
+/** An alarm with its impact. */
 export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmProps): Alarm => {
   const { alarms, name, metric, description, threshold, watches, periods = 1, alarmsOn = 'much' } = props;
   const alarm = new Alarm(scope, id, {

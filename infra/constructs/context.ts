@@ -7,23 +7,23 @@ import type { QueueName } from '../../shared/core/rights.ts';
 import type { ProviderSlot } from '../../shared/core/settings.ts';
 import type { Alarms } from './alarm.ts';
 
-/** CDK's classes, not its interfaces: those do not fit exactOptionalPropertyTypes. What is kept: everything that outlives a change of the functions. */
+/** The resources with data. CDK's classes, since its interfaces do not fit exactOptionalPropertyTypes. */
 export interface KeptResources {
   readonly table: Table;
   readonly bus: EventBus;
   readonly providerSecrets: Readonly<Record<ProviderSlot, Secret>>;
   readonly guestTokenSecret: Secret;
-  /** Where outbound webhooks go, and what they are signed with. */
+  /** Targets of outbound webhooks and their signing secrets. */
   readonly webhookSecret: Secret;
   readonly alarms: Alarms;
   readonly key: IKey;
 }
 
-/** What a function of the service may be granted or told. */
+/** Everything that a function of the service may be granted or given as a setting. */
 export interface ServiceContext extends KeptResources {
-  /** The folder of the bundles, one folder an id. */
+  /** The folder of the bundles, with one folder per id. */
   readonly codeDir: string;
-  /** Where an invocation goes that AWS made by itself and that failed for good. */
+  /** The dead-letter queue of asynchronous invocations that failed all their tries. */
   readonly undone: Queue;
   /** Settings of the operator, and the base URL. */
   readonly environment: Readonly<Record<string, string>>;

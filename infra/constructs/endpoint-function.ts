@@ -18,7 +18,7 @@ export interface EndpointFunctionProps {
 
 /** An endpoint: its function, its route, and for a provider's webhook a URL that no other caller's throttle touches. */
 export class EndpointFunction extends Construct {
-  /** Of its function, where that has a URL of its own. */
+  /** The name of its function, if that has its own URL. */
   readonly reachedByUrl: string | undefined;
 
   constructor(scope: Construct, id: string, { context, api, endpoint, logGroup }: EndpointFunctionProps) {

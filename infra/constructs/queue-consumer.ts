@@ -23,7 +23,7 @@ export interface ConsumedQueueProps {
   readonly kept: Pick<KeptResources, 'bus' | 'alarms'>;
 }
 
-/** A queue, its dead-letter queue, the alarm that tells of it, and the bus rules that feed it. */
+/** A queue, its dead-letter queue with an alarm, and the bus rules that feed it. */
 export class ConsumedQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
@@ -51,7 +51,7 @@ export class ConsumedQueue extends Construct {
       }),
       threshold: 1,
       watches: 'state',
-      description: `Messages of ${trigger.queue} lie in its dead-letter queue. ${trigger.impact}`,
+      description: `Messages of ${trigger.queue} are in its dead-letter queue. ${trigger.impact}`,
     });
     for (const rule of trigger.rules) feed(this, { bus: kept.bus, queue: this.queue, deadLetters, rule });
   }
@@ -64,7 +64,7 @@ interface Feed {
   readonly rule: QueueTrigger['rules'][number];
 }
 
-/** What the bus cannot deliver goes where the consumer's own failures go: it is the same message. */
+/** Events that the bus cannot deliver go to the consumer's dead-letter queue: they are the same messages. */
 const feed = (scope: Construct, { bus, queue, deadLetters, rule }: Feed): void => {
   const { attrArn } = new CfnRule(scope, `Rule${constructId(rule.name)}`, {
     eventBusName: bus.eventBusName,
@@ -90,7 +90,7 @@ export interface QueueConsumerProps {
   readonly queue: Queue;
 }
 
-/** The function that takes a queue's messages: a failed message comes back alone, then goes to the dead letters. */
+/** The function that consumes a queue: a failed message is retried alone, then goes to the dead-letter queue. */
 export class QueueConsumer extends Construct {
   readonly lambda: LambdaFunction;
 

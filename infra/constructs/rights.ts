@@ -5,7 +5,7 @@ import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/table/keys.ts';
 import type { ServiceContext } from './context.ts';
 
-/** Exactly what each right allows. Nothing may scan; a transaction is authorised by the actions of its items. */
+/** The actions of each right. No function may scan; a transaction needs the actions of its items. */
 const TABLE_READ = ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 const TABLE_WRITE = ['dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'];
 
@@ -36,7 +36,7 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
   }
 };
 
-/** The key opens secrets to them, and nothing else that it encrypts. */
+/** They may use the key for secrets, and for nothing else that it encrypts. */
 const readSecrets = ({ key }: ServiceContext, arns: readonly string[]): readonly PolicyStatement[] => [
   allow(['secretsmanager:GetSecretValue'], arns),
   new PolicyStatement({
@@ -46,7 +46,7 @@ const readSecrets = ({ key }: ServiceContext, arns: readonly string[]): readonly
   }),
 ];
 
-/** What a function with this right has to be told to use it. */
+/** The settings that a function with this right needs. */
 export const environmentOf = (right: Right, context: ServiceContext): Readonly<Record<string, string>> => {
   switch (right) {
     case 'table:read':

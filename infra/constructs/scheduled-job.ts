@@ -11,7 +11,7 @@ import { serviceAlarm } from './alarm.ts';
 import type { ServiceContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** The next run does what a failed one left: only several in a row are news. */
+/** The next run does the work of a failed one: only several failures in a row raise an alarm. */
 const RUNS_UNTIL_ALARM = 3;
 
 export interface ScheduledJobProps {
@@ -20,7 +20,7 @@ export interface ScheduledJobProps {
   readonly logGroup: ILogGroup;
 }
 
-/** A function that runs regularly, and the alarms for when it fails and for when it does not run. */
+/** A function that runs regularly, with alarms for failed and for missing runs. */
 export class ScheduledJob extends Construct {
   readonly trigger: ScheduleTrigger;
   readonly runs: Metric;
@@ -31,7 +31,7 @@ export class ScheduledJob extends Construct {
     this.trigger = trigger;
     const every = Duration.minutes(trigger.everyMinutes);
     const { lambda } = new ServiceFunction(this, 'Job', { context, spec: trigger, logGroup });
-    // By its ARN alone: its own policy, which stands beside it, lets every schedule of the stage in.
+    // By its ARN only: the queue's own policy admits every schedule of the stage.
     const undone = Queue.fromQueueArn(this, 'Undone', context.undone.queueArn);
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),

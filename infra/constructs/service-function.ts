@@ -27,9 +27,9 @@ export interface FunctionSpec {
 export interface ServiceFunctionProps {
   readonly context: ServiceContext;
   readonly spec: FunctionSpec;
-  /** One a stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
+  /** One per stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
   readonly logGroup: ILogGroup;
-  /** What its source of events asks for, beside the declared rights. */
+  /** Rights that its event source needs, beside the declared rights. */
   readonly statements?: readonly PolicyStatement[];
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -41,7 +41,7 @@ export const constructId = (id: string): string =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('');
 
-/** One function with a role of its own, which holds exactly the declared rights. */
+/** One function with its own role, which holds exactly the declared rights. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
 
@@ -71,7 +71,7 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** The rights are one policy of the role's own; nothing that CDK connects later adds to them. */
+/** The rights are one inline policy of the role; constructs that CDK connects later add nothing. */
 const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: ServiceFunctionProps): IRole => {
   const rights = new ManagedPolicy(scope, 'Rights', {
     description: `What ${spec.id} may do`,

@@ -4,11 +4,11 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
 /**
- * The one key of a stage. A secret, a log or a kept failure opens to those only who may read it and may use the key. Its
- * whole policy stands here: functions get their use of it by their own roles.
+ * The encryption key of a stage. Reading a secret, a log or a failure object needs the right to read it and the right to
+ * use the key. Its whole policy is here; functions get the right to use it through their own roles.
  */
 export class ServiceKey extends Construct {
-  /** A reference: what is encrypted with it adds nothing to its policy. */
+  /** A reference, so that encrypted resources add nothing to the key's policy. */
   readonly reference: IKey;
 
   constructor(scope: Construct, id: string, { removalPolicy }: { readonly removalPolicy: RemovalPolicy }) {
@@ -23,7 +23,7 @@ export class ServiceKey extends Construct {
   }
 }
 
-/** AWS's own default: without it a key that nobody may manage is beyond repair. */
+/** AWS's default: without it, a key that no one may manage cannot be repaired. */
 const governedByAccount = new PolicyStatement({
   principals: [new AccountRootPrincipal()],
   actions: ['kms:*'],

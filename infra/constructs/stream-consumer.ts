@@ -17,16 +17,16 @@ export interface StreamConsumerProps {
   readonly context: ServiceContext;
   readonly trigger: StreamTrigger;
   readonly logGroup: ILogGroup;
-  /** Where records go, whole, that could not be done. */
+  /** The bucket of records that failed all their tries. */
   readonly failures: Bucket;
 }
 
 /** A function that reads the table's stream in order; what fails ten times is kept in a bucket, with an alarm. */
 export class StreamConsumer extends Construct {
   readonly trigger: StreamTrigger;
-  /** How far it is behind, at most. */
+  /** The maximum delay behind the stream. */
   readonly age: Metric;
-  /** Changes that came to it, and what became of them. */
+  /** The numbers of its records by result. */
   readonly counts: readonly Metric[];
   readonly givenUp: MathExpression;
 
@@ -90,7 +90,7 @@ const streamOf = ({ table }: ServiceContext): string => {
   return table.tableStreamArn;
 };
 
-/** Expiry and deletion are no news; other items than records have none to tell. */
+/** Only insertions and changes of records reach the function, not expiry, deletion or other items. */
 const filterOf = ({ sortKeys }: StreamTrigger) =>
   FilterCriteria.filter({
     eventName: FilterRule.or('INSERT', 'MODIFY'),

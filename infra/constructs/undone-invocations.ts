@@ -6,18 +6,18 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../stage/acknowledged.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 
-/** A run that failed is made good by the next one: its letter is evidence, and goes by itself. */
+/** The next run repeats the work of a failed one: its dead letter is evidence only, and expires. */
 const KEPT = Duration.days(1);
 
 export interface UndoneInvocationsProps {
   readonly alarms: Alarms;
-  /** Empty: alarms go nowhere, until somebody subscribes. */
+  /** Empty: alarms have no recipient until one subscribes. */
   readonly alarmEmail: string;
 }
 
 /**
- * The dead letters of whatever AWS starts by itself: runs of schedules, asynchronous invocations of any function, mails of
- * alarms. Every function names it, so that none loses an event without a trace, whoever invokes it how.
+ * The dead-letter queue of everything that AWS starts itself: scheduled runs, asynchronous invocations, mails of alarms.
+ * Every function uses it, so that no event is lost without a trace.
  */
 export class UndoneInvocations extends Construct {
   readonly queue: Queue;
@@ -54,10 +54,10 @@ export class UndoneInvocations extends Construct {
       watches: 'state',
       description:
         'A scheduled run, another asynchronous invocation or the mail of an alarm failed for good. ' +
-        'Appointments of payments and subscriptions are kept a minute late, or an alarm reached nobody.',
+        'Due work of payments and subscriptions runs a minute late, or an alarm was not delivered.',
     });
     if (alarmEmail !== '') {
-      // By its ARN alone: the queue's own policy lets the topic in.
+      // By its ARN only: the queue's own policy admits the topic.
       const deadLetterQueue = Queue.fromQueueArn(this, 'Reference', this.queue.queueArn);
       const mail = { topic: alarms.topic, protocol: SubscriptionProtocol.EMAIL, endpoint: alarmEmail };
       new Subscription(this, 'Mail', { ...mail, deadLetterQueue });

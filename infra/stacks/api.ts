@@ -39,7 +39,7 @@ const METHODS = [
 ];
 const PREFLIGHT_KEPT = Duration.minutes(10);
 
-/** The HTTP API itself: no route but the one that answers what no route matches, and no stage. And what every function needs. */
+/** The HTTP API with its default route, without a stage, and the resources that every function needs. */
 export class ApiStack extends ServiceStack {
   readonly api: IHttpApi;
   readonly baseUrl: string;
@@ -85,7 +85,7 @@ export class ApiStack extends ServiceStack {
 
 export interface RoutesStackProps {
   readonly stage: Stage;
-  /** The folder of their entries. */
+  /** The folder of the group's entries. */
   readonly group: string;
   readonly endpoints: readonly Endpoint[];
   readonly api: IHttpApi;

@@ -14,7 +14,7 @@ import type { StreamConsumer } from '../constructs/stream-consumer.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { ServiceMetrics } from './watched.ts';
 
-/** What there is to look at. */
+/** The alarms and metrics that the dashboard shows. */
 export interface Shown {
   readonly stage: Stage;
   readonly kept: KeptResources;

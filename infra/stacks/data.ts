@@ -22,7 +22,7 @@ import { acknowledge } from '../stage/acknowledged.ts';
 import { type DeploymentSettings, type Stage, webhookSecretName } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** What outlives every function: the table, the bus, the key and what it encrypts, and the topic of the alarms. */
+/** The resources with data: the table, the bus, the key, the secrets, and the topic of the alarms. */
 export class DataStack extends ServiceStack {
   readonly kept: KeptResources;
 
@@ -54,7 +54,7 @@ export class DataStack extends ServiceStack {
       enforceSSL: true,
       masterKey: key,
     });
-    // The topic's own policy takes the place of the default one, which lets in the whole account and so CloudWatch.
+    // This policy replaces the default one, which admits the whole account and thereby CloudWatch.
     topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -91,7 +91,7 @@ export class DataStack extends ServiceStack {
     return table;
   }
 
-  /** Empty at first, which closes the provider: the operator fills in what the provider's console shows. */
+  /** Empty at first, which closes the provider. The operator fills in the keys from the provider's console. */
   #providerSecret(slot: ProviderSlot, key: IKey): Secret {
     const secret = new Secret(this, `${constructId(slot)}Secret`, {
       description: `Keys of ${slot}: a JSON object such as {"API_KEY": "…", "WEBHOOK_SECRET": "…"}`,
@@ -114,7 +114,7 @@ export class DataStack extends ServiceStack {
     return secret;
   }
 
-  /** Empty at first; `npm run deploy` fills in what the operator's environment says. */
+  /** Empty at first; `npm run deploy` fills in the operator's webhook variables. */
   #webhookSecret(stage: Stage, key: IKey): Secret {
     const secret = new Secret(this, 'WebhookSecret', {
       secretName: webhookSecretName(stage),

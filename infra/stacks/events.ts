@@ -21,20 +21,20 @@ import {
 } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** Two consumers are a stream's limit: a third would throttle all of them. */
+/** A stream supports two consumers: a third would throttle all of them. */
 const STREAM_CONSUMERS = 2;
-/** Its environment is the service's whole: it keeps every kind of appointment. */
+/** Its environment holds all settings of the service, since it runs every kind of due work. */
 const OPERATED = 'workers.run-due';
 const FAILURES_KEPT = Duration.days(90);
 
 export interface EventsStackProps {
   readonly stage: Stage;
   readonly triggers: readonly Trigger[];
-  /** Everything but the queues, which this stack makes. */
+  /** The context without queues, which this stack creates. */
   readonly context: Omit<ServiceContext, 'queues'>;
 }
 
-/** What happens by itself: readers of the stream, queues with their consumers, schedules. */
+/** Background work: stream readers, queues with their consumers, schedules. */
 export class EventsStack extends ServiceStack {
   readonly queues: ReadonlyMap<QueueName, Queue>;
   readonly deadLetters: ReadonlyMap<QueueName, Queue>;
@@ -74,7 +74,7 @@ export class EventsStack extends ServiceStack {
     }
   }
 
-  /** What an operator's tools ask CloudFormation for. */
+  /** Outputs that payctl reads. */
   #tellOperators(failures: Bucket): void {
     for (const [name, { queueUrl }] of this.queues) new CfnOutput(this, queueOutput(name), { value: queueUrl });
     for (const [name, { queueUrl }] of this.deadLetters) {
@@ -86,7 +86,7 @@ export class EventsStack extends ServiceStack {
     new CfnOutput(this, FAILURE_BUCKET_OUTPUT, { value: failures.bucketName });
   }
 
-  /** Whole changes, personal data among them. */
+  /** Holds whole changes, which contain personal data. */
   #failures(encryptionKey: IKey): Bucket {
     const kept: BucketProps = {
       encryption: BucketEncryption.KMS,

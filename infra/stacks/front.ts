@@ -10,7 +10,7 @@ import type { DeploymentSettings } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 
-/** The route's key, never the path or the query: those hold ids, e-mail addresses and tokens. */
+/** Logs the route's key, never the path or query, which hold ids, e-mail addresses and tokens. */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
   time: '$context.requestTime',
@@ -23,7 +23,7 @@ const ACCESS_LOG = {
   integrationError: '$context.integrationErrorMessage',
 };
 
-/** Answered 429 by the gateway itself, which then calls no function; it has no metric of its own for them. */
+/** Counts requests that the gateway answered with 429 without calling a function; AWS has no metric for them. */
 const throttledRequests = (stage: string) => ({
   filterPattern: FilterPattern.all(
     FilterPattern.stringValue('$.status', '=', '429'),
@@ -43,7 +43,7 @@ export interface FrontStackProps {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** What callers reach. It is deployed last: a stage's limits may only name routes that exist. */
+/** The stage that callers reach. It is deployed last, since its limits may only name existing routes. */
 export class FrontStack extends ServiceStack {
   constructor(scope: Construct, { settings, api, key, endpoints }: FrontStackProps) {
     super(scope, { stage: settings.stage, part: 'front', description: 'Payments: stage, limits, domain' });
@@ -58,7 +58,7 @@ export class FrontStack extends ServiceStack {
         format: JSON.stringify(ACCESS_LOG),
       },
       defaultRouteSettings: limitsOf(STAGE_THROTTLE),
-      // CloudFormation passes this map on as it stands.
+      // CloudFormation passes this map on unchanged.
       routeSettings: Object.fromEntries(
         endpoints.map((endpoint) => {
           const { rate, burst } = throttleOf(endpoint);
@@ -70,7 +70,7 @@ export class FrontStack extends ServiceStack {
   }
 
   #domain({ customDomain: domainName, basePath }: DeploymentSettings, api: IHttpApi, stage: CfnStage): void {
-    // Deployment waits until the operator has put the certificate's record into the domain's DNS.
+    // The deployment waits until the operator has added the certificate's record to the domain's DNS.
     const certificate = new Certificate(this, 'Certificate', {
       domainName,
       validation: CertificateValidation.fromDns(),

@@ -3,7 +3,7 @@ import type { ServiceAlarmProps } from '../constructs/alarm.ts';
 import { THROTTLED_REQUESTS } from './throttling.ts';
 import type { ServiceMetrics } from './watched.ts';
 
-/** What an operator is told of beside the failures of single consumers. Each has its row in docs/operations.md. */
+/** The alarms of the service as a whole; consumers have their own. Each alarm has a row in docs/operations.md. */
 type MetricAlarm = Omit<ServiceAlarmProps, 'alarms'>;
 
 export const metricAlarms = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
@@ -19,8 +19,8 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     threshold: 1,
     watches: 'occurrence',
     description:
-      'A charge was asked for and nobody can say what came of it. ' +
-      'A customer may have paid for what we do not deliver, or wait for an answer in vain.',
+      'The outcome of a charge is unknown. ' +
+      'A customer may have paid for something we do not deliver, or waits for an answer.',
   },
   {
     name: 'anomalies',
@@ -28,8 +28,8 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     threshold: 1,
     watches: 'occurrence',
     description:
-      'A provider says another amount, currency or end of a payment than our record. ' +
-      'Money may have moved that the books do not show, or shown that did not move.',
+      'A provider reports another amount, currency or final status of a payment than our record. ' +
+      'Money may have moved that the books do not show, or the books show money that did not move.',
   },
   {
     name: 'quarantined-events',
@@ -38,7 +38,7 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'occurrence',
     description:
       "A provider's event contradicts the record and has changed nothing. " +
-      'A payment may be shown wrongly until somebody has looked, or somebody tries to have one shown as paid.',
+      'A payment may be shown wrongly until an operator has checked it, or an attacker tries to have one shown as paid.',
   },
   {
     name: 'publish-failures',
@@ -48,7 +48,7 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description:
       'The event bus keeps refusing events of stored changes. ' +
-      "Payments change, but nobody downstream hears of it: webhooks and providers' events stand still.",
+      "Payments change, but no consumer gets the events: webhooks and providers' events stand still.",
   },
 ];
 
@@ -60,7 +60,7 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'occurrence',
     description:
       "Provider events come in whose signature does not hold. Either the provider's secret has changed here or there, " +
-      'and payments settle late, or somebody forges them.',
+      'and payments settle late, or an attacker forges events.',
   },
   {
     name: 'decline-rate',
@@ -69,7 +69,7 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description:
       'A provider has declined half of at least twenty payments within half an hour. ' +
-      'Customers cannot buy, or somebody tries stolen cards here.',
+      'Customers cannot buy, or stolen cards are being tested here.',
   },
   {
     name: 'provider-errors',
@@ -134,7 +134,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     threshold: 10,
     watches: 'state',
     description:
-      'The table, or an index of it, takes less than is asked of it. ' +
+      'The table or one of its indexes throttles requests. ' +
       'Requests slow down and fail; payments may not be recorded at once.',
   },
 ];

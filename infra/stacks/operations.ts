@@ -13,7 +13,7 @@ export interface OperationsStackProps extends Shown {
   readonly urls: ReadonlyMap<string, string>;
 }
 
-/** What operators look at: the alarms about the service as a whole, and one dashboard. It holds nothing that others need. */
+/** The alarms about the service as a whole, and one dashboard. No other stack depends on it. */
 export class OperationsStack extends ServiceStack {
   constructor(scope: Construct, props: OperationsStackProps) {
     super(scope, { stage: props.stage, part: 'operations', description: 'Payments: alarms, dashboard' });
@@ -26,7 +26,7 @@ export class OperationsStack extends ServiceStack {
     new CfnOutput(this, 'DashboardName', { value: dashboard });
   }
 
-  /** By their names: nothing has to be exported for it. */
+  /** Resources by their names, so that no stack has to export them. */
   #allAlarms(): IAlarm[] {
     const names = this.node.root.node
       .findAll()

@@ -6,12 +6,12 @@ import { type Stage, stackName } from '../stage/settings.ts';
 
 export interface ServiceStackProps {
   readonly stage: Stage;
-  /** Its name after `payments-<stage>-`. */
+  /** The part of the stack's name after `payments-<stage>-`. */
   readonly part: string;
   readonly description: string;
 }
 
-/** What every stack of the service has in common. */
+/** The common part of every stack of the service. */
 export class ServiceStack extends Stack {
   readonly production: boolean;
 
@@ -22,7 +22,7 @@ export class ServiceStack extends Stack {
     this.production = stage === 'prod';
   }
 
-  /** What holds data is kept where it matters, and cleared away elsewhere. */
+  /** Resources with data are retained in staging and prod, and deleted in dev. */
   get removalPolicy(): RemovalPolicy {
     return this.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
   }

@@ -54,12 +54,12 @@ export const addService = (app: App, { settings, codeDir, endpoints, triggers, d
     readers,
     jobs,
   });
-  // Nobody calls before every route is there, and whatever watches it.
+  // The front comes last: callers find every route, and its alarms exist.
   for (const stack of [...routes, operations]) front.addStackDependency(stack);
   Validations.of(app).addPlugins(...packs(app));
 };
 
-/** The packs of rules that nothing may be open in. */
+/** The rule packs that must have no open finding. */
 export const packs = (app: App) => [
   new AwsSolutionsChecks(app, { verbose: true }),
   new ServerlessChecks(app, { verbose: true }),

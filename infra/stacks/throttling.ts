@@ -6,10 +6,10 @@ export interface Throttle {
   readonly burst: number;
 }
 
-/** The metric of requests that these limits turned away. */
+/** The metric of requests that these limits refused. */
 export const THROTTLED_REQUESTS = 'ThrottledRequests';
 
-/** For every route that says nothing else: signed-in readers. */
+/** The default of every route: signed-in readers. */
 export const STAGE_THROTTLE: Throttle = { rate: 1_000, burst: 2_000 };
 
 /**

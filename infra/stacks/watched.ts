@@ -6,12 +6,12 @@ import { TABLE } from '../../shared/table/keys.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
-/** What the service, and AWS for it, counts: the metrics of alarms and dashboard. */
+/** The metrics of alarms and dashboard, from the service and from AWS. */
 const FIVE_MINUTES = Duration.minutes(5);
-/** Providers send a few events at a time, and again after minutes. */
+/** Providers send few events at a time and retry after minutes. */
 const URL_PERIOD = Duration.minutes(15);
 
-/** Too few say nothing about a rate. */
+/** A rate needs at least this many samples. */
 const ENOUGH_DECISIONS = 20;
 const ENOUGH_CALLS = 10;
 const ENOUGH_REQUESTS = 20;
@@ -25,23 +25,23 @@ interface Sampling {
 }
 
 export interface ServiceMetrics {
-  /** How often, over all providers. */
+  /** The sum over all providers. */
   readonly count: (name: MetricName | typeof THROTTLED_REQUESTS, period?: Duration) => Metric;
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
-  /** Of each function with a URL of its own. */
+  /** One metric for each function with its own URL. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
-  /** Left over by a try, or failed with all of it. */
+  /** Events left over by a try, and tries that failed. */
   readonly publishFailures: Line;
-  /** In per cent, of the provider that is worst off. */
+  /** In per cent, for the provider with the highest rate. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
   readonly requestErrorRate: Line;
   readonly requestLatency: Line;
-  /** Over all functions with a URL of their own. */
+  /** The sum over all functions with their own URL. */
   readonly urlErrors: Line;
-  /** Of the whole account in this region: its functions share one limit. */
+  /** For the whole account in this region: its functions share one limit. */
   readonly functionThrottles: Line;
-  /** Of the table and its indexes together. */
+  /** The sum over the table and its indexes. */
   readonly tableThrottles: Line;
   readonly tableThrottlesByPart: readonly Metric[];
 }
@@ -95,7 +95,7 @@ export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources)
   };
 };
 
-/** What DynamoDB counts of a table is not what it counts of the table's indexes. */
+/** DynamoDB counts a table and each of its indexes apart. */
 const throttlesOf = (tableName: string): readonly Metric[] => {
   const parts = [
     { part: 'table', dimensionsMap: { TableName: tableName } },
@@ -113,7 +113,7 @@ const throttlesOf = (tableName: string): readonly Metric[] => {
   );
 };
 
-/** Where one of them has nothing to say, the others still count. */
+/** A metric without data counts as 0. */
 const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES): MathExpression =>
   new MathExpression({
     expression: metrics.map((_, at) => `FILL(m${at}, 0)`).join(' + '),
@@ -122,7 +122,7 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
     period,
   });
 
-/** Of a metric of 0 and 1 a provider: the average is its rate, the number of samples what that is a rate of. */
+/** The metric is 0 or 1 per call and provider: its average is the rate, its sample count the number of calls. */
 const worstRate = (
   ofProvider: ServiceMetrics['ofProvider'],
   { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },

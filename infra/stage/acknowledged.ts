@@ -22,12 +22,12 @@ const REASONS = {
     'It is a dead-letter queue itself, with an alarm on its first message: the last place for what could not be done.',
   'PCI.DSS.321-LambdaInsideVPC':
     'The functions reach AWS services and payment providers over TLS and nothing inside a network; a VPC would add a NAT ' +
-    'gateway on their way out, and close nothing, since nobody can connect to a function.',
+    'gateway on their way out, and close nothing, since no one can connect to a function.',
   'PCI.DSS.321-LambdaFunctionPublicAccessProhibited':
     "A provider's webhook has to be reached by the provider, which has no AWS identity: its signature over the raw body is " +
     'what lets it in, and nothing is stored before that is verified.',
   'PCI.DSS.321-S3BucketReplicationEnabled':
-    'A failure object is the copy of a change that the table still holds, of use for days, until somebody has read it again; ' +
+    'A failure object is the copy of a change that the table still holds, of use for days, until it has been redone; ' +
     'it is versioned. The table is what has to be restored, and has its own point-in-time recovery.',
 } as const;
 

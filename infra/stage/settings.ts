@@ -5,27 +5,27 @@ import { type Environment, prefix, SettingsError } from '../../shared/core/setti
 import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
 import { checkedSettings, isTargetVariable } from '../../shared/webhooks/outbound/targets.ts';
 
-/** What an operator says of a deployment: the service's own settings, and those of the deployment alone. */
+/** The operator's settings of a deployment: those of the service, and those of the deployment itself. */
 export type Stage = 'dev' | 'staging' | 'prod';
 
 export interface DeploymentSettings {
   readonly stage: Stage;
-  /** Where alarms go; empty: nowhere, until somebody subscribes to the topic. */
+  /** The recipient of alarms; empty: none, until one subscribes to the topic. */
   readonly alarmEmail: string;
   /** Host name of the API; empty: API Gateway's own. */
   readonly customDomain: string;
-  /** Of every route, where there is a host name of our own: `/pay`, or empty. */
+  /** Prefix of every route with a custom host name: `/pay`, or empty. */
   readonly basePath: string;
   readonly allowedOrigins: readonly string[];
   /** Given by the operator; empty: follows from the custom domain or the API. */
   readonly publicBaseUrl: string;
-  /** What every function is told; no secret is among it. */
+  /** The settings of every function, without secrets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What triggers depend on. */
+  /** The settings that triggers use. */
   readonly operated: OperatedSettings;
-  /** Where outbound webhooks go: no function's environment and no template holds it, but one secret. */
+  /** Targets of outbound webhooks: stored in one secret, never in a template or a function's environment. */
   readonly webhookVariables: Readonly<Record<string, string>>;
-  /** Secrets that were given and are not deployed: they belong in Secrets Manager. */
+  /** Secrets in the environment that are not deployed: they belong in Secrets Manager. */
   readonly secretsLeftOut: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
   ]),
 ];
 
-/** Settings that a function reads from Secrets Manager when deployed. They never stand in a template. */
+/** Settings that a function reads from Secrets Manager when deployed. They are never in a template. */
 export const SECRET_SETTINGS: readonly string[] = [
   'GUEST_TOKEN_SECRET',
   ...ofSlots(['API_KEY', 'WEBHOOK_SECRET', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'SIGNATURE_KEY', 'PRIVATE_KEY']),
@@ -101,7 +101,7 @@ export const deploymentSchema = z.object({
   ALARM_EMAIL: z
     .union([z.literal(''), z.email()], 'an e-mail address is wanted')
     .default('')
-    .describe('address that receives alarm mails; empty: none, until a subscription to the topic exists'),
+    .describe('where alarms are mailed to; empty: no recipient, until one subscribes to the topic'),
   CUSTOM_DOMAIN: z
     .union([z.literal(''), z.hostname().refine((name) => name.includes('.'))], 'a host name is wanted')
     .default('')
@@ -135,7 +135,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
   };
 };
 
-/** What Secrets Manager holds in one. */
+/** The size limit of one secret. */
 const SECRET_BYTES = 65_536;
 
 const valuesOf = (env: Environment, names: readonly string[]): Record<string, string> =>

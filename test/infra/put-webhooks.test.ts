@@ -82,7 +82,7 @@ describe('the secret of the webhooks', () => {
     );
 
     it.each([
-      ['{"WEBHOOK_1_URL":', 'payments/prod/webhooks holds no JSON object of texts'],
+      ['{"WEBHOOK_1_URL":', 'payments/prod/webhooks must be a JSON object of strings'],
       ['{"WEBHOOK_1_URL":"http://10.0.0.1"}', 'WEBHOOK_1_URL: must begin with https://'],
       [
         '{"WEBHOOK_1_URL":"https://a.example","WEBHOOK_1_SECRET":"whsec_c2hvcnQ="}',

@@ -59,7 +59,7 @@ describe('what the local host has given up', () => {
     await failures.keep(lineOf('1'));
     invoke = failing;
     expect(await failures.redo(`${PUBLISH}:1`)).toBe(reason);
-    expect(await failures.redo(`${PUBLISH}:9`)).toBe('it is not there');
+    expect(await failures.redo(`${PUBLISH}:9`)).toBe('no such failure');
     expect(await kept()).toEqual([`${PUBLISH}:1`]);
   });
 });

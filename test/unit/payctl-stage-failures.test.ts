@@ -104,13 +104,13 @@ describe('what stream readers of a stage have given up', () => {
     answers('project', { batchItemFailures: [] });
     expect(await redoFailures(place, {})).toMatchObject({
       exitCode: 1,
-      json: { count: 1, left: [{ id: 'aws/1', reason: 'there is no function publish any more' }] },
+      json: { count: 1, left: [{ id: 'aws/1', reason: 'the function publish no longer exists' }] },
     });
     expect(deleted()).toEqual(['aws/2']);
   });
 
   test('is refused where it is something else', async () => {
     keep({ 'alien.txt': { hello: 'world' } });
-    await expect(listFailures(place)).rejects.toThrow('alien.txt is not what a reader of the stream leaves');
+    await expect(listFailures(place)).rejects.toThrow('alien.txt is not a failure object of a stream reader');
   });
 });

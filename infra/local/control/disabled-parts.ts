@@ -14,14 +14,14 @@ import { globalFields, parseTargets } from '../../../shared/webhooks/outbound/ta
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
-/** A part of the service that is closed, or a slot that is deaf to its provider's webhooks, for want of settings. */
+/** A part of the service that is closed, or a slot that takes no webhooks, because settings are missing. */
 export interface ClosedPart {
   readonly part: (typeof PARTS)[number];
-  /** A sentence. */
+  /** One sentence. */
   readonly reason: string;
 }
 
-/** @param env what functions see, secrets among it */
+/** @param env the environment of the functions, with secrets */
 export const disabledParts = async (env: Environment): Promise<readonly ClosedPart[]> => {
   const settings = parseSettings(env);
   const { slots, PROVIDER_TIMEOUT_MS: timeoutMs } = settings;
@@ -40,7 +40,7 @@ export const disabledParts = async (env: Environment): Promise<readonly ClosedPa
   return parts.flatMap(({ part, reason }) => (reason === undefined ? [] : [{ part, reason }]));
 };
 
-/** undefined: it is open. */
+/** @returns undefined where the slot is open. */
 export const whyClosed = (
   slot: ProviderSlot,
   adapter: SlotSettings['ADAPTER'],
@@ -55,13 +55,13 @@ export const whyClosed = (
 };
 
 export interface OutboundState {
-  /** Names of the targets that are sent to. */
+  /** Names of the enabled targets. */
   readonly targets: readonly string[];
-  /** Why there are none. */
+  /** Why there are no targets. */
   readonly closed: string | undefined;
 }
 
-/** @throws SettingsError where it cannot be read. */
+/** @throws SettingsError where a setting is wrong. */
 export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): OutboundState => {
   const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
   if (targets.length > 0) return { targets, closed: undefined };

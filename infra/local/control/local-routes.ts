@@ -25,7 +25,7 @@ export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<
   };
 };
 
-/** Hands the question to a site that speaks the web's Request and Response. */
+/** Forwards the request to a handler of the web's Request and Response. */
 const forward = async (
   ask: LocalRequest,
   site: (request: Request) => Promise<Response>,
@@ -47,7 +47,7 @@ const forward = async (
   }
 };
 
-/** Without those that concern the connection only. */
+/** All headers but those of the connection. */
 const requestHeaders = ({ headers }: LocalRequest): Record<string, string> => {
   const dropped = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'expect']);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));

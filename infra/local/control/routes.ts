@@ -15,16 +15,16 @@ import type { LocalQueues } from '../messaging/queues.ts';
 import type { StartReport } from './start-report.ts';
 import type { Sink } from './webhook-sink.ts';
 
-/** The control routes of the host itself; the simulator has its own. For tests and people, never deployed. */
+/** The control routes of the host itself; the simulator has its own. For tests and developers, never deployed. */
 export interface Controls {
   readonly clock: HostClock;
   readonly queues: LocalQueues;
   readonly failures: Failures;
   readonly identity: LocalIdentity;
   readonly sink: Sink;
-  /** Where the service lies on this machine. */
+  /** Where the service and its engine listen. */
   readonly addresses: { readonly basePath: string; readonly dynamoEndpoint: string };
-  /** How it was started. */
+  /** How the host was started. */
   readonly startReport: () => Promise<StartReport>;
 }
 
@@ -55,18 +55,18 @@ const sessionSchema = z.object({
 });
 const clockSchema = z
   .strictObject({
-    set: z.union([z.iso.datetime({ offset: true }), z.iso.date()], 'an ISO time is wanted').optional(),
+    set: z.union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO time').optional(),
     advance: z.number().min(0).optional(),
     freeze: z.boolean().optional(),
   })
-  .refine((asked) => Object.keys(asked).length > 0, 'one of set, advance and freeze is wanted')
-  .refine((asked) => asked.set === undefined || asked.advance === undefined, 'either set or advance, not both');
+  .refine((asked) => Object.keys(asked).length > 0, 'give one of set, advance and freeze')
+  .refine((asked) => asked.set === undefined || asked.advance === undefined, 'give set or advance, not both');
 const identitySchema = z.object({
   available: z.boolean().default(true),
   delay_ms: z.int().min(0).max(60_000).default(0),
 });
 
-/** Answers what is under /_local; undefined: not one of the host's own control routes. */
+/** Answers requests under /_local; undefined: no control route of the host itself. */
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const routes = controlRoutes(controls);
   return async (ask) => {
@@ -167,7 +167,7 @@ const failureView = ({ record, ...rest }: StreamFailure) => ({ ...rest, about: [
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 
-/** Freezes before it moves, so that the clock then stands exactly there; lets go after it. */
+/** Freezes before the move, so that the clock stops exactly at the target; unfreezes after it. */
 const moveClock = async (clock: HostClock, { set, advance, freeze }: z.infer<typeof clockSchema>): Promise<void> => {
   if (freeze === true) clock.freeze(true);
   if (set !== undefined) await clock.moveTo(Date.parse(set));

@@ -7,12 +7,12 @@ import {
 } from '../../../shared/core/settings.ts';
 import { type ClosedPart, disabledParts, readOutbound } from './disabled-parts.ts';
 
-/** What a host says of how it was started, so that tools need not guess it from an environment of their own. */
+/** How the host was started, so that tools need not guess it from their own environment. */
 export interface StartReport {
-  /** What functions see, but for secrets: of those, the ones that are empty. */
+  /** The environment of the functions; of secrets, only the empty ones. */
   readonly settings: Readonly<Record<string, string>>;
   readonly closed: readonly ClosedPart[];
-  /** Names of the targets of outbound webhooks. Their URLs may let somebody in. */
+  /** Names of the targets of outbound webhooks. Their URLs may hold credentials, so they are left out. */
   readonly targets: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '..
 import type { Clock } from '../machine/clock.ts';
 import type { State } from '../machine/sqlite.ts';
 
-/** Targets for outbound webhooks: each keeps what it got, oldest first, and can be made to fail or to be slow. */
+/** Targets for outbound webhooks: each keeps its requests, oldest first, and can be made to fail or to be slow. */
 export interface Sink {
   answer(name: string, ask: LocalRequest): Promise<LocalResponse>;
   behave(name: string, ask: LocalRequest): LocalResponse;
@@ -12,7 +12,7 @@ export interface Sink {
 const behaviourSchema = z.object({
   status: z.int().min(200).max(599).default(200),
   delay_ms: z.int().min(0).max(600_000).default(0),
-  /** How many requests it holds for; absent: all from now on. */
+  /** The number of requests it applies to; absent: all from now on. */
   times: z.int().min(1).optional(),
 });
 type Behaviour = z.infer<typeof behaviourSchema>;

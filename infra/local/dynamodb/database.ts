@@ -12,10 +12,10 @@ import { REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';
 import type { Engine } from './engine.ts';
 
-/** The one table on the local engine, made from the same schema that the deployed one is made from. */
+/** The table on the local engine, created from the same schema as the deployed table. */
 export interface Database {
   readonly streamArn: string;
-  /** Epoch ms of the earliest appointment of all records, or undefined. */
+  /** Epoch ms of the earliest due work of all records, or undefined. */
   earliestDue(): Promise<number | undefined>;
   close(): void;
 }
@@ -27,7 +27,7 @@ const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * @param engine the host's own, which reads the appointments from its file: moving the clock reads them all the time
+ * @param engine the host's own engine, which reads due times straight from its file: moving the clock reads them often
  * @throws StartError where the engine cannot be reached, or holds a table of another shape.
  */
 export const openDatabase = async (

@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../machine/start-error.ts';
 
-/** The DynamoDB engine as a child process of the host, on a file of its own. It never outlives the host. */
+/** The DynamoDB engine as a child process of the host, with its own file. It ends with the host. */
 export interface Engine {
   readonly endpoint: string;
-  /** Makes streamed writes stay fast however many records pile up; needs the table's stream to be there. */
+  /** Keeps streamed writes fast however many records exist; the table's stream must exist. */
   indexStreamRecords(): void;
-  /** Another number whenever something has been written; costs next to nothing. */
+  /** A number that changes with every write; cheap to read. */
   writeMark(): number;
-  /** The first sort key of each of these partitions of an index; costs next to nothing, unlike a query of each. */
+  /** The first sort key of each of these partitions of an index; far cheaper than one query each. */
   firstSortKeys(
     index: { readonly table: string; readonly index: string },
     partitions: readonly string[],
@@ -23,20 +23,20 @@ export interface Engine {
 
 export interface EngineOptions {
   readonly folder: string;
-  /** The folder goes with the process. */
+  /** The folder is removed when the process ends. */
   readonly temporary: boolean;
-  /** Called where the engine ends by itself. */
+  /** Called when the engine ends unexpectedly. */
   readonly onLoss: (line: string) => void;
 }
 
 const PORT_TRIES = 5;
 const START_TIMEOUT_MS = 10_000;
-/** What the engine puts before a key that is a string. */
+/** The engine's prefix of a string key. */
 const TEXT = 'S:';
 
 /**
- * Standard input is the life line: it closes with the host, however the host ends, and takes the engine (and a folder
- * that is not to be kept) with it. The shell itself says nothing: its standard error may be gone by then.
+ * Standard input closes when the host ends, in whatever way. The shell then stops the engine and removes a temporary
+ * folder. The shell itself prints nothing: its standard error may be closed by then.
  */
 const GUARD = `
 exec 3<&0 4>&2 2>/dev/null
@@ -54,7 +54,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const binary = findBinary();
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
-    // A try that failed has taken a folder that is not to be kept with it.
+    // A failed try has removed the temporary folder.
     mkdirSync(options.folder, { recursive: true });
     const file = join(options.folder, 'dynamodb.db');
     const child = spawn('/bin/sh', ['-c', GUARD], {
@@ -66,12 +66,12 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
         TEMPORARY: options.temporary ? options.folder : '',
       },
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Out of the terminal's process group: Ctrl-C is for the host, which stops the engine last.
+      // In a process group of its own: Ctrl-C must reach only the host, which stops the engine last.
       detached: true,
     });
     const failure = await becomesReady(child);
     if (failure === undefined) return runningEngine(child, { port, file, onLoss: options.onLoss });
-    // The port may have been taken by somebody else in between.
+    // Another process may have taken the port meanwhile.
     if (tries === PORT_TRIES) throw new StartError(`the DynamoDB engine does not start: ${failure}`);
   }
 };
@@ -110,12 +110,12 @@ const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
       clearTimeout(timer);
       child.stderr?.removeAllListeners('data');
       child.removeAllListeners();
-      // Whatever else it says is of no interest, but has to be read.
+      // Further output is not needed, but must be read so that the pipe does not fill up.
       child.stderr?.resume();
       if (failure !== undefined) child.stdin?.destroy();
       resolve(failure);
     };
-    const timer = setTimeout(() => end(`nothing heard for ${START_TIMEOUT_MS / 1_000} s`), START_TIMEOUT_MS);
+    const timer = setTimeout(() => end(`no answer within ${START_TIMEOUT_MS / 1_000} s`), START_TIMEOUT_MS);
     child.on('error', (error) => end(error.message));
     child.on('exit', () => end(said.trim().split('\n').at(-1) || 'it ends at once'));
     child.stderr?.on('data', (text: Buffer) => {

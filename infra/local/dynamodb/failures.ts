@@ -5,7 +5,7 @@ import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
 import type { Invoke } from '../machine/invoke.ts';
 import { type LambdaRecord, streamAnswerSchema } from './stream-records.ts';
 
-/** What stream consumers have given up, whole: a line of JSON each, a file a consumer. Handed to it once more, it goes. */
+/** Records that stream consumers gave up: one line of JSON each, one file per consumer. A successful redo removes them. */
 const lineSchema = z.object({
   trigger: z.string(),
   failed_at: z.string(),
@@ -21,15 +21,15 @@ const lineSchema = z.object({
 type Line = z.infer<typeof lineSchema>;
 
 export interface StreamFailure extends Line {
-  /** Names it for `redo`; one record that was given up twice is one. */
+  /** Names the record for `redo`; a record given up twice has one id. */
   readonly id: string;
 }
 
 export interface Failures {
   keep(line: Omit<Line, 'record'> & { readonly record: LambdaRecord }): Promise<void>;
-  /** The oldest of each consumer first. */
+  /** Oldest first, per consumer. */
   list(): Promise<readonly StreamFailure[]>;
-  /** Hands it to its consumer once more. @returns why it stays; undefined: it is done, and gone from here. */
+  /** Gives the record to its consumer again. @returns why it failed; undefined: it succeeded and is removed. */
   redo(id: string): Promise<string | undefined>;
 }
 
@@ -62,7 +62,7 @@ export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Fai
     redo: async (id) => {
       const failure = (await inTurn(list)).find((one) => one.id === id);
       const trigger = triggers.find((one) => one.id === failure?.trigger);
-      if (!failure || !trigger) return 'it is not there';
+      if (!failure || !trigger) return 'no such failure';
       const reason = await tried(invoke, trigger, failure.record);
       if (reason === undefined) await inTurn(() => forget(failure));
       return reason;
@@ -70,7 +70,7 @@ export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Fai
   };
 };
 
-/** Files are changed by one at a time. */
+/** Runs changes of the files one at a time. */
 const createTurns = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

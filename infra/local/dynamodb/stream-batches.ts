@@ -1,15 +1,15 @@
 /**
- * One batch of a stream, in order, until each record is done or given up: as the event source mapping does it. What
- * fails is tried again from the first failed record on; a batch that fails is bisected, so that one bad record holds
- * up the others no longer than its ten tries.
+ * Processes one batch of a stream in order, as Lambda's event source mapping does, until each record is done or given up.
+ * A failure is retried from the first failed record on; a failing batch is bisected, so that one bad record delays the
+ * others by ten tries at most.
  */
 export interface BatchOptions<Item> {
   /** @returns the index of the first item that failed; undefined: all done. A throw fails the whole batch. */
   readonly run: (items: readonly Item[]) => Promise<number | undefined>;
-  /** Everything up to this item is done with. */
+  /** Marks everything up to this item as processed. */
   readonly advance: (item: Item) => void;
   readonly giveUp: (item: Item, error: unknown) => Promise<void>;
-  /** Stops between tries; what is not done then is read again later. */
+  /** True stops between tries; unprocessed records are read again later. */
   readonly stopped: () => boolean;
   readonly pauseMs: (tries: number) => number;
 }
@@ -18,7 +18,7 @@ export const MAX_TRIES = 10;
 
 interface Part<Item> {
   readonly items: readonly Item[];
-  /** How often its first item has been tried without getting past it. */
+  /** How often the first item has been tried without success. */
   readonly tries: number;
 }
 

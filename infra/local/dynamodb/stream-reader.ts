@@ -10,10 +10,10 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import * as z from 'zod';
 
-/** Reads one table's stream in order, from where it was left off. Local engines have one open shard at a time. */
+/** Reads one table's stream in order, from a saved position. Local engines have one open shard at a time. */
 export interface StreamPosition {
   readonly shard: string;
-  /** The last record that is done with; undefined: none of this shard yet. */
+  /** The last processed record; undefined: none of this shard yet. */
   readonly sequence?: string | undefined;
 }
 export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
@@ -24,9 +24,9 @@ export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
 export interface StreamReader {
   /** The records after the position, oldest first; empty when there is none. Reads the same again until `advance`. */
   read(): Promise<readonly StreamRecord[]>;
-  /** What lies up to here is done with. */
+  /** Marks all records up to here as processed. */
   advance(sequence: string): void;
-  /** Goes back to the oldest record there is. */
+  /** Goes back to the oldest record. */
   rewind(): void;
 }
 
@@ -42,7 +42,7 @@ export interface StreamReaderOptions {
 
 const READ_LIMIT = 200;
 
-/** Whoever asks for what was just asked for, with nothing written since, has the same answer. */
+/** Answers a repeated read from memory while nothing has been written. */
 export const createGetRecords = (client: DynamoDBStreamsClient, writeMark: (() => number) | undefined): GetRecords => {
   let last:
     | { readonly iterator: string; readonly mark: number; readonly answer: Promise<GetRecordsOutput> }
@@ -68,7 +68,7 @@ export const createStreamReader = ({
 }: StreamReaderOptions): StreamReader => {
   let position = load();
   let iterator: string | undefined;
-  /** The iterator behind the records read last; good once all of them are done with. */
+  /** The iterator after the records read last; valid once all of them are processed. */
   let following: { readonly iterator: string | undefined; readonly last: string } | undefined;
 
   const go = (to: StreamPosition | undefined): void => {
@@ -92,7 +92,7 @@ export const createStreamReader = ({
     const answer = await client.send(new GetShardIteratorCommand({ StreamArn: streamArn, ShardId: shard, ...from }));
     return answer.ShardIterator;
   };
-  /** A closed shard that is read to its end is followed by the next one, if there is one yet. */
+  /** Moves from a closed shard that is read to its end to the next shard, if it exists. */
   const nextShard = async (): Promise<void> => {
     const shards = await shardsOf(client, streamArn);
     const next = shards[shards.indexOf(position?.shard ?? '') + 1];

@@ -7,7 +7,7 @@ import { REGION } from '../machine/environment.ts';
 /** Stream records as a Lambda function receives them: JSON, with binary values as base64 text. */
 export type LambdaRecord = ReturnType<typeof lambdaRecord>;
 
-/** What a consumer answers. */
+/** A consumer's answer. */
 export const streamAnswerSchema = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
 });
@@ -30,7 +30,7 @@ export const lambdaRecord = (record: StreamRecord, streamArn: string, nowMs: num
   eventSource: 'aws:dynamodb',
   awsRegion: REGION,
   dynamodb: {
-    // Whole seconds, by the host's clock: the engine knows real time only.
+    // Whole seconds of the host's clock: the engine knows real time only.
     ApproximateCreationDateTime: Math.floor(nowMs / 1_000),
     Keys: image(record.dynamodb?.Keys),
     ...(record.dynamodb?.NewImage && { NewImage: image(record.dynamodb.NewImage) }),

@@ -12,13 +12,13 @@ import { createGetRecords, createStreamReader, type StreamReader, streamPosition
 import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
 
 /**
- * The table's stream and its consumers: each reads in order from a position of its own, which is kept, so that a
- * restart goes on where it was. Tries follow each other in real time: the clock need not move for them.
+ * The table's stream and its consumers. Each consumer reads in order from its own saved position, so that a restart
+ * continues there. Retries follow each other in real time, whatever the host's clock shows.
  */
 export interface Streams extends TimedWork {
-  /** Something may have been written: look now. */
+  /** Reads the stream now: an item may have been written. */
   poke(): void;
-  /** Hands the whole stream to one consumer once more. */
+  /** Gives the whole stream to one consumer again. */
   replay(triggerId: string): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -26,14 +26,14 @@ export interface Streams extends TimedWork {
 
 export interface StreamsOptions {
   readonly endpoint: string;
-  /** Another number whenever something has been written; where nothing can tell, the stream is looked at all the time. */
+  /** A number that changes with every write; undefined: the stream is polled all the time. */
   readonly writeMark: (() => number) | undefined;
   readonly streamArn: string;
   readonly triggers: readonly StreamTrigger[];
   readonly state: State;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly invoke: Invoke;
-  /** Where what could not be done is kept, whole. */
+  /** Keeps the records that a consumer gave up. */
   readonly failures: Pick<Failures, 'keep'>;
   readonly log: (line: string) => void;
 }
@@ -41,7 +41,7 @@ export interface StreamsOptions {
 const WATCH_MS = 20;
 const IDLE_MS = 50;
 const WATCHED_IDLE_MS = 1_000;
-/** Writes come in bursts: one look for all of them. */
+/** Writes come in bursts: one read serves all of them. */
 const AFTER_POKE_MS = 2;
 const AFTER_ERROR_MS = 200;
 const FIRST_PAUSE_MS = 10;
@@ -74,7 +74,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   return {
     name: 'stream',
     nextDueAt: () => undefined,
-    // Nothing to start: `idle` looks by itself.
+    // Nothing to start: `idle` reads the stream itself.
     runDue: async () => undefined,
     idle: async () => (await Promise.all(consumers.map((consumer) => consumer.caughtUp()))).every(Boolean),
     poke,
@@ -111,7 +111,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   const idleMs = options.writeMark ? WATCHED_IDLE_MS : IDLE_MS;
   let stopped = false;
   let busy = false;
-  /** Nothing was left to be read when this much had been written. */
+  /** The write mark at which the stream was empty. */
   let emptyAt: number | undefined;
   let ended: Promise<void> = Promise.resolve();
   const rewinds: (() => void)[] = [];
@@ -154,7 +154,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
       if (busy) await work(records);
     } catch (error) {
       answer(false);
-      if (!stopped) options.log(`reading the stream for ${trigger.id} failed, trying on: ${String(error)}`);
+      if (!stopped) options.log(`reading the stream for ${trigger.id} failed, retrying: ${String(error)}`);
       await new Promise((resolve) => setTimeout(resolve, AFTER_ERROR_MS));
     }
     if (busy) options.clock.wake();
@@ -198,7 +198,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   };
 };
 
-/** A sleep that can be cut short, also before it has begun. */
+/** A sleep that can be ended early, even before it starts. */
 const createNap = () => {
   let wakeUp: ((inMs: number) => void) | undefined;
   let cutShort = false;
@@ -237,7 +237,7 @@ const runHandler = async (
   if (answer.batchItemFailures.length === 0) return undefined;
   const failed = new Set(answer.batchItemFailures.map((failure) => failure.itemIdentifier));
   const first = records.findIndex((record) => failed.has(sequenceOf(record)));
-  // As on AWS: an answer that names no record of the batch fails all of it.
+  // As on AWS: an answer that names no record of the batch fails the whole batch.
   return Math.max(first, 0);
 };
 

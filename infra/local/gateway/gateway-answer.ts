@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** From what a function returns to an HTTP answer, as an HTTP API reads payload format 2.0. */
+/** Turns a function's result into an HTTP answer, as an HTTP API reads payload format 2.0. */
 export interface GatewayAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;

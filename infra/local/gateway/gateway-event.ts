@@ -14,7 +14,7 @@ export interface GatewayRequest {
   readonly match: RouteMatch | undefined;
 }
 
-/** The path cannot be decoded: the gateway refuses it by itself. */
+/** The path cannot be decoded, so the gateway refuses it. */
 export class MalformedPath extends Error {}
 
 /** @throws MalformedPath */
@@ -23,7 +23,7 @@ export const gatewayEvent = (request: GatewayRequest) => {
   const headers = joinedHeaders(message);
   const cookies = headers['cookie']?.split(/[;,]\s*/).filter(Boolean);
   delete headers['cookie'];
-  // The socket's, whatever the caller says of it: limits count by this address.
+  // The address of the socket, never of a header: rate limits count by it.
   const sourceIp = message.socket.remoteAddress ?? '127.0.0.1';
   const forwarded = headers['x-forwarded-for'];
   headers['x-forwarded-for'] = forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`;
@@ -99,7 +99,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** What an HTTP API hands on as text; anything else, also a form or a body of no stated type, comes as base64. */
+/** Types that an HTTP API passes on as text; all else, also a form or a body without a type, is base64. */
 const isTextType = (contentType: string | undefined): boolean => {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   return type.startsWith('text/') || ['application/json', 'application/xml', 'application/javascript'].includes(type);

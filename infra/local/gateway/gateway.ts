@@ -7,7 +7,7 @@ import { type GatewayAnswer, gatewayAnswer, INTERNAL_ERROR, plainAnswer } from '
 import { gatewayEvent, MalformedPath } from './gateway-event.ts';
 import { compileRoutes, type Route } from './routes.ts';
 
-/** API Gateway's HTTP API for one machine: from a request to the function of its route, and back. */
+/** API Gateway's HTTP API for one machine: sends each request to the function of its route. */
 export type Gateway = (message: IncomingMessage, body: Buffer) => Promise<GatewayAnswer>;
 
 export interface LocalGatewayOptions {
@@ -24,8 +24,8 @@ export interface LocalGatewayOptions {
 const DEFAULT_ROUTE = 'api.default';
 const DEFAULT_TIMEOUT_SECONDS = 10;
 /**
- * More than these wait their turn before their function runs. All functions share one thread here: were hundreds to run
- * side by side, each call to a neighbour would take so long that deadlines pass which nobody has missed.
+ * The most requests that run at once; further ones wait. All functions share one thread here: with hundreds at once,
+ * calls between them would be slow enough to miss deadlines that they meet on AWS.
  */
 const RUNNING_AT_ONCE = 32;
 
@@ -59,7 +59,7 @@ export const createGateway = ({ routes, basePath, cors, clock, invoke, log }: Lo
   }
 };
 
-/** Runs at most `limit` works at once, the others in the order in which they came. */
+/** Runs at most `limit` tasks at once; further ones wait in order of arrival. */
 const createTurns = (limit: number) => {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -70,7 +70,7 @@ const createTurns = (limit: number) => {
       return await work();
     } finally {
       const next = waiting.shift();
-      // The place is handed on, or given back.
+      // The place goes to the next task, or becomes free.
       if (next) next();
       else running -= 1;
     }

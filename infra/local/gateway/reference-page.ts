@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { GatewayAnswer } from './gateway-answer.ts';
 
-/** The reference page at /docs, which reads /openapi.json; everything from this machine. */
+/** The reference page at /docs, which reads /openapi.json; all files come from this machine. */
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -25,7 +25,7 @@ const page = (base: string): string => `<!doctype html>
 </body>
 </html>`;
 
-/** No validator: it would be told the document's address. */
+/** No validator: it would send the document's address to another server. */
 const start = (base: string): string =>
   `SwaggerUIBundle(${JSON.stringify({
     url: `${base}/openapi.json`,
@@ -36,7 +36,7 @@ const start = (base: string): string =>
     validatorUrl: null,
   })});`;
 
-/** The page's own styles are set by its scripts; its pictures stand in its style sheet. */
+/** The page's scripts set inline styles; its style sheet holds its pictures. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({

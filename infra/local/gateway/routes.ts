@@ -1,6 +1,6 @@
 import type { HttpMethod } from '../../../shared/http/endpoint.ts';
 
-/** From a method and a path to the declared route, as an HTTP API finds it: literal segments win over parameters. */
+/** Finds the declared route of a method and a path, as an HTTP API does: literal segments win over parameters. */
 export interface Route {
   readonly id: string;
   readonly method: HttpMethod;

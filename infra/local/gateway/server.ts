@@ -9,7 +9,7 @@ import type { Reference } from './reference-page.ts';
 /** The one listener of the host: the service's routes, the stand-ins under /_local, and the reference page. */
 export interface Sites {
   readonly gateway: Gateway;
-  /** Everything under /_local, by its path without that; undefined: no answer at all, the connection is dropped. */
+  /** Everything under /_local, by the path after it; undefined: no answer, the connection is dropped. */
   readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
   /** The reference page. */
   readonly reference: Reference;
@@ -19,14 +19,14 @@ export interface Sites {
 
 export interface Listener {
   readonly baseUrl: string;
-  /** Until then, every request is answered with 503. */
+  /** Before this call, every request is answered with 503. */
   open(sites: Sites): void;
-  /** From now on the service takes no request; the stand-ins still do, for those that are under way. */
+  /** The service refuses new requests from now on; the stand-ins still serve requests under way. */
   refuse(): void;
   close(): Promise<void>;
 }
 
-/** What an HTTP API takes at most. */
+/** The limit of an HTTP API. */
 const MAX_BODY_BYTES = 10 * 1_024 * 1_024;
 const LOCAL = '/_local';
 const HEALTH = '/health';
@@ -58,7 +58,7 @@ export const listen = async (port: number): Promise<Listener> => {
   };
 };
 
-/** The simulated providers are none: they ask for a key, as the live ones do, and pages of a shop call them. */
+/** Simulated providers are no control routes: they require a key, and pages of a shop call them. */
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !url.startsWith(`${LOCAL}/providers/`);
 
 const bind = (server: Server, port: number): Promise<number> =>
@@ -66,7 +66,7 @@ const bind = (server: Server, port: number): Promise<number> =>
     server.once('error', (error: NodeJS.ErrnoException) => {
       const inUse = error.code === 'EADDRINUSE';
       const line = inUse
-        ? `port ${port} is in use: set PORT to another one`
+        ? `port ${port} is in use: set another PORT`
         : `cannot listen on port ${port}: ${error.message}`;
       reject(new StartError(line, error));
     });
@@ -106,13 +106,13 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
     return answer && textAnswer(answer);
   }
   const path = url.split('?')[0];
-  // A probe need not know the prefix.
+  // /health works without the base path.
   if (path === HEALTH) message.url = `${sites.basePath}${HEALTH}`;
   const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
   return reference ?? sites.gateway(message, body);
 };
 
-/** @returns undefined for a body that is too long; what is left of it is read and dropped. */
+/** @returns undefined for a body that is too long; its rest is read and dropped. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -28,7 +28,7 @@ import { sqsOperations } from '../messaging/sqs.ts';
 import type { Simulator, SimulatorOptions, SlotOptions } from '../simulator/state/options.ts';
 import { createSimulator } from './simulator.ts';
 
-/** The functions that a host hosts. */
+/** The functions that a host runs. */
 export interface Catalogue {
   readonly endpoints: readonly Route[];
   readonly triggers: readonly Trigger[];
@@ -41,13 +41,13 @@ export interface HostInputs {
   readonly basePath: string;
   readonly catalogue: Catalogue;
   readonly database: Database;
-  /** Of the DynamoDB engine. */
+  /** The URL of the DynamoDB engine. */
   readonly endpoint: string;
   readonly engine: Engine | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Settings;
   readonly log: (line: string) => void;
-  /** What is to be closed, first opened last closed. */
+  /** Registers a step of closing; the last registered runs first. */
   readonly onClose: (step: () => unknown) => void;
 }
 
@@ -61,7 +61,7 @@ export interface HostParts {
   warm(): Promise<void>;
 }
 
-/** The schedule whose work is known: ticks at which no record has an appointment are skipped. */
+/** The schedule whose due work is known: ticks at which no record is due are skipped. */
 const SWEEP = 'workers.sweep-due';
 const DIRECT_TIMEOUT_SECONDS = 60;
 
@@ -71,7 +71,7 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 ): Extract<Trigger, { kind: Kind }>[] =>
   triggers.filter((trigger): trigger is Extract<Trigger, { kind: Kind }> => trigger.kind === kind);
 
-/** Puts the parts together and sets them to work. */
+/** Creates the parts, connects and starts them. */
 export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose } = site;
   const clock = openClock(site);
@@ -115,7 +115,7 @@ const openClock = ({ place, log }: HostInputs): HostClock =>
     log,
   });
 
-/** Looks again only where something has been written since. */
+/** Caches the result until the next write. */
 const cacheUntilWrite = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
   if (!writeMark) return look;
   let known: { readonly mark: number; readonly found: T } | undefined;
@@ -205,7 +205,7 @@ const openSimulator = ({ settings, baseUrl, basePath, place }: HostInputs, clock
   }
 };
 
-/** What an adapter identifies itself with, and what its webhooks are signed for. */
+/** The credentials with which an adapter identifies itself, and the secret that signs its webhooks. */
 const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhookSecret'> => {
   switch (slot.ADAPTER) {
     case 'paypal':

@@ -25,15 +25,15 @@ import { seedOrganization } from './seed.ts';
 export interface Host {
   readonly baseUrl: string;
   readonly clock: Clock;
-  /** Where the data lies; a temporary folder for `:memory:`. */
+  /** The data folder; a temporary one for `:memory:`. */
   readonly folder: string;
   readonly dynamoEndpoint: string;
-  /** What the functions see. */
+  /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
   readonly observed: { busEvents(): readonly Envelope[] };
   /** Calls a function directly, as its trigger would. */
   invoke(id: string, event: unknown): Promise<unknown>;
-  /** Hands the whole stream to one of its consumers once more. */
+  /** Gives the whole stream to one of its consumers again. */
   replayStream(triggerId: string): Promise<void>;
   /** Loads all functions in the background, one at a time. */
   warm(): Promise<void>;
@@ -45,18 +45,18 @@ export interface HostOptions {
   readonly port?: number;
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
-  /** Stands before the environment of the process. */
+  /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
-  /** The DynamoDB engine has ended by itself, and the host is of no use any more; `log` by default. */
+  /** Called when the DynamoDB engine ends unexpectedly, which makes the host useless; `log` by default. */
   readonly onLoss?: (line: string) => void;
-  /** Other functions than the service's own. */
+  /** Functions to run in place of the service's own. */
   readonly catalogue?: Catalogue;
-  /** Another way to the engine: with something in between, say. */
+  /** Another way to start the engine, for tests. */
   readonly startEngine?: (options: EngineOptions) => Promise<Engine>;
 }
 
-/** @throws StartError or SettingsError, each with what the operator has to know; nothing is left running then. */
+/** @throws StartError or SettingsError with the reason for the operator; nothing is left running then. */
 export const startHost = async (options: HostOptions): Promise<Host> => {
   const closing: (() => unknown)[] = [];
   let closed: Promise<void> | undefined;
@@ -124,7 +124,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   };
 };
 
-/** The functions of the service; a host of other functions needs none of them. */
+/** The functions of the service, loaded only by a host that runs them. */
 const serviceCatalogue = async (): Promise<Catalogue> => ({
   ...(await import('../../../functions/api/catalogue.ts')),
   load: loadEntry,

@@ -5,10 +5,10 @@ import { openTable } from '../../../shared/table/table.ts';
 import { localCredentials } from '../dynamodb/database.ts';
 import { REGION } from '../machine/environment.ts';
 
-/** The organization that the demo sessions are about. */
+/** The organization of the demo sessions. */
 const DEMO = { organization: 'org_demo', owner: 'user_demo_owner', member: 'user_demo_member' } as const;
 
-/** Makes it where it is not there yet; what has become of it since stays as it is. */
+/** Creates the demo organization unless it exists. */
 export const seedOrganization = async (options: {
   readonly endpoint: string;
   readonly tableName: string;

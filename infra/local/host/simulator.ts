@@ -17,12 +17,12 @@ import { openStore } from '../simulator/state/store.ts';
 import { stripe } from '../simulator/stripe/operations/stripe.ts';
 
 /**
- * The payment providers, on this machine: their wire protocols over one ledger, so that the service's real adapters,
- * signatures and retries run without an account or a network. A vendor is added by its entry in VENDORS.
+ * The payment providers on this machine: their wire protocols over one ledger, so that the service's real adapters,
+ * signatures and retries run without an account or a network. Add a vendor to VENDORS.
  */
 const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
 
-/** @throws Error with one clear line where a key looks live. */
+/** @throws Error where a key looks live. */
 export const createSimulator = (options: SimulatorOptions): Simulator => {
   refuseLiveKeys(options);
   const { clock } = options;
@@ -45,7 +45,7 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
     units.runDue();
     outbox.drain();
   };
-  /** Events leave only after the answer to the call that they come from. */
+  /** Sends events only after the answer to the call that caused them. */
   const deliverNow = (): void => {
     setImmediate(() => {
       runDue();
@@ -94,7 +94,7 @@ const vendorFor = (options: SimulatorOptions, slot: ProviderSlot): Vendor => {
   return vendor;
 };
 
-/** The host's own address, read from the webhook that it registered. */
+/** The host's own address, taken from its webhook URL. */
 const siteOf = (options: SimulatorOptions, slot: ProviderSlot): string =>
   new URL(options.slots[slot].webhookUrl).origin;
 

@@ -6,13 +6,13 @@ import type { Clock } from '../machine/clock.ts';
 import type { State } from '../machine/sqlite.ts';
 import { openUsers, type SessionRow, type User } from './users.ts';
 
-/** The identity service of this machine: who a session or token belongs to, and who has an e-mail. */
+/** The local identity service: finds users by session, token and e-mail address. */
 export interface LocalIdentity {
-  /** Answers the identity protocol; undefined: nothing at all, as an unreachable service does. */
+  /** Answers the identity protocol; undefined: no answer, like an unreachable service. */
   answer(ask: LocalRequest): Promise<LocalResponse | undefined>;
   createSession(input: NewSession): Promise<{ session_id: string; user_id: string; token: string }>;
   behave(behaviour: { readonly available: boolean; readonly delayMs: number }): void;
-  /** Makes the demo sessions, where they are not there yet. */
+  /** Creates the demo sessions unless they exist. */
   seed(): void;
 }
 
@@ -33,7 +33,7 @@ export interface LocalIdentityOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The issuer of the tokens. */
   readonly issuer: string;
-  /** Their audience; empty: they name none. */
+  /** The audience of the tokens; empty: they have none. */
   readonly audience: string;
 }
 
@@ -65,7 +65,7 @@ export const DEMO_SESSIONS = [
 ] as const;
 
 export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentityOptions): LocalIdentity => {
-  const people = openUsers(state);
+  const users = openUsers(state);
   let behaviour = { available: true, delayMs: 0 };
   let key: Promise<SigningKey> | undefined;
   const signingKey = (): Promise<SigningKey> => {
@@ -74,11 +74,11 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
   };
 
   const create = (input: NewSession & { readonly session_id: string }): SessionRow => {
-    const person = people.save({
+    const person = users.save({
       ...input,
-      id: input.user_id ?? people.byEmail(input.email)?.id ?? `user_${randomUUID()}`,
+      id: input.user_id ?? users.byEmail(input.email)?.id ?? `user_${randomUUID()}`,
     });
-    return people.open({
+    return users.open({
       id: input.session_id,
       user_id: person.id,
       email: person.email,
@@ -104,15 +104,13 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
   };
   const route = async (ask: LocalRequest): Promise<LocalResponse> => {
     const session = /^\/sessions\/([^/]+)$/.exec(ask.path)?.[1];
-    if (ask.method === 'GET' && session !== undefined)
-      return sessionAnswer(people.session(decodeURIComponent(session)));
-    if (ask.method === 'GET' && ask.path === '/users')
-      return personAnswer(people.byEmail(ask.query.get('email') ?? ''));
+    if (ask.method === 'GET' && session !== undefined) return sessionAnswer(users.session(decodeURIComponent(session)));
+    if (ask.method === 'GET' && ask.path === '/users') return personAnswer(users.byEmail(ask.query.get('email') ?? ''));
     if (ask.method === 'POST' && ask.path === '/users/lookup') {
       const { ids } = bodyOf(ask, z.object({ ids: z.array(z.string()).max(1_000) }));
       return json(
         200,
-        ids.map(people.byId).filter((person) => person !== undefined),
+        ids.map(users.byId).filter((person) => person !== undefined),
       );
     }
     if (ask.method === 'GET' && ask.path === '/.well-known/jwks.json') {
@@ -135,7 +133,7 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
     },
     seed: () => {
       for (const demo of DEMO_SESSIONS) {
-        if (!people.session(demo.session_id)) create({ ...demo, expires_in: DEMO_SECONDS });
+        if (!users.session(demo.session_id)) create({ ...demo, expires_in: DEMO_SECONDS });
       }
     },
   };
@@ -148,7 +146,7 @@ const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
         email: session.email,
         ...(session.organization_id !== null && { organization_id: session.organization_id }),
         is_admin: session.is_admin === 1,
-        // Also when it lies in the past: the service tells an expired session from an unknown one.
+        // Also a time in the past: the service distinguishes expired sessions from unknown ones.
         expires_at: new Date(session.expires_at).toISOString(),
       })
     : problem(404, 'no such session');
@@ -164,7 +162,7 @@ interface SigningKey {
 
 const keySchema = z.object({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
 
-/** The one key, made at first use and kept, so that tokens outlive a restart. */
+/** The key, created at first use and kept, so that tokens stay valid after a restart. */
 const loadKey = async (state: State): Promise<SigningKey> => {
   const found = state.get('identity key', keySchema);
   const jwk = found ?? keySchema.parse({ ...(await newKey()), kid: randomUUID() });

@@ -57,7 +57,7 @@ export const openUsers = (state: State) => {
   return {
     byId: (id: string): User | undefined => byId.first(id),
     byEmail: (email: string): User | undefined => byEmail.first(email),
-    /** Makes the user, or brings what is told of it up to date. */
+    /** Creates the user, or updates the given fields. */
     save: (person: UserInput): UserInput => {
       save(person.id, person.email, person.name ?? null, person.last_name ?? null, person.picture ?? null);
       return person;

@@ -1,6 +1,6 @@
 /**
- * A fair queue: a group may hold at most half of the consumer's remaining places, so that slow messages of one group do
- * not block the others.
+ * A fair queue: a group gets no further message while it holds as many of the consumer's places as are free, so that slow
+ * messages of one group do not block the others.
  */
 export const watchGroups = () => {
   const inFlight = new Map<string, number>();

@@ -23,9 +23,9 @@ export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
 export const behaviourSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('succeeds') }),
-  /** `attaches`: can be stored, and fails only when it is charged. */
+  /** `attaches`: the method can be stored, and fails only when it is charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
-  /** Asks the customer always, or until it was once authenticated for later use. */
+  /** Requires authentication always, or until the method was authenticated for later use. */
   z.object({ kind: z.literal('asks_customer'), until: z.enum(['never', 'set_up']) }),
   z.object({ kind: z.literal('settles_later'), outcome: z.enum(['succeeded', 'failed']) }),
   z.object({
@@ -33,7 +33,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     times: z.int().nonnegative(),
     reason: z.enum(DECLINE_REASONS).default('generic_decline'),
   }),
-  /** The first attempt to charge it gets no answer; `committed` says whether it was carried out. */
+  /** The first attempt to charge it gets no answer; `committed` says whether it took effect. */
   z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
 ]);
 export type Behaviour = z.infer<typeof behaviourSchema>;
@@ -52,7 +52,7 @@ const THEN: ReadonlyMap<string, DeclineReason> = new Map(
   } as const),
 );
 
-/** `ok-3-then-lost`: it can be stored, pays so many times, and is declined from then on. */
+/** `ok-3-then-lost`: the method can be stored, pays three times, and is declined from then on. */
 export const laterDecline = (name: string): Behaviour | undefined => {
   const [, times = '', end = ''] = /^ok-(\d{1,4})-then-([a-z]+)$/.exec(name) ?? [];
   const reason = THEN.get(end);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { common } from './document-fields.ts';
 
-/** What a provider keeps that bills by itself. */
+/** The records of a provider that bills subscriptions itself. */
 const UNITS = ['day', 'week', 'month', 'year'] as const;
 
 export const ledgerProductSchema = z.object({ ...common, name: z.string(), description: z.string().nullable() });
@@ -41,7 +41,7 @@ export const ledgerSubscriptionSchema = z.object({
   canceledAt: z.int().nullable(),
   endedAt: z.int().nullable(),
   endReason: z.enum(['cancellation_requested', 'payment_failed']).nullable(),
-  /** What becomes of invoices while collection is paused. */
+  /** The treatment of invoices while collection is paused. */
   pausedCollection: z.enum(['void', 'keep_as_draft', 'mark_uncollectible']).nullable(),
   latestInvoiceId: z.string().nullable(),
 });
@@ -56,19 +56,19 @@ export const invoiceSchema = z.object({
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
   reason: z.enum(['subscription_create', 'subscription_cycle', 'subscription_update']),
-  /** The period that it pays for. */
+  /** The period that the invoice pays for. */
   periodStart: z.int(),
   periodEnd: z.int(),
-  /** Where the period before began: the time whose use it bills. */
+  /** The start of the previous period, whose use the invoice bills. */
   usedFrom: z.int(),
   paymentId: z.string().nullable(),
-  /** By the provider itself; what its caller tries besides is not counted. */
+  /** Attempts by the provider itself; attempts that a caller asks for do not count. */
   attempts: z.int(),
   firstFailedAt: z.int().nullable(),
   nextAttemptAt: z.int().nullable(),
-  /** A method that was declined for good: it is not tried again. */
+  /** A method with a final decline: it is not tried again. */
   refusedMethodId: z.string().nullable(),
-  /** Whether the provider tries by itself. */
+  /** Whether the provider collects it without a call. */
   collects: z.boolean(),
   paidAt: z.int().nullable(),
   voidedAt: z.int().nullable(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
 
-/** What every document of the ledger has. */
+/** Fields of every document of the ledger. */
 export const common = {
   id: z.string(),
   provider: z.enum(PROVIDER_SLOTS),

@@ -15,9 +15,8 @@ import {
 import { common } from './document-fields.ts';
 
 /**
- * The ledger: what the providers hold to be true, in no vendor's words. `wire` keeps fields that only one vendor's
- * protocol knows. Times are epoch ms, currencies upper-case ISO codes, amounts as the vendor
- * counts them.
+ * The ledger: the providers' records, independent of any vendor's format. `wire` keeps fields that only one vendor's
+ * protocol has. Times are epoch ms, currencies upper-case ISO codes, amounts as the vendor counts them.
  */
 const postal = z.record(z.string(), z.string().nullable()).nullable();
 
@@ -46,7 +45,7 @@ const card = z.object({
 export const methodSchema = z.object({
   ...common,
   card,
-  /** The test value it was made from. */
+  /** The test value that the method was made from. */
   token: z.string(),
   behaviour: behaviourSchema,
   billing: z.object({
@@ -56,9 +55,9 @@ export const methodSchema = z.object({
     address: postal,
   }),
   customerId: z.string().nullable(),
-  /** Used or detached without a customer: cannot be used again. */
+  /** Used or detached without a customer, so that it cannot be used again. */
   spent: z.boolean(),
-  /** Once authenticated for later use. */
+  /** Authenticated for later use. */
   setUp: z.boolean(),
 });
 export type LedgerMethod = z.infer<typeof methodSchema>;
@@ -105,7 +104,7 @@ export const chargeSchema = z.object({
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['succeeded', 'failed', 'pending', 'canceled', 'refunded']),
-  /** Pending because it is only reserved: it waits for the merchant, not for the bank. */
+  /** Pending because it is only reserved: it waits for a capture, not for the bank. */
   reserved: z.boolean(),
   captured: z.boolean(),
   amountCaptured: z.int(),
@@ -141,7 +140,7 @@ export const setupSchema = z.object({
 });
 export type LedgerSetup = z.infer<typeof setupSchema>;
 
-/** A vendor's own event as it was sent, envelope included. */
+/** A vendor's event as it was sent, with its envelope. */
 export const eventSchema = z.object({ ...common, body: z.string(), type: z.string() });
 export type LedgerEvent = z.infer<typeof eventSchema>;
 
@@ -149,7 +148,7 @@ export interface Listing {
   readonly limit: number;
   readonly holder?: string | undefined;
   readonly reference?: string | undefined;
-  /** Ids of the page's neighbours, newest first. */
+  /** Ids of the documents beside the page, newest first. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }
@@ -159,7 +158,7 @@ export interface Collection<T> {
   put(document: T): T;
   /** Newest first. */
   list(slot: ProviderSlot, listing: Listing): T[];
-  /** Of every slot, oldest first; of one of our payments where `reference` is given. */
+  /** All slots, oldest first; with `reference`, only documents of that payment of ours. */
   all(reference?: string): T[];
 }
 
@@ -177,7 +176,7 @@ export interface Documents {
   readonly invoices: Collection<LedgerInvoice>;
 }
 
-/** Our own payment's id, which the adapters send along with whatever they create. */
+/** Our own payment's id, which the adapters send with every object they create. */
 export const referenceOf = (document: { readonly metadata: Readonly<Record<string, string>> }): string | null =>
   document.metadata['payment_id'] ?? null;
 

@@ -1,29 +1,29 @@
 import type { DeclineReason } from './behaviours.ts';
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import type { LedgerMethod, LedgerPayment } from './documents.ts';
-import { type AttemptOutcome, attemptPayment, settleLedgerPayment } from './payments.ts';
+import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from './payments.ts';
 import { changeSubscription, endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**
- * What a subscription owes for one period, and how the provider collects it: at once, then 1, 3, 7 and 14 days after the
- * first failure, then the subscription ends. An invoice has one payment, however often it is tried; a card that was
- * declined for good is not tried again.
+ * The invoice of one period of a subscription, and how the provider collects it: at once, then 1, 3, 7 and 14 days after
+ * the first failure, then the subscription ends. An invoice has one payment, however often it is tried; a card with a
+ * final decline is not tried again.
  */
 const DAY_MS = 86_400_000;
 const RETRY_DAYS = [1, 3, 7, 14];
 const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card'];
 
 export interface Collecting {
-  /** Tried instead of the subscription's own. */
+  /** Charged in place of the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
-  /** Names the call that asks for it; undefined: the provider tries by itself. */
+  /** Names the call that asks for the attempt; undefined: the provider's own attempt. */
   readonly attempt: string | undefined;
 }
 
 export interface Collected {
   readonly invoice: LedgerInvoice;
-  readonly declined?: AttemptOutcome['declined'];
+  readonly declined?: ChargeOutcome['declined'];
 }
 
 /** The invoice is open, and no payment of it is under way. */
@@ -48,7 +48,7 @@ export const collectInvoice = (unit: Unit, invoice: LedgerInvoice, { method, att
   return { invoice: after.status === 'succeeded' ? pay(unit, tried) : tried };
 };
 
-/** When its time has come; by then it may be paid, or nobody's any more. */
+/** Runs when a retry is due; the invoice may have been paid, or its subscription canceled, meanwhile. */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status !== 'open' || !invoice.collects) return;
@@ -59,7 +59,7 @@ export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   else goOn(unit, unit.documents.invoices.put({ ...invoice, nextAttemptAt: nextRetry(invoice, unit.at) }));
 };
 
-/** What became of a payment that was processing, and of the invoice that it is for. */
+/** Settles a processing payment and its invoice. */
 export const settlePayment = (unit: Unit, paymentId: string): void => {
   settleLedgerPayment(unit, paymentId);
   const payment = unit.documents.payments.get(unit.slot, paymentId);
@@ -73,7 +73,7 @@ export const settlePayment = (unit: Unit, paymentId: string): void => {
   fail(unit, invoice, { refused: method && { reason, method }, byItself: true });
 };
 
-/** Whether the provider goes on to collect it by itself. */
+/** Whether the provider continues to collect the invoice without a call. */
 export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: boolean): LedgerInvoice => {
   const changed = unit.documents.invoices.put({ ...invoice, collects });
   if (collects && changed.nextAttemptAt !== null) {
@@ -82,7 +82,7 @@ export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: bool
   return changed;
 };
 
-/** The one of its own, or its customer's default; undefined where that is gone. */
+/** The subscription's own method, or its customer's default; undefined where that was removed. */
 export const methodOf = (unit: Unit, subscription: LedgerSubscription): LedgerMethod | undefined => {
   const customer = unit.documents.customers.get(unit.slot, subscription.customerId);
   return [subscription.methodId, customer?.defaultMethodId ?? null]
@@ -96,7 +96,7 @@ const subscriptionOf = (unit: Unit, { id, subscriptionId }: LedgerInvoice): Ledg
   return subscription;
 };
 
-/** It bears no id of ours until we have heard of it. */
+/** The payment has no id of ours until the service knows it. */
 const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubscription): LedgerPayment =>
   unit.documents.payments.get(unit.slot, invoice.paymentId ?? '') ?? {
     id: unit.newId('payment'),
@@ -135,7 +135,7 @@ interface Failing {
   readonly byItself: boolean;
 }
 
-/** What a caller tries besides leaves the calendar of retries as it is. */
+/** An attempt that a caller asks for does not change the schedule of retries. */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const begun = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const planned = byItself || invoice.firstFailedAt === null;
@@ -151,7 +151,7 @@ const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing
   return planned ? goOn(unit, failed) : failed;
 };
 
-/** To the next retry; without one the subscription is over. */
+/** Schedules the next retry; after the last one the subscription ends. */
 const goOn = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   if (invoice.nextAttemptAt === null) {
     endSubscription(unit, subscriptionOf(unit, invoice), 'payment_failed');

@@ -14,7 +14,7 @@ export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => 
   return detached;
 };
 
-/** The customer's methods go with it; its payments stay. */
+/** Deletes the customer's methods too; its payments stay. */
 export const deleteLedgerCustomer = (unit: Unit, customer: LedgerCustomer): LedgerCustomer => {
   for (const method of unit.documents.methods.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
     detachMethod(unit, method);

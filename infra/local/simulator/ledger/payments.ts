@@ -10,21 +10,21 @@ import { NeverArrived, type Unit } from './unit.ts';
 const SETTLEMENT_MS = 60_000;
 
 export interface ChargeTerms {
-  /** The customer is not there to be asked. */
+  /** The customer is absent and cannot authenticate. */
   readonly offSession: boolean;
-  /** Names this attempt, so that a lost connection is lost once only; undefined: every time. */
+  /** Names this attempt, so that it loses its connection only once; undefined: every time. */
   readonly attempt: string | undefined;
-  /** The provider's own doing: no caller's connection can be lost. */
+  /** The provider itself charges: there is no caller whose connection could be lost. */
   readonly byItself?: boolean;
 }
 
 /** A payment, and the method that is to pay it. */
-export interface Attempt {
+export interface ChargeAttempt {
   readonly payment: LedgerPayment;
   readonly method: LedgerMethod;
 }
 
-export interface AttemptOutcome {
+export interface ChargeOutcome {
   readonly payment: LedgerPayment;
   readonly declined?: {
     readonly charge: LedgerCharge | undefined;
@@ -34,8 +34,8 @@ export interface AttemptOutcome {
 }
 
 /** Tries to charge the method. The payment is requires_payment_method, requires_confirmation or requires_action. */
-export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: ChargeTerms): AttemptOutcome => {
-  const started: Attempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
+export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, terms: ChargeTerms): ChargeOutcome => {
+  const started: ChargeAttempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
   const behaviour = method.behaviour;
   switch (behaviour.kind) {
     case 'succeeds':
@@ -60,13 +60,13 @@ export const attemptPayment = (unit: Unit, { payment, method }: Attempt, terms: 
 };
 
 /** The customer's own step: 3-D Secure, or an approval. */
-export const authenticate = (unit: Unit, { payment, method }: Attempt, passed: boolean): LedgerPayment => {
+export const authenticate = (unit: Unit, { payment, method }: ChargeAttempt, passed: boolean): LedgerPayment => {
   if (!passed) return decline(unit, { payment, method }, 'authentication_failed').payment;
   const known = payment.saveMethod === null ? method : unit.documents.methods.put({ ...method, setUp: true });
   return complete(unit, { payment, method: known }, true).payment;
 };
 
-/** What became of a payment that was processing; anything else is left as it is. */
+/** Settles a processing payment; a payment in another status stays as it is. */
 export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   if (payment?.status !== 'processing' || payment.methodId === null || payment.latestChargeId === null) return;
@@ -87,7 +87,7 @@ export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   succeed(unit, { payment, method }, charge.amount);
 };
 
-/** Takes money that was reserved; the rest is released. */
+/** Captures reserved money and releases the rest. */
 export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount: number): LedgerPayment => {
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
@@ -121,7 +121,7 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   return canceled;
 };
 
-/** A method that is used without being stored counts per customer, as the caller has no other name for it. */
+/** The name that counts a method's charges. A method that is not stored counts per customer. */
 const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id
@@ -132,7 +132,7 @@ interface Asking {
   readonly terms: ChargeTerms;
 }
 
-const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): AttemptOutcome => {
+const ask = (unit: Unit, attempt: ChargeAttempt, { behaviour, terms }: Asking): ChargeOutcome => {
   if (behaviour.until === 'set_up' && attempt.method.setUp) return complete(unit, attempt);
   if (terms.offSession) return decline(unit, attempt, 'authentication_required');
   const asked = unit.documents.payments.put({ ...attempt.payment, status: 'requires_action' });
@@ -140,7 +140,7 @@ const ask = (unit: Unit, attempt: Attempt, { behaviour, terms }: Asking): Attemp
   return { payment: asked };
 };
 
-const startSettlement = (unit: Unit, attempt: Attempt): AttemptOutcome => {
+const startSettlement = (unit: Unit, attempt: ChargeAttempt): ChargeOutcome => {
   const { payment } = attempt;
   const charge = addCharge(unit, attempt, { status: 'pending' });
   unit.announce({ kind: 'charge.pending', charge });
@@ -150,7 +150,7 @@ const startSettlement = (unit: Unit, attempt: Attempt): AttemptOutcome => {
   return { payment: processing };
 };
 
-const complete = (unit: Unit, attempt: Attempt, authenticated = false): AttemptOutcome => {
+const complete = (unit: Unit, attempt: ChargeAttempt, authenticated = false): ChargeOutcome => {
   const { payment, method } = attempt;
   if (payment.captures === 'later') {
     const reserved = addCharge(unit, attempt, { status: 'pending', reserved: true, authenticated });
@@ -168,7 +168,7 @@ const complete = (unit: Unit, attempt: Attempt, authenticated = false): AttemptO
   return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
 };
 
-const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: number): LedgerPayment => {
+const succeed = (unit: Unit, { payment, method }: ChargeAttempt, amountReceived: number): LedgerPayment => {
   const succeeded = unit.documents.payments.put({ ...payment, status: 'succeeded', amountReceived });
   unit.announce({ kind: 'payment.succeeded', payment: succeeded });
   if (method.customerId === null) {
@@ -178,9 +178,9 @@ const succeed = (unit: Unit, { payment, method }: Attempt, amountReceived: numbe
   return succeeded;
 };
 
-const decline = (unit: Unit, attempt: Attempt, reason: DeclineReason): AttemptOutcome => {
+const decline = (unit: Unit, attempt: ChargeAttempt, reason: DeclineReason): ChargeOutcome => {
   const { payment, method } = attempt;
-  // A customer who fails to authenticate never gets as far as a charge.
+  // A failed authentication makes no charge.
   const charge = reason === 'authentication_failed' ? undefined : addCharge(unit, attempt, { status: 'failed' });
   const failed = fail(unit, payment, { method, reason, charge });
   const stored = charge && unit.documents.charges.get(unit.slot, charge.id);
@@ -216,7 +216,7 @@ interface Charging {
   readonly authenticated?: boolean;
 }
 
-const addCharge = (unit: Unit, { payment, method }: Attempt, charging: Charging): LedgerCharge =>
+const addCharge = (unit: Unit, { payment, method }: ChargeAttempt, charging: Charging): LedgerCharge =>
   unit.documents.charges.put({
     id: unit.newId('charge'),
     provider: unit.slot,

@@ -4,7 +4,7 @@ import type { Unit } from './unit.ts';
 const LIVE: readonly LedgerSubscription['status'][] = ['trialing', 'active', 'past_due', 'paused'];
 export const isLedgerSubscriptionLive = ({ status }: LedgerSubscription): boolean => LIVE.includes(status);
 
-/** A canceled subscription never comes back, and what is unpaid of it is no longer collected. */
+/** A canceled subscription is final, and its unpaid invoices are no longer collected. */
 export const endSubscription = (
   unit: Unit,
   subscription: LedgerSubscription,
@@ -26,7 +26,7 @@ export const endSubscription = (
   return ended;
 };
 
-/** More invoices than these are never unpaid at a time: the oldest ends its subscription. */
+/** An upper bound on unpaid invoices: the oldest one ends its subscription before there are more. */
 const MANY = 100;
 
 export const changeSubscription = (

@@ -5,8 +5,8 @@ import { endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**
- * Subscriptions that a provider bills by itself: each period is billed at its start, on a calendar counted from the
- * anchor. Unlike at Stripe, where an invoice stays a draft for an hour, it is collected at that moment.
+ * Subscriptions that a provider bills itself: each period is billed at its start, on a calendar counted from the anchor.
+ * An invoice is collected at once, while at Stripe it stays a draft for an hour.
  */
 const TRIAL_NOTICE_MS = 3 * 86_400_000;
 
@@ -23,7 +23,7 @@ export interface Started {
   readonly declined?: Collected['declined'];
 }
 
-/** Charged at once, or after its trial. Where the charge is declined, the caller is to roll it back. */
+/** Charges at once, or after the trial. Where the charge is declined, the caller must roll back. */
 export const startSubscription = (unit: Unit, wanted: NewSubscription, collecting: Collecting): Started => {
   const from = wholeSecond(unit.at);
   const { trialEnd } = wanted;
@@ -48,7 +48,7 @@ export const startSubscription = (unit: Unit, wanted: NewSubscription, collectin
   return { subscription: current(unit, subscription), ...(declined && { declined }) };
 };
 
-/** At the end of its period; by then it may be over, or begun anew. */
+/** Runs at the end of a period; the subscription may have ended or restarted since it was scheduled. */
 export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !BILLED.includes(subscription.status) || subscription.periodEnd > unit.at) return;
@@ -88,14 +88,14 @@ const renew = (unit: Unit, before: LedgerSubscription): void => {
   collectIssued(unit, invoice, { attempt: undefined });
 };
 
-/** One that was paused for want of a method begins anew, and is charged at once. */
+/** A subscription that was paused without a method starts a new period, and is charged at once. */
 export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, collecting: Collecting): Started => {
   const issued = issueFirstInvoice(unit, before);
   unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });
   return collectFirstInvoice(unit, issued, collecting);
 };
 
-/** A new calendar from now, charged at once. Where the charge is declined, the caller is to roll it back. */
+/** Starts a new calendar now and charges at once. Where the charge is declined, the caller must roll back. */
 export const restartSubscription = (
   unit: Unit,
   { before, changes }: { readonly before: LedgerSubscription; readonly changes: Partial<LedgerSubscription> },

@@ -10,7 +10,7 @@ import type {
   LedgerSetup,
 } from './documents.ts';
 
-/** What happened in the ledger. Each vendor's protocol turns it into events of its own, or into none. */
+/** A change in the ledger. Each vendor turns it into its own events, or into none. */
 export type Change =
   | { readonly kind: PaymentChange; readonly payment: LedgerPayment }
   | { readonly kind: ChargeChange; readonly charge: LedgerCharge }
@@ -77,7 +77,7 @@ export type LedgerIdKind =
 export const WORK_KINDS = ['settle_payment', 'bill_subscription', 'announce_trial_end', 'retry_invoice'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or something that fell due. */
+/** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or due work. */
 export interface Unit {
   readonly slot: ProviderSlot;
   /** Epoch ms of the clock. */
@@ -86,9 +86,9 @@ export interface Unit {
   newId(kind: LedgerIdKind): string;
   /** 1 at the first call with this name, then 2, 3 … */
   count(name: string): number;
-  /** Whether a connection was already lost under this name. */
+  /** Whether an attempt with this name already lost its connection. */
   lostBefore(name: string): boolean;
-  /** The answer of this call is not sent; what was done stays done. */
+  /** Drops the answer of this call; its changes are kept. */
   loseAnswer(name: string | undefined): void;
   schedule(dueAt: number, kind: WorkKind, subject: string): void;
   announce(change: Change): void;

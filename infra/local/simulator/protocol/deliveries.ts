@@ -6,7 +6,7 @@ import type { SignatureKind, Vendor } from './vendor.ts';
 /** Longest real time that a provider waits for its webhook to be answered. */
 const DEADLINE_MS = 30_000;
 
-/** The answer, or status 0 and the reason where there was none. Never rejects. */
+/** The answer, or status 0 and the reason. Never rejects. */
 export const postTo = async (
   options: SimulatorOptions,
   url: string,

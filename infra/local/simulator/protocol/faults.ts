@@ -4,8 +4,8 @@ import { draw } from '../state/random.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * Failures asked for by a test. `timeout_before`, `error_500`, `rate_limit` and `reset` strike before anything is
- * committed, `timeout_after` and `malformed` after.
+ * Failures that a test requests. `timeout_before`, `error_500`, `rate_limit` and `reset` strike before the call commits,
+ * `timeout_after` and `malformed` after.
  */
 export const FAULT_ACTIONS = [
   'timeout_before',
@@ -29,7 +29,7 @@ export const faultRule = z.object({
 });
 export type FaultRule = z.infer<typeof faultRule>;
 
-/** `draws` counts the calls that the rule was asked about, `struck` those that it hit. */
+/** `draws` counts the calls that the rule matched, `struck` the calls that it made fail. */
 const keptRule = faultRule.extend({ draws: z.int(), struck: z.int() });
 export type KeptRule = z.infer<typeof keptRule>;
 
@@ -37,7 +37,7 @@ export interface Faults {
   add(rule: FaultRule): KeptRule;
   list(): KeptRule[];
   clear(): void;
-  /** The fault that strikes this call: the first rule that fits and draws it. */
+  /** The fault of this call: the first rule that matches and draws it. */
   strike(slot: ProviderSlot, method: string, path: string): FaultAction | undefined;
 }
 

@@ -3,10 +3,10 @@ import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Store } from '../state/store.ts';
 import type { Answer, Call, VendorIdempotency } from './vendor.ts';
 
-/** The answers kept under a key. A key in flight is known to this process only: a killed one leaves none behind. */
+/** The answers stored under idempotency keys. Keys in flight are kept in memory only, so a killed process leaves none. */
 export interface KeptVendorAnswers {
   find(slot: ProviderSlot, key: string, at: number): KeptVendorAnswer | undefined;
-  /** Within the transaction that the answer tells of. */
+  /** Must run within the transaction of the call. */
   keep(
     slot: ProviderSlot,
     kept: KeptVendorAnswer & { readonly key: string; readonly expiresAt: number; readonly at: number },
@@ -71,7 +71,7 @@ export const openKeptVendorAnswers = (store: Store): KeptVendorAnswers => {
   };
 };
 
-/** What a used key answers to this call: the first answer again, or a refusal. */
+/** The answer to a call under a used key: the first answer again, or a refusal. */
 export const answerOfUsedKey = (
   kept: KeptVendorAnswer,
   { key, call }: { readonly key: string; readonly call: Call },

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Store } from '../state/store.ts';
 import type { Call, VendorCaller } from './vendor.ts';
 
-/** The calls that adapters made, without bodies and query strings: no card number or secret is ever kept. */
+/** The calls that adapters made, without bodies and query strings: no card number or secret is stored. */
 export interface Journal {
-  /** The call's number; it has no status until it is answered. */
+  /** @returns the number of the call, which has no status until it is answered. */
   begin(started: StartedCall): number;
   answered(number: number, status: number): void;
   list(): JournalEntry[];

@@ -10,18 +10,18 @@ import type { Store } from '../state/store.ts';
 import { DELIVERY_MODES, type Outbox } from './outbox.ts';
 import type { Cause, Vendor, VendorEvent } from './vendor.ts';
 
-/** Opens units of work over the ledger, and runs the work that has fallen due. */
+/** Opens units of work over the ledger, and runs due work. */
 export interface Units {
   readonly documents: Documents;
   /** One transaction; every change announced in it becomes events in the outbox. */
   work<T>(slot: ProviderSlot, cause: Cause | undefined, task: (unit: Unit) => T): Done<T>;
-  /** An attempt under this name has lost its connection, though nothing of it was committed. */
+  /** Records that an attempt with this name lost its connection before it committed. */
   rememberLost(attempt: string): void;
   nextDueAt(): number | undefined;
   runDue(): void;
   /** 1, 2, 3 … for each name. */
   count(name: string): number;
-  /** Tells this ledger's ids from another's. */
+  /** Makes the ids of this ledger different from another's. */
   readonly tag: string;
 }
 
@@ -35,7 +35,7 @@ interface UnitsParts {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly vendorOf: (slot: ProviderSlot) => Vendor;
-  /** The slots that have a vendor: what is due for another waits until it has one again. */
+  /** The slots that have a vendor; due work of other slots waits until they have one again. */
   readonly served: readonly ProviderSlot[];
   /** Where the host is reached from outside, for the customer's page. */
   readonly siteOf: (slot: ProviderSlot) => string;
@@ -119,7 +119,7 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
   return row === undefined ? undefined : dueRow.parse(row);
 };
 
-/** From the time the ledger was begun: the same in a test, another on a fresh file beside an older service's records. */
+/** From the time when the ledger was created: stable in a test, and new with a new file beside older records. */
 const ledgerTag = (store: Store, now: number): string => {
   const known = store.readSetting('tag', z.string());
   if (known !== undefined) return known;
@@ -136,7 +136,7 @@ interface Announcement {
   readonly outbox: Outbox;
 }
 
-/** The vendor's events show the object as it is at this moment, whatever the same call does to it later. */
+/** Events show the object as it is now, whatever the same call does to it later. */
 const announce = ({ unit, change, cause, vendor, outbox }: Announcement): void => {
   for (const event of vendor.webhooks.eventsOf(change, unit)) {
     const id = unit.newId('event');

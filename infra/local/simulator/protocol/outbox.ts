@@ -5,8 +5,8 @@ import { shuffled } from '../state/random.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * The simulator's own webhooks: written in the transaction of what they tell, delivered afterwards, at least once.
- * Events of one object go one after the other, unless a test asks for disorder.
+ * The simulator's own webhooks: written in the transaction that they report, delivered afterwards, at least once. Events
+ * of one object are delivered in order, unless a test asks for another order.
  */
 const WEBHOOK_MODES = ['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const;
 
@@ -21,7 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS];
 const DELAY_MS = HOUR_MS;
 const COPIES = 3;
-/** Taken from the file at a time, and the most that is ever under way. */
+/** Deliveries read from the file at a time, and the most that are in flight. */
 const BATCH = 64;
 const AT_ONCE = 16;
 
@@ -42,15 +42,15 @@ export interface Posting {
 }
 
 export interface Outbox {
-  /** Within the transaction of what the event tells. */
+  /** Must run within the transaction that the event reports. */
   post(posting: Posting): void;
   setting(): WebhookSetting;
   use(setting: WebhookSetting): void;
   nextDueAt(): number | undefined;
-  /** Starts what is due; `idle` tells when it is done. */
+  /** Starts due deliveries; `idle` shows when they are done. */
   drain(): void;
   idle(): boolean;
-  /** How many wait, and how many were given up or dropped. */
+  /** How many deliveries wait, were given up or dropped. */
   counts(): Record<string, number>;
   close(): void;
 }
@@ -58,9 +58,9 @@ export interface Outbox {
 interface OutboxParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** The slots that have a vendor: what another was to send waits until it has one again. */
+  /** The slots that have a vendor; deliveries of other slots wait until they have one again. */
   readonly served: readonly ProviderSlot[];
-  /** The status that the service answered; 0 where it did not. Never rejects. */
+  /** @returns the status of the service's answer; 0 without an answer. Never rejects. */
   readonly send: (delivery: OutboxDelivery) => Promise<number>;
 }
 

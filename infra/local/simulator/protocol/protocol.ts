@@ -10,8 +10,8 @@ import { lost, type Units } from './ledger-work.ts';
 import { type Answer, type Call, Refused, type Vendor, type VendorCaller } from './vendor.ts';
 
 /**
- * The way of every call through a vendor's protocol: who calls → journal → fault → idempotency key → the vendor, in one
- * transaction → answer. Vendors differ in words only.
+ * The steps of every call to a vendor: authentication → journal → fault → idempotency key → the vendor, in one
+ * transaction → answer. Vendors differ only in their formats.
  */
 export interface Protocol {
   answer(vendor: Vendor, request: Request): Promise<Response>;
@@ -27,7 +27,7 @@ interface ProtocolParts {
   readonly slots: readonly (readonly [ProviderSlot, SlotOptions])[];
 }
 
-/** Longest real time that a call is left without an answer before its socket is destroyed. */
+/** After this real time without an answer, the socket of a call is destroyed. */
 const HOLD_MS = 30_000;
 
 export const openProtocol = (parts: ProtocolParts): Protocol => {
@@ -78,7 +78,7 @@ const carryOut = async (parts: ProtocolParts, incoming: Incoming): Promise<Outco
   return send(done.answer);
 };
 
-/** What a fault does before anything is begun; undefined where it strikes afterwards. */
+/** The effect of a fault before the call is carried out; undefined where it strikes afterwards. */
 const earlyOutcome = (
   fault: FaultAction,
   vendor: Vendor,
@@ -120,7 +120,7 @@ const execute = async (parts: ProtocolParts, keyed: KeyedCall): Promise<Executed
   const rules = keyed.vendor.idempotency;
   if (!parts.kept.claim(slot, key)) return { answer: rules.inUse(key), answerLost: false };
   try {
-    // One turn of the loop is all the time that a call takes here: enough for another one under the same key to meet it.
+    // A call takes one turn of the event loop, so that a concurrent call under the same key can collide with it.
     await nextTurn();
     const found = parts.kept.find(slot, key, parts.clock.now());
     if (found) return { answer: answerOfUsedKey(found, { key, call }, rules), answerLost: false };

@@ -17,24 +17,24 @@ export interface Answer {
   /** JSON text. */
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** false: refused before anything began, so that the same idempotency key may try again. */
+  /** false: refused before the operation began, so that the same idempotency key may be used again. */
   readonly began: boolean;
 }
 
 export interface VendorCaller {
   readonly slot: ProviderSlot;
-  /** `adapter`: with the secret key; `browser`: the customer's own, with what a browser may know. */
+  /** `adapter`: uses the secret key; `browser`: the customer's browser, with the publishable key. */
   readonly kind: 'adapter' | 'browser';
 }
 
-/** An event of the vendor's own, about to be wrapped and sent. */
+/** An event in the vendor's own format, before it is wrapped and sent. */
 export interface VendorEvent {
   readonly type: string;
   readonly object: unknown;
   readonly previous?: Readonly<Record<string, unknown>> | undefined;
-  /** What events of this object are sent one after the other for. */
+  /** Events with the same subject are sent in order. */
   readonly subject: string;
-  /** The object's own wish of how its events are delivered. */
+  /** How the object wants its events delivered. */
   readonly manner?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface EnvelopeParts {
   readonly cause: Cause | undefined;
 }
 
-/** The call that an event comes from; undefined where something fell due. */
+/** The call that caused an event; undefined for due work. */
 export interface Cause {
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
@@ -75,21 +75,21 @@ export interface VendorWebhooks {
 /** How a vendor treats a repeated key. */
 export interface VendorIdempotency {
   keyOf(call: Call): string | undefined;
-  /** Equal for calls that ask for the same. */
+  /** Equal for repeated calls. */
   fingerprintOf(call: Call): string;
   keepMs(call: Call): number;
-  /** Another request under a used key; undefined: the stored answer is given anyway. */
+  /** The answer to another request under a used key; undefined: the stored answer is returned anyway. */
   reused(key: string, call: Call, firstPath: string): Answer | undefined;
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;
-  /** The status of an answer given again, where it is not the first one's. */
+  /** The status of a repeated answer, where it differs from the first. */
   replayStatus?(status: number): number;
 }
 
-/** What a customer does away from shop and service. */
+/** A step that a customer takes outside the shop, such as 3-D Secure. */
 export interface CustomerStep {
   readonly passed: boolean;
-  /** Who approves, by a test value of the vendor's. */
+  /** The approving payer, as a test value of the vendor. */
   readonly payer: string | undefined;
 }
 
@@ -113,18 +113,18 @@ export interface Vendor {
   readonly webhooks: VendorWebhooks;
   readonly idempotency: VendorIdempotency;
   looksLive(apiKey: string): boolean;
-  /** Who calls, or the refusal. */
+  /** @returns the caller, or the refusal. */
   identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): VendorCaller | Answer;
   /**
    * Carries the call out, within one transaction.
-   * @throws Refused where nothing is to be committed.
+   * @throws Refused where nothing must be committed.
    */
   execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
-  /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication is taken. */
+  /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication applies. */
   takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
   /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
-  /** `tag` tells one ledger's ids from another's. */
+  /** `tag` makes the ids of each ledger different. */
   formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;
   serverError(requestId: string): Answer;

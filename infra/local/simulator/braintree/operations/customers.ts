@@ -83,7 +83,7 @@ const readFields = (call: Call): Fields => {
   }
 };
 
-/** What is absent stays, what is empty is removed. */
+/** Absent fields stay, empty fields are removed. */
 const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   if (sent.email && !z.email().safeParse(sent.email).success) {
     throw invalidField('email', '81604', 'Email is an invalid format.');

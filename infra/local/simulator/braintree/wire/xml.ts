@@ -1,4 +1,4 @@
-/** Braintree's XML: names with dashes, a type beside what is no text, `nil` for nothing. */
+/** Braintree's XML: names with dashes, a type on every value but text, `nil` for null. */
 export type XmlValue =
   | string
   | number
@@ -30,7 +30,7 @@ const element = (name: string, value: XmlValue): string => {
 
 const isList = (value: object): value is readonly XmlItem[] => Array.isArray(value);
 
-/** Whatever XML cannot hold at all is left out. */
+/** Characters that XML cannot hold are left out. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

@@ -8,7 +8,7 @@ import type { PaymentSource } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
 import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 
-/** Money moves here and nowhere else. A saved method is charged at once, whichever call names it. */
+/** Money moves only here. A saved method is charged at once, whichever call names it. */
 export const charge = (
   request: PayPalRequest,
   order: LedgerPayment,
@@ -22,7 +22,7 @@ export const charge = (
   return attempt(request, order, method);
 };
 
-/** @throws Refused 422 ORDER_NOT_APPROVED where the payer has yet to approve. */
+/** @throws Refused 422 ORDER_NOT_APPROVED where the payer has not approved yet. */
 export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): Answer => {
   const { unit } = request;
   const method = unit.documents.methods.get(unit.slot, order.methodId ?? '');
@@ -60,7 +60,7 @@ const attempt = (request: PayPalRequest, order: LedgerPayment, method: LedgerMet
   if (declined.charge) {
     unit.documents.charges.put({ ...declined.charge, wire: { ...declined.charge.wire, refused: true } });
   }
-  // The payer may approve it, once more perhaps, with another way to pay.
+  // The payer may approve the order again with another method.
   if (readPaypalOrderWire(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
   return unprocessable('INSTRUMENT_DECLINED');
 };

@@ -41,7 +41,7 @@ export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'GET', path: '/v2/payments/captures/:id', run: (request) => readCapture(request) },
 ];
 
-/** Three hours to send the payer there and three to approve; an order that nobody captured is then gone. */
+/** Three hours to send the payer to PayPal and three to approve; an order without a capture then expires. */
 const EXPIRES_MS = 6 * 3_600_000;
 
 const find = ({ unit, id }: PayPalRequest): LedgerPayment => {
@@ -102,7 +102,7 @@ const newOrder = (
   return unit.documents.payments.put(withPayer(order, sent.payment_source));
 };
 
-/** A PayPal account without a saved method: whoever pays is to approve it there. */
+/** A PayPal account without a saved method: the payer must approve at PayPal. */
 const withPayer = (order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
   const paypal = source?.paypal;
   if (!paypal || paypal.vault_id !== undefined) return order;

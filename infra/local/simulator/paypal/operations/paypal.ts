@@ -36,7 +36,7 @@ export const paypal: Vendor = {
         .update(JSON.stringify([call.path, call.body]))
         .digest('hex'),
     keepMs: (call) => (call.path.startsWith('/v3/vault/') ? 3 : 6) * HOUR_MS,
-    // PayPal does not compare: the first answer counts, whatever is asked under its key.
+    // PayPal does not compare requests: a used key always returns the first answer.
     reused: () => undefined,
     inUse: () => paypalError(409),
     replayHeaders: () => ({}),

@@ -16,7 +16,7 @@ import {
 } from '../wire/request.ts';
 import { methodOfTestValue, newMethod, tokenOfTestValue } from '../wire/tokens.ts';
 
-/** The vault: a setup token that the payer approves becomes a payment token, which is charged without asking again. */
+/** The vault: a setup token that the payer approves becomes a payment token, which is charged without another approval. */
 const SETUP = '/v3/vault/setup-tokens';
 const TOKENS = '/v3/vault/payment-tokens';
 
@@ -101,7 +101,7 @@ const createToken = ({ call, unit }: PayPalRequest): Answer => {
   const setup = unit.documents.setups.get(unit.slot, id);
   const method = setup ? ofSetup(unit, setup) : methodOfTestValue(unit, id);
   if (!method) throw paypalNotFound();
-  // The bank is asked about a method when it is stored.
+  // Storing a method checks it with the bank.
   if (method.behaviour.kind === 'declines' && !method.behaviour.attaches) {
     throw new Refused(unprocessable('INSTRUMENT_DECLINED'));
   }
@@ -112,7 +112,7 @@ const createToken = ({ call, unit }: PayPalRequest): Answer => {
 const ofSetup = (unit: Unit, setup: LedgerSetup): LedgerMethod | undefined => {
   if (setup.status !== 'succeeded') throw refused('SETUP_TOKEN_NOT_APPROVED', '/payment_source/token/id');
   const method = unit.documents.methods.get(unit.slot, setup.methodId ?? '');
-  // A setup token is used once.
+  // A setup token can be used once.
   return method?.customerId === null && !method.spent ? method : undefined;
 };
 

@@ -4,8 +4,8 @@ import { answer, type PayPalRequest, type PayPalRoute, readPaypalBody } from '..
 import { ALGORITHM, CERTIFICATE_URL, isSignedHere } from '../wire/signing.ts';
 
 /**
- * PayPal's verification service. It looks at the bytes of `webhook_event` as they stand in the body: who parses an event
- * and writes it anew is told FAILURE, as at the real one.
+ * PayPal's verification service. It verifies the bytes of `webhook_event` as they stand in the body: a caller that parses
+ * and rewrites the event gets FAILURE, as at PayPal.
  */
 export const verifyRoutes: readonly PayPalRoute[] = [
   { method: 'POST', path: '/v1/notifications/verify-webhook-signature', run: (request) => verify(request) },
@@ -46,7 +46,7 @@ const verify = ({ call }: PayPalRequest): Answer => {
   return answer(200, { verification_status: isGood ? 'SUCCESS' : 'FAILURE' });
 };
 
-/** The text of a field of the outermost object, byte for byte. The whole is known to be JSON. */
+/** The text of a field of the outermost object, byte for byte. The input is valid JSON. */
 const rawField = (json: string, name: string): string | undefined => {
   const tokens = json.matchAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\],:]/gs);
   let depth = 0;

@@ -37,7 +37,7 @@ export const paypalWebhooks: VendorWebhooks = {
   },
 };
 
-/** PayPal has no events of what its caller is told at once, but for captures. */
+/** Except for captures, PayPal sends no events for results that the caller gets in the answer. */
 const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
   switch (change.kind) {
     case 'payment.authorized':
@@ -85,7 +85,7 @@ const captureEvent = (type: string, charge: LedgerCharge, unit: Unit): VendorEve
   manner: mannerOf(charge),
 });
 
-/** A wallet that is refused at once leaves no capture; one that was pending is denied, a card declined. */
+/** A wallet refused at once leaves no capture; a pending capture becomes DENIED, a card's DECLINED. */
 const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined => {
   const wasPending = charge.createdAt !== unit.at;
   if (wasPending) return captureEvent('PAYMENT.CAPTURE.DENIED', charge, unit);
@@ -93,6 +93,6 @@ const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined
   return isCard(method) ? captureEvent('PAYMENT.CAPTURE.DECLINED', charge, unit) : undefined;
 };
 
-/** How a test wants the events of a payment delivered: `sim:dup` and its like in the description. */
+/** How a test wants the events of a payment delivered: `sim:dup` and the like in the description. */
 const mannerOf = ({ description }: { readonly description: string | null }): string | undefined =>
   /\bsim:([a-z]+)\b/.exec(description ?? '')?.[1];

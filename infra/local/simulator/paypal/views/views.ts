@@ -6,17 +6,17 @@ import type { Link } from '../wire/errors.ts';
 import { moneyView } from '../wire/order-fields.ts';
 import { isCard } from '../wire/tokens.ts';
 
-/** PayPal's orders, captures and vault tokens, as the ledger has them. */
+/** The ledger in PayPal's objects: orders, captures and vault tokens. */
 export type PayPalObject = Readonly<Record<string, unknown>>;
 
 export const API = 'https://api-m.paypal.com';
 
-/** What only PayPal's protocol knows of an order. */
+/** Fields of an order that only PayPal's protocol has. */
 export const paypalOrderWire = z.object({
   reference_id: z.string(),
   custom_id: z.string().optional(),
   invoice_id: z.string().optional(),
-  /** The payer is to approve it at PayPal; else the merchant names a saved method. */
+  /** The payer approves the order at PayPal; otherwise the merchant names a saved method. */
   payer: z.boolean(),
   return_url: z.string().optional(),
   cancel_url: z.string().optional(),
@@ -28,7 +28,7 @@ export const readPaypalOrderWire = (document: { readonly wire: unknown }): PayPa
 /** PayPal's times have no fraction of a second. */
 const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** A charge refused at once is no capture. */
+/** A charge that was refused at once is no capture. */
 const isCapture = (charge: LedgerCharge): boolean => charge.wire['refused'] !== true;
 
 export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
@@ -129,7 +129,7 @@ const sourceView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   };
 };
 
-/** 13 characters that PayPal's account ids are made of. */
+/** 13 characters from the alphabet of PayPal's account ids. */
 const accountOf = (method: LedgerMethod): string =>
   method.id
     .toUpperCase()
@@ -151,7 +151,7 @@ const CAPTURE_STATUS: Readonly<Record<LedgerCharge['status'], string>> = {
   refunded: 'REFUNDED',
 };
 
-/** A processor's words for a card that it declines. */
+/** A processor's response codes for declined cards. */
 const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
   insufficient_funds: '5120',
   lost_card: '9520',

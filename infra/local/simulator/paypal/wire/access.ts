@@ -7,8 +7,8 @@ import { paypalError } from './errors.ts';
 import { answer, type PayPalRequest, type PayPalRoute } from './request.ts';
 
 /**
- * Who calls: client id and secret buy a token, the token everything else. A token tells its slot and its end itself,
- * sealed with the slot's secret, so that none has to be kept.
+ * Authentication: client id and secret get a token, and the token authorizes all other calls. A token holds its slot and
+ * expiry, signed with the slot's secret, so that no token has to be stored.
  */
 const TOKEN_PATH = '/v1/oauth2/token';
 const LIFETIME_SECONDS = 32_400;
@@ -21,7 +21,7 @@ type Slots = readonly (readonly [ProviderSlot, SlotOptions])[];
 
 const claims = z.object({ slot: z.string(), until: z.int() });
 
-/** @returns the caller, or the answer to those who are none. Whether a token has run out is told by `refusedToken`. */
+/** @returns the caller, or the refusal. `refusedToken` checks the expiry of a token. */
 export const identify = (call: Call, slots: Slots): VendorCaller | Answer => {
   const [scheme = '', value = ''] = (call.headers.get('authorization') ?? '').split(' ');
   const slot = call.path === TOKEN_PATH ? slotOfClient(scheme, value, slots) : slotOfToken(scheme, value, slots);
@@ -57,7 +57,7 @@ const claimsOf = (content: string): z.infer<typeof claims> | undefined => {
   }
 };
 
-/** Guards against a mistaken adapter, not against an attacker: the seal's key is no secret. */
+/** Catches a mistaken adapter, not an attacker: the signing key is no secret. */
 const sealOf = (content: string): string =>
   createHmac('sha256', 'simulated access token').update(content).digest('base64url');
 
@@ -82,7 +82,7 @@ const grant = ({ call, caller, unit }: PayPalRequest): Answer => {
   });
 };
 
-/** The refusal of a token that has run out by now. */
+/** The refusal of an expired token. */
 export const refusedToken = (call: Call, at: number): Answer | undefined => {
   if (call.path === TOKEN_PATH) return undefined;
   const token = (call.headers.get('authorization') ?? '').split(' ')[1] ?? '';

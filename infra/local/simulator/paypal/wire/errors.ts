@@ -44,7 +44,7 @@ export const paypalError = (
   return { status, body: JSON.stringify(body), began };
 };
 
-/** What PayPal says of each issue that the simulator raises; its own words, so that they stand its own description. */
+/** PayPal's own description of each issue that the simulator raises. */
 const ISSUES = {
   ORDER_NOT_APPROVED:
     "Payer has not yet approved the Order for payment. Please redirect the payer to the 'rel':'approve' url returned as part of the HATEOAS links within the Create Order call or provide a valid `payment_source` in the request.",
@@ -75,11 +75,11 @@ export const unprocessable = (issue: Issue, more: { field?: string; links?: read
     began: more.began ?? true,
   });
 
-/** Refused in the course of the operation: the answer stands under its key. */
+/** Refused during the operation: the answer is stored under the idempotency key. */
 export const refused = (issue: Issue, field?: string): Refused =>
   new Refused(unprocessable(issue, field === undefined ? {} : { field }));
 
-/** Refused before anything began: the same key may be tried again. */
+/** Refused before the operation began: the same key may be used again. */
 export const malformed = (details: readonly Detail[]): Refused => new Refused(paypalError(400, { details }));
 
 export const paypalNotFound = (): Refused =>

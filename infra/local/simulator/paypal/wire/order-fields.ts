@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { refused } from './errors.ts';
 import { customerId, vaultId } from './request.ts';
 
-/** What an order may be made of, as far as the simulator knows it; other fields are let pass. */
+/** The fields of an order that the simulator checks; other fields are ignored. */
 const money = z.looseObject({
   currency_code: z.string().length(3),
   value: z
@@ -71,8 +71,8 @@ export const captureRequest = z.looseObject({ payment_source: paymentSource.opti
 export const readPaypalPrice = (sent: unknown) => readMoney(money.parse(sent));
 
 /**
- * PayPal's own list of currencies, written from its documentation a second time: nothing here comes from the service, so
- * that a mistake in the service's table shows. An amount is counted in the last digit that PayPal takes.
+ * PayPal's own list of currencies, copied from its documentation independently of the service, so that tests find a
+ * mistake in the service's table. Amounts are counted in the smallest unit that PayPal accepts.
  */
 const CURRENCIES: ReadonlySet<string> = new Set(
   'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '),
@@ -81,7 +81,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(
 /** "This currency does not support decimals." */
 const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
 
-/** Of these, what has decimals all the same by ISO 4217. */
+/** Currencies without decimals at PayPal that have two by ISO 4217. */
 const HUNDREDTHS_BY_ISO: ReadonlySet<string> = new Set(['HUF', 'TWD']);
 
 const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency) ? 0 : 2);

@@ -56,7 +56,7 @@ const detailOf = (issue: z.core.$ZodIssue): Detail => ({
   location: 'body',
 });
 
-/** Only who asks for it sees more than id, status and links. */
+/** By default PayPal answers with id, status and links only. */
 export const wantsRepresentation = (call: Call): boolean => call.headers.get('prefer') === 'return=representation';
 
 export const vaultId = z

@@ -11,9 +11,9 @@ import type { Signing } from '../../protocol/vendor.ts';
 
 /**
  * How PayPal signs: RSA over id, time and webhook of the transmission and the CRC32 of the bytes sent. The key pair is
- * this process's own, made when it is first needed: an event is signed as it is sent and verified a moment later.
+ * created at first use and lives in this process: an event is signed as it is sent and verified a moment later.
  */
-/** Named as PayPal names its own; the one who verifies is the one who signed and looks at no certificate. */
+/** In the form of PayPal's URLs; no certificate is fetched, since the same process signs and verifies. */
 export const CERTIFICATE_URL = 'https://api.sandbox.paypal.com/v1/notifications/certs/CERT-simulated';
 export const ALGORITHM = 'SHA256withRSA';
 
@@ -23,7 +23,7 @@ const STALE_MS = 600_000;
 let made: { readonly publicKey: string; readonly privateKey: string } | undefined;
 const keyPair = () => {
   made ??= generateKeyPairSync('rsa', {
-    // Short, since nothing depends on it and a call would wait for a longer one to be found.
+    // Short keys suffice, and a longer one would delay the first call.
     modulusLength: 1_024,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },

@@ -3,8 +3,8 @@ import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
 /**
- * Test values of our own (PayPal's sandbox has accounts in their place): a vault id, a setup token or the payer of an
- * approval. Those whose decline has a reason are cards, as PayPal gives a processor's reason for cards only.
+ * Our own test values (PayPal's sandbox has test accounts instead): a vault id, a setup token or the payer of an
+ * approval. Values whose decline has a reason are cards, as PayPal gives a processor's reason for cards only.
  */
 interface TestSource {
   readonly source: 'paypal' | 'card';
@@ -36,14 +36,14 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };
 
-/** `SIM-OK-3-THEN-LOST` and its like beside those listed. */
+/** Values such as `SIM-OK-3-THEN-LOST`, beside those listed. */
 const sourceOf = (value: string): TestSource | undefined => {
   if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
   const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;
   return later && (value.endsWith('-DECLINE') ? wallet(later) : card(later));
 };
 
-/** A new method that does what the test value says; undefined where it is none. */
+/** @returns a new method with the behaviour of the test value; undefined where it is no test value. */
 export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && newMethod(unit, value, found);
@@ -52,7 +52,7 @@ export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | und
 export const newMethod = (unit: Unit, token: string, made: TestSource): LedgerMethod =>
   unit.documents.methods.put({ ...drafted(unit, token, made), id: unit.newId('method') });
 
-/** A test value read like the token of a saved method; nothing is kept of it. */
+/** Reads a test value like the token of a saved method, and stores nothing. */
 export const tokenOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && drafted(unit, value, found);

@@ -45,7 +45,7 @@ const shown = (unit: Unit, charge: LedgerCharge): SquareReply => ({
   object: { payment: squarePaymentView(charge, unit) },
 });
 
-/** The customer is never asked from here: a card that wants it is declined, and its holder verifies it in the browser. */
+/** Square's API never asks the customer: a card that requires it is declined, and verified in the browser. */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);
   const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);
@@ -73,7 +73,7 @@ const create = ({ call, unit }: SquareRequest): SquareReply => {
   return { answer: squareError(402, declineError(declined.reason), { began: true, beside }) };
 };
 
-/** A payment that names no order has one made for it. */
+/** A payment without an order gets its own. */
 const ownOrder = (unit: Unit, { amount_money: { amount, currency }, ...sent }: Fields): LedgerPayment =>
   addOrder(unit, {
     reference: sent.reference_id,

@@ -11,7 +11,7 @@ export interface SquareRequest {
   readonly id: string;
 }
 
-/** An object is a 200; an `answer` is one that commits and yet is an error (a declined charge). */
+/** An object is answered with 200; an `answer` is an error that still commits (a declined charge). */
 export type SquareReply = { readonly object: object } | { readonly answer: Answer };
 
 export interface SquareRoute {
@@ -20,7 +20,7 @@ export interface SquareRoute {
   readonly run: (request: SquareRequest) => SquareReply;
 }
 
-/** @throws Refused in Square's words where it is none. */
+/** @throws Refused where the body is not JSON. */
 const bodyOf = (call: Call): unknown => {
   try {
     return call.body === '' ? {} : JSON.parse(call.body);
@@ -56,7 +56,7 @@ const codeOf = (issue: z.core.$ZodIssue | undefined): string => {
 /** The one location of the simulated seller takes this currency, counted in its smallest unit. */
 export const LOCATION_CURRENCY = 'USD';
 
-/** Only the location's currency, and 1 or more of its smallest unit. */
+/** Only the location's currency, and at least 1 of its smallest unit. */
 export const money = z.strictObject({
   amount: z.int().min(1),
   currency: z.string().refine((code) => code === LOCATION_CURRENCY, {

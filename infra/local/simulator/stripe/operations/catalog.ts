@@ -19,7 +19,7 @@ import {
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
-/** What is sold, and at what price: recurring prices only. */
+/** Products and their prices: recurring prices only. */
 export const catalogRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: '/v1/products', run: (request) => ({ object: productView(createProduct(request)) }) },
   getRoute('/v1/products/:id', 'product', (unit) => ({ collection: unit.documents.products, view: productView })),
@@ -75,7 +75,7 @@ const createPrice = ({ call, unit }: StripeRequest): LedgerPrice => {
 const MOST: Readonly<Record<LedgerSubscription['unit'], number>> = { day: 1_095, week: 156, month: 36, year: 3 };
 
 interface Adding {
-  /** Where in the request the price stands. */
+  /** The field of the request that holds the price. */
   readonly param: string;
   readonly metadata: Record<string, string>;
 }

@@ -8,7 +8,7 @@ import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
 import { invalidStripeRequest } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
 
-/** `expand[]=latest_charge.payment_intent`: puts objects in the place of their ids, up to four levels deep. */
+/** `expand[]=latest_charge.payment_intent`: replaces ids with objects, up to four levels deep. */
 const MAX_DEPTH = 4;
 
 type Kind =
@@ -18,9 +18,9 @@ type Kind =
   | 'payment_method'
   | 'subscription'
   | 'invoice'
-  /** No object of its own: what it holds can be expanded. */
+  /** Not an object itself, but its fields can be expanded. */
   | 'invoice_payment.payment'
-  /** There only where it is asked for. */
+  /** Shown only when expanded. */
   | 'invoice.payments';
 
 const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {

@@ -3,7 +3,7 @@ import type { LedgerPayment } from '../../ledger/documents.ts';
 import { anything, choice, clearable, expand, flag, metadata, text, whole } from '../wire/parameters.ts';
 import { methodData } from './method-data.ts';
 
-/** The fields of Stripe's PaymentIntent requests. What a request sends beyond them is refused, as Stripe does. */
+/** The fields of Stripe's PaymentIntent requests. Unknown fields are refused, as at Stripe. */
 const usage = choice(['off_session', 'on_session']);
 
 const ignored = {

@@ -15,7 +15,7 @@ import {
 } from '../wire/parameters.ts';
 import { cardOfMethodId, cardOfNumber, cardOfToken, fingerprintOf, type TestCard } from '../wire/tokens.ts';
 
-/** Payment methods as they come in: an id, a test value, a token, or (as a test account allows) a card's number. */
+/** Payment methods in requests: an id, a test value, a token, or (as a test account allows) a card number. */
 export const billingDetails = z.strictObject({
   name: clearable().optional(),
   email: clearable().optional(),
@@ -68,7 +68,7 @@ export const methodFromData = (unit: Unit, data: MethodData): LedgerMethod => {
   return addMethod(unit, known, data);
 };
 
-/** A test value becomes a new method at every use, as at Stripe. */
+/** Every use of a test value makes a new method, as at Stripe. */
 export const findMethod = (unit: Unit, id: string, param: string): LedgerMethod => {
   const card = cardOfMethodId(id);
   if (card) return addMethod(unit, card, {});

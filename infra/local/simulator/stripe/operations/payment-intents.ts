@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import {
-  type AttemptOutcome,
   attemptPayment,
+  type ChargeOutcome,
   cancelLedgerPayment,
   captureLedgerPayment,
 } from '../../ledger/payments.ts';
@@ -94,7 +94,7 @@ const create = (request: StripeRequest): StripeReply => {
   return attempt(request, { payment, sent: terms, name: key === null ? undefined : `key:${key}` });
 };
 
-/** Fields that speak of the confirmation have no meaning before it. */
+/** Fields of the confirmation have no effect without `confirm`. */
 const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
   for (const param of ['off_session', 'return_url', 'error_on_requires_action', 'mandate_data'] as const) {
     if (sent[param] === undefined) continue;
@@ -117,7 +117,7 @@ const find = ({ unit, id }: StripeRequest): LedgerPayment => {
   return payment;
 };
 
-/** A browser proves by the client secret that it is this payment's. */
+/** A browser must send the payment's client secret. */
 const findFor = (request: StripeRequest, clientSecret: string | undefined): LedgerPayment => {
   const payment = find(request);
   if (request.caller.kind === 'adapter' && clientSecret === undefined) return payment;
@@ -191,7 +191,7 @@ const capturesOf = (payment: LedgerPayment, sent: UpdateFields['capture_method']
   return sent === 'manual' ? 'later' : 'at_once';
 };
 
-/** A change of what is paid, or how, asks for a new confirmation. */
+/** A change of the amount or the method requires a new confirmation. */
 const withMethod = (unit: Unit, payment: LedgerPayment, sent: UpdateFields): LedgerPayment => {
   const given = methodOf(unit, sent);
   const methodId = sent.payment_method === null ? null : (given?.id ?? payment.methodId);
@@ -249,7 +249,7 @@ const attempt = (request: StripeRequest, { payment, sent, name }: Confirmation):
   return replyTo(request, attemptPayment(unit, { payment: ready, method }, { offSession, attempt: name }));
 };
 
-/** Stripe's rule since October 2023; its own scripts in the browser take the customer back by themselves. */
+/** Stripe's rule since October 2023. Stripe.js in the browser needs no return URL. */
 const requireReturnUrl = ({ caller }: StripeRequest, payment: LedgerPayment, sent: ConfirmFields): void => {
   if (payment.wire['redirects'] !== true || payment.returnUrl !== null) return;
   if (sent.use_stripe_sdk === true || caller.kind === 'browser') return;
@@ -263,7 +263,7 @@ const requireReturnUrl = ({ caller }: StripeRequest, payment: LedgerPayment, sen
   });
 };
 
-const replyTo = (request: StripeRequest, { payment, declined }: AttemptOutcome): StripeReply => {
+const replyTo = (request: StripeRequest, { payment, declined }: ChargeOutcome): StripeReply => {
   if (!declined) return { object: viewFor(request, payment) };
   const error = {
     ...declineFields(declined.reason),

@@ -6,7 +6,7 @@ import { page, readParameters, text, whole } from '../wire/parameters.ts';
 import type { StripeObject, StripeRequest } from '../wire/request.ts';
 
 /**
- * Stripe's search, as far as looking a payment up by what we put on it needs: clauses `field:'value'` or
+ * The part of Stripe's search that finds a payment by its metadata: clauses `field:'value'` or
  * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute; this one does not.
  */
 const fields = z.strictObject({

@@ -100,7 +100,7 @@ const reusedMessage = (key: string, call: Call, firstPath: string): string =>
     : `Keys for idempotent requests can only be used for the same endpoint they were first used for ('${call.path}' vs ` +
       `'${firstPath}'). Try using a key other than '${key}' if you meant to execute a different request.`;
 
-/** The order of the fields does not matter; a hash, since a body may hold a card's number. */
+/** Independent of the order of the fields; a hash, since a body may hold a card number. */
 const fingerprintOf = (call: Call): string => {
   const fields = [...new URLSearchParams(call.body)].map(([name, value]) => `${name}=${value}`).sort();
   return createHash('sha256')
@@ -131,7 +131,7 @@ const unknownUrl = (call: Call): Answer =>
     false,
   );
 
-/** The first that fits: `search` stands before `:id`. */
+/** The first match wins: `search` comes before `:id`. */
 const findRoute = (call: Call): { readonly route: StripeRoute; readonly id: string } | undefined => {
   const parts = call.path.split('/');
   for (const route of ROUTES) {

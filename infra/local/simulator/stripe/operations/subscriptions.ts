@@ -33,8 +33,8 @@ import { addPrice, priceData } from './catalog.ts';
 import { checkUsable, findMethod, findStripeCustomer } from './method-data.ts';
 
 /**
- * Subscriptions of one item, collected automatically. A first charge that is declined leaves nothing: of Stripe's ways to
- * treat it, this is the one that the simulator knows (`error_if_incomplete`).
+ * Subscriptions of one item, collected automatically. A declined first charge leaves no subscription: of Stripe's payment
+ * behaviors the simulator implements only `error_if_incomplete`.
  */
 const PATH = '/v1/subscriptions';
 
@@ -95,7 +95,7 @@ const create = ({ call, unit }: StripeRequest): LedgerSubscription => {
   const sent = readParameters(call, createFields);
   const customerId = findStripeCustomer(unit, sent.customer, 'customer').id;
   const price = priceFor(unit, sent);
-  // Nothing is charged for a price of nothing; any other obeys the rules of charges.
+  // A price of 0 is not charged; any other amount must satisfy the rules of charges.
   if (price.amount > 0) checkCharge(price.amount, price.currency);
   const wanted: NewSubscription = {
     id: unit.newId('subscription'),
@@ -136,7 +136,7 @@ const paidFor = ({ subscription, declined }: Started): LedgerSubscription => {
   throw new Refused(stripeError(402, error, true));
 };
 
-/** The same call, sent again, is the same attempt. */
+/** A repeated call is the same attempt. */
 const attemptOf = (call: StripeRequest['call']): string => `key:${call.headers.get('idempotency-key') ?? call.path}`;
 
 const priceFor = (unit: Unit, { items }: CreateFields): LedgerPrice => {
@@ -230,7 +230,7 @@ const resume = (request: StripeRequest): LedgerSubscription => {
   return resumeLedgerSubscription(unit, subscription, { attempt: attemptOf(call) }).subscription;
 };
 
-/** A subscription that is over is there to be read, and not to be canceled. */
+/** An ended subscription can be read, but not canceled. */
 const cancel = (request: StripeRequest): LedgerSubscription => {
   const { unit, call, id } = request;
   const fields = { invoice_now: flag.optional(), prorate: flag.optional(), cancellation_details: anything.optional() };
@@ -240,7 +240,7 @@ const cancel = (request: StripeRequest): LedgerSubscription => {
   return endSubscription(unit, subscription, 'cancellation_requested');
 };
 
-/** What is over is listed only where it is asked for. */
+/** Ended subscriptions are listed only on request. */
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
   const status = choice(['active', 'all', 'canceled', 'past_due', 'paused', 'trialing']).optional();

@@ -15,7 +15,7 @@ export const API_VERSION = '2026-10-28.endive';
 /** Past the 300 s that a receiver tolerates. */
 const STALE_MS = 600_000;
 
-/** Two events say that an invoice is paid, as at Stripe. */
+/** A paid invoice has two events, as at Stripe. */
 const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'payment.created': 'payment_intent.created',
   'payment.requires_action': 'payment_intent.requires_action',
@@ -98,7 +98,7 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   }));
 };
 
-/** Events of a payment and of its charges go one after the other; those of a subscription with all that it owes. */
+/** The events of a payment and its charges are sent in order; so are those of a subscription and its invoices. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 
@@ -137,7 +137,7 @@ const shown = (change: Change, unit: Unit): Shown => {
   }
   const { customer } = change;
   const before = 'before' in change ? { before: stripeCustomerView(change.before) } : {};
-  // A deleted customer's event shows it as it was.
+  // The event of a deletion shows the customer as it was before.
   return {
     view: stripeCustomerView({ ...customer, deleted: false }),
     ...before,

@@ -52,7 +52,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
   };
 };
 
-/** Stripe calls money that is only reserved, or was released again, a charge that succeeded but is not captured. */
+/** At Stripe, reserved or released money is a charge that succeeded but is not captured. */
 const statusOf = (charge: LedgerCharge): 'succeeded' | 'pending' | 'failed' => {
   if (charge.status === 'failed') return 'failed';
   return charge.status === 'pending' && !charge.reserved ? 'pending' : 'succeeded';

@@ -57,7 +57,7 @@ const CARD_OPTIONS = {
   request_three_d_secure: 'automatic',
 };
 
-/** What a browser may know, with the publishable key and the client secret. */
+/** The fields that a browser may see with the publishable key and the client secret. */
 const BROWSER_FIELDS = [
   'id',
   'object',
@@ -129,7 +129,7 @@ const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | 
   };
 };
 
-/** 3-D Secure: by redirect where there is somewhere to come back to. Both forms name the simulator's own page for it. */
+/** 3-D Secure: by redirect where the payment has a return URL. Both forms name the simulator's own page. */
 const nextActionOf = (intent: LedgerPayment | LedgerSetup, unit: Unit): StripeObject | null => {
   if (intent.status !== 'requires_action') return null;
   const url = unit.customerPage(intent.id);

@@ -4,7 +4,7 @@ import type { StripeObject } from '../wire/request.ts';
 import { findSubscriptionPrice, itemIdOf, orNull } from './subscription-views.ts';
 import { lower, seconds } from './views.ts';
 
-/** In the shape of the newest version: the subscription stands in the parent, the payment in a list of its own. */
+/** In the shape of the newest API version: `parent` holds the subscription, and payments are a list of their own. */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => {
   const customer = unit.documents.customers.get(unit.slot, invoice.customerId);
   const isPaid = invoice.status === 'paid';
@@ -62,7 +62,7 @@ export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject =>
   };
 };
 
-/** Of what this account does not use. */
+/** Fields that this account does not use. */
 const UNUSED = {
   account_country: 'US',
   account_name: null,
@@ -155,7 +155,7 @@ const lineView = (invoice: LedgerInvoice, unit: Unit): StripeObject => {
   };
 };
 
-/** How an invoice is paid: what `expand[]=payments` puts there. */
+/** The payments of an invoice, shown with `expand[]=payments`. */
 export const invoicePaymentsView = (invoice: LedgerInvoice): StripeObject => ({
   object: 'list',
   data:

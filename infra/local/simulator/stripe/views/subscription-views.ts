@@ -3,7 +3,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { lower, seconds } from './views.ts';
 
-/** In the shape of the newest version: the period stands on the item. */
+/** In the shape of the newest API version: the item holds the period. */
 export const orNull = (at: number | null): number | null => (at === null ? null : seconds(at));
 
 export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: Unit): StripeObject => ({
@@ -76,7 +76,7 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   trial_start: orNull(subscription.trialStart),
 });
 
-/** A subscription has one item, and an invoice one line: their ids follow. */
+/** A subscription has one item, and an invoice one line: their ids derive from it. */
 export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
 
 const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject => {
@@ -132,7 +132,7 @@ export const priceView = (price: LedgerPrice): StripeObject => ({
   unit_amount_decimal: String(price.amount),
 });
 
-/** The older form of a price, which items still show beside it. */
+/** The older form of a price, which items still show beside the price. */
 const planView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'plan',

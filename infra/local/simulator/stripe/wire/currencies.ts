@@ -1,8 +1,8 @@
 import { invalidStripeRequest } from './errors.ts';
 
 /**
- * Stripe's own rules of currencies and amounts, written from its documentation a second time: nothing here comes from the
- * service, so that a mistake in the service's table shows. Amounts are in Stripe's units.
+ * Stripe's own rules of currencies and amounts, copied from its documentation independently of the service, so that tests
+ * find a mistake in the service's table. Amounts are in Stripe's units.
  */
 const TWO_DECIMALS = `
   usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl bsd bwp byn bzd cad cdf chf cny cop crc cve
@@ -11,16 +11,16 @@ const TWO_DECIMALS = `
   rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
 /** One unit is Stripe's 1. */
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
-/** Zero decimals today, and still written as two, which are 00. */
+/** Zero decimals today, but still written with two, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
-/** Three, of which the last is 0. */
+/** Three decimals, of which the last must be 0. */
 const THREE_DECIMALS = 'bhd jod kwd omr tnd';
 
 interface Rule {
-  /** What one unit of the currency is in Stripe's amount. */
+  /** One unit of the currency as an amount of Stripe's. */
   readonly perUnit: number;
   readonly multipleOf: number;
-  /** How many ISO 4217 minor units one unit is. */
+  /** One unit of the currency in ISO 4217 minor units. */
   readonly minorPerUnit: number;
 }
 
@@ -33,7 +33,7 @@ const each = (codes: string, rule: Rule): [string, Rule][] =>
 const RULES: ReadonlyMap<string, Rule> = new Map([
   ...each(TWO_DECIMALS, { perUnit: 100, multipleOf: 1, minorPerUnit: 100 }),
   ...each(ZERO_DECIMALS, { perUnit: 1, multipleOf: 1, minorPerUnit: 1 }),
-  // The ariary has a fifth by ISO, written with two decimals; Stripe takes none.
+  // ISO writes the ariary with two decimals; Stripe takes none.
   ...each('mga', { perUnit: 1, multipleOf: 1, minorPerUnit: 100 }),
   ...each(ALWAYS_00, { perUnit: 100, multipleOf: 100, minorPerUnit: 1 }),
   ...each(THREE_DECIMALS, { perUnit: 1_000, multipleOf: 10, minorPerUnit: 1_000 }),
@@ -69,7 +69,7 @@ const LEAST: Readonly<Record<string, string>> = {
 
 const MAX_AMOUNT = 99_999_999;
 
-/** @throws Refused where Stripe does not take it. */
+/** @throws Refused where Stripe does not accept the currency. */
 export const checkCurrency = (currency: string): string => {
   const code = currency.toUpperCase();
   if (RULES.has(code)) return code;
@@ -80,7 +80,7 @@ export const checkCurrency = (currency: string): string => {
   });
 };
 
-/** Of refunds and captures: the least charge is not asked of them. */
+/** For refunds and captures, which have no minimum. */
 export const checkAmount = (amount: number, param = 'amount'): number => {
   if (amount < 1) {
     throw invalidStripeRequest({
@@ -95,7 +95,7 @@ export const checkAmount = (amount: number, param = 'amount'): number => {
   return amount;
 };
 
-/** @throws Refused where Stripe cannot charge it. */
+/** @throws Refused where Stripe cannot charge the amount. */
 export const checkCharge = (amount: number, currency: string, param = 'amount'): number => {
   checkAmount(amount, param);
   const { perUnit, multipleOf } = ruleOf(currency);

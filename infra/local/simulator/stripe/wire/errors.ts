@@ -24,11 +24,11 @@ const invalid = (fields: Omit<ErrorFields, 'type'> & { message: string }): Error
   ...fields,
 });
 
-/** Refused before anything began: the same key may be tried again. */
+/** Refused before the operation began: the same key may be used again. */
 export const invalidStripeRequest = (fields: Omit<ErrorFields, 'type'> & { message: string }, status = 400): Refused =>
   new Refused(stripeError(status, invalid(fields), false));
 
-/** Refused in the course of the operation: the answer stands under its key. */
+/** Refused during the operation: the answer is stored under the idempotency key. */
 export const refusedOperation = (fields: Omit<ErrorFields, 'type'> & { message: string }): Refused =>
   new Refused(stripeError(400, invalid(fields), true));
 

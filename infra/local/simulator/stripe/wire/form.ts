@@ -1,6 +1,6 @@
 /**
- * Stripe's request form: `a[b][c]=v`, `a[]=v`, `a[0]=v`, in a body or a query. Every value is a string; what has only
- * numbers (or nothing) for keys is a list.
+ * Stripe's request form: `a[b][c]=v`, `a[]=v`, `a[0]=v`, in a body or a query. Every value is a string; a group whose
+ * keys are all numbers or empty is a list.
  */
 export type FormValue = string | readonly FormValue[] | StripeForm;
 export interface StripeForm {
@@ -9,7 +9,7 @@ export interface StripeForm {
 
 const MAX_DEPTH = 6;
 const MAX_PAIRS = 500;
-/** Keys that would reach an object's own machinery instead of a field. */
+/** Keys that would change an object's prototype instead of a field. */
 const UNSAFE = new Set(['__proto__', 'constructor', 'prototype']);
 
 type Branch = Map<string, string | Branch>;
@@ -23,7 +23,7 @@ export const parseForm = (parameters: URLSearchParams): StripeForm => {
   return formOf(root);
 };
 
-/** `a[b][]` is a, b and nothing. Each bracket is looked for behind the last, so that time is linear in the length. */
+/** `a[b][]` has the keys a, b and ''. Each search starts behind the last bracket, so that the time is linear. */
 const keysOf = (name: string): string[] => {
   const head = name.indexOf('[');
   if (head <= 0) return [name];

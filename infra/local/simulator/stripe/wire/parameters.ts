@@ -3,7 +3,7 @@ import type { Call } from '../../protocol/vendor.ts';
 import { invalidStripeRequest } from './errors.ts';
 import { type FormValue, parseForm, type StripeForm } from './form.ts';
 
-/** What the fields of Stripe's forms may hold, and Stripe's words for what they may not. */
+/** The types of the fields in Stripe's forms, with Stripe's error messages. */
 const LONG = 5_000;
 
 const problem = (code: string, message: (input: unknown) => string) => ({
@@ -11,7 +11,7 @@ const problem = (code: string, message: (input: unknown) => string) => ({
   params: { code },
 });
 
-/** A text that, once set, cannot be unset. */
+/** A text that cannot be unset. */
 export const text = (max = LONG) => z.string().min(1).max(max);
 /** A text that an empty string unsets. */
 export const clearable = (max = LONG) =>
@@ -42,7 +42,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(values: T
 export const metadata = z.union([z.literal(''), z.record(z.string().min(1).max(40), z.string().max(500))]);
 export const expand = z.array(z.string().max(200)).max(20);
 
-/** Accepted, kept nowhere: fields that change nothing here. */
+/** Accepted and ignored. */
 export const anything: z.ZodType<FormValue> = z.lazy(() =>
   z.union([z.string(), z.array(anything), z.record(z.string(), anything)]),
 );
@@ -77,7 +77,7 @@ export const formOf = (call: Call): StripeForm => ({
   ...(call.method === 'POST' ? parseForm(new URLSearchParams(call.body)) : {}),
 });
 
-/** Applies what was sent to what is kept. */
+/** Merges the sent metadata into the stored metadata. */
 export const mergeMetadata = (
   kept: Readonly<Record<string, string>>,
   sent: z.output<typeof metadata> | undefined,

@@ -16,7 +16,7 @@ export interface StripeRequest {
   readonly id: string;
 }
 
-/** An object is a 200; an `answer` is one that commits and yet is an error (a declined charge). */
+/** An object is answered with 200; an `answer` is an error that still commits (a declined charge). */
 export type StripeReply = { readonly object: StripeObject } | { readonly answer: Answer };
 
 export interface StripeRoute {

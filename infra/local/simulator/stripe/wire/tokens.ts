@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
 
-/** Stripe's test values and those of our own (`pm_sim_…`): which card they stand for, and what it does. */
+/** Stripe's test values and our own (`pm_sim_…`): the card of each, and its behaviour. */
 export interface TestCard {
   /** Without its prefix `pm_card_`, `pm_` or `tok_`. */
   readonly token: string;
@@ -70,7 +70,7 @@ export const cardOfMethodId = (id: string): TestCard | undefined => {
 export const cardOfToken = (token: string): TestCard | undefined =>
   token.startsWith('tok_') ? cardNamed(token.slice('tok_'.length)) : undefined;
 
-/** Any number that a card may bear; one that is no test value is a card that succeeds. */
+/** Any valid card number; a number that is no test value is a card that succeeds. */
 export const cardOfNumber = (number: string): TestCard | undefined =>
   BY_NUMBER.get(number) ??
   (passesLuhn(number) ? { ...visa('number', number, succeeds), brand: brandOf(number) } : undefined);
@@ -78,7 +78,7 @@ export const cardOfNumber = (number: string): TestCard | undefined =>
 const cardNamed = (name: string): TestCard | undefined =>
   BY_TOKEN.get(name) ?? BY_TOKEN.get(name.startsWith('visa_') ? name.slice('visa_'.length) : name) ?? laterCard(name);
 
-/** `sim_ok_3_then_lost` and its like. */
+/** Values such as `sim_ok_3_then_lost`. */
 const laterCard = (name: string): TestCard | undefined => {
   const later = name.startsWith('sim_') ? laterDecline(name.slice('sim_'.length).replaceAll('_', '-')) : undefined;
   return later && visa(name, OWN_NUMBER, later);
@@ -93,7 +93,7 @@ const passesLuhn = (number: string): boolean => {
   return sum % 10 === 0;
 };
 
-/** The same for what looks the same; made of nothing that is secret. */
+/** Equal for equal cards; derived from no secret. */
 export const fingerprintOf = (brand: string, last4: string): string =>
   createHash('sha256').update(`${brand}:${last4}`).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 16);
 
