@@ -12,7 +12,7 @@ describe('a payment', () => {
     ['processing', 'still under way', 7 * DAY, true],
     ['pending', 'nobody can say', DAY, false],
     ['created', 'nobody can say', DAY, false],
-  ])('that is %s, where %s, %i ms after its claim: stuck is %s', (status, looked, after, stuck) => {
+  ])('that is %s, where %s, %i ms after its claim: stuck is %s', (...[status, looked, after, stuck]) => {
     const claimed = payment({ status, createdAt: iso(NOON - DAY), claimedAt: iso(NOON) });
     expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
   });
