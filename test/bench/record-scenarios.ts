@@ -2,14 +2,14 @@ import { fullAddress } from '../builders/address.ts';
 import { VISA } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
 import { inviteBody, productBody, tierBody } from '../builders/reference.ts';
+import { targetOf } from '../builders/target-of.ts';
 import { type Fields, type Person, person, post, read, type Scenario, warmed, withKey } from './people.ts';
 import type { RecordRow } from './record-budgets.ts';
 import type { Ask, Json, Service } from './service.ts';
 
 /** Customers, methods, addresses, organizations and reference records. */
-const write = (method: 'PUT' | 'PATCH' | 'DELETE', path: string, { headers }: Person, body?: unknown): Ask => ({
-  method,
-  path,
+const write = (target: string, { headers }: Person, body?: unknown): Ask => ({
+  ...targetOf(target),
   headers,
   ...(body !== undefined && { body }),
 });
@@ -79,8 +79,8 @@ const withRecord =
   async (service) => {
     const who = await admin(service);
     const id = `bench_${who.userId.slice(-8)}`;
-    await service.must(write('PUT', '/admin/projects/bench', who, { name: 'Bench', slug: 'bench' }));
-    await service.must(write('PUT', `/admin/${kind}/${id}`, who, body));
+    await service.must(write('PUT /admin/projects/bench', who, { name: 'Bench', slug: 'bench' }));
+    await service.must(write(`PUT /admin/${kind}/${id}`, who, body));
     return warmed(who, ask(id, who), status);
   };
 
@@ -89,14 +89,14 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'create customer with an Idempotency-Key': making('/customers', customerBody(), 'bench-c'),
   'get customer': having(customer, (id, who) => read(`/customers/${id}`, who)),
   'list customers': having(customer, (_, who) => read('/customers', who)),
-  'update customer': having(customer, (id, who) => write('PUT', `/customers/${id}`, who, { name: 'Grace Hopper' })),
+  'update customer': having(customer, (id, who) => write(`PUT /customers/${id}`, who, { name: 'Grace Hopper' })),
   'delete customer, another is there': async (service) => {
     const who = await person(service);
     await customer(service, who);
     const { id } = await customer(service, who);
-    return warmed(who, write('DELETE', `/customers/${id}`, who), 204);
+    return warmed(who, write(`DELETE /customers/${id}`, who), 204);
   },
-  'delete customer, the only one': having(customer, (id, who) => write('DELETE', `/customers/${id}`, who), 204),
+  'delete customer, the only one': having(customer, (id, who) => write(`DELETE /customers/${id}`, who), 204),
 
   'create payment method': async (service) => {
     const who = await person(service);
@@ -106,18 +106,18 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'create payment method, the first': making('/payment-methods', METHOD),
   'get payment method': having(method, (id, who) => read(`/payment-methods/${id}`, who)),
   'list payment methods': having(method, (_, who) => read('/payment-methods', who)),
-  'update payment method': having(method, (id, who) => write('PUT', `/payment-methods/${id}`, who, { alias: 'Work' })),
+  'update payment method': having(method, (id, who) => write(`PUT /payment-methods/${id}`, who, { alias: 'Work' })),
   'link an address to a payment method': async (service) => {
     const who = await person(service);
     const [{ id }, { id: addressId }] = [await method(service, who), await address(service, who)];
     const body = { billing_address_id: addressId };
-    return warmed(who, write('PATCH', `/payment-methods/${id}/billing-address`, who, body));
+    return warmed(who, write(`PATCH /payment-methods/${id}/billing-address`, who, body));
   },
   'set default payment method': having(method, (id, who) => post(`/payment-methods/${id}/set-default`, who)),
-  'delete payment method': having(method, (id, who) => write('DELETE', `/payment-methods/${id}`, who), 204),
+  'delete payment method': having(method, (id, who) => write(`DELETE /payment-methods/${id}`, who), 204),
   'delete payment method, the default': having(
     (service, who) => method(service, who, { is_default: true }),
-    (id, who) => write('DELETE', `/payment-methods/${id}`, who),
+    (id, who) => write(`DELETE /payment-methods/${id}`, who),
     204,
   ),
 
@@ -125,17 +125,17 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'create address as default': making('/addresses', fullAddress({ is_default: true })),
   'get address': having(address, (id, who) => read(`/addresses/${id}`, who)),
   'list addresses': having(address, (_, who) => read('/addresses', who)),
-  'update address': having(address, (id, who) => write('PUT', `/addresses/${id}`, who, { city: 'Springfield' })),
+  'update address': having(address, (id, who) => write(`PUT /addresses/${id}`, who, { city: 'Springfield' })),
   'set default address': having(address, (id, who) => post(`/addresses/${id}/set-default`, who)),
-  'delete address': having(address, (id, who) => write('DELETE', `/addresses/${id}`, who), 204),
+  'delete address': having(address, (id, who) => write(`DELETE /addresses/${id}`, who), 204),
 
   'create organization': making('/organizations', { name: 'Acme' }),
   'list organizations': having(organization, (_, who) => read('/organizations', who)),
   'get organization': having(organization, (id, who) => read(`/organizations/${id}`, who)),
   'update organization': having(organization, (id, who) =>
-    write('PUT', `/organizations/${id}`, who, { name: 'Acme Ltd' }),
+    write(`PUT /organizations/${id}`, who, { name: 'Acme Ltd' }),
   ),
-  'delete organization': having(organization, (id, who) => write('DELETE', `/organizations/${id}`, who)),
+  'delete organization': having(organization, (id, who) => write(`DELETE /organizations/${id}`, who)),
   'list members': inCompany(({ id, owner }) => ({ who: owner, ask: read(`/organizations/${id}/members`, owner) })),
   'add member': async (service) => {
     const { id, owner } = await company(service);
@@ -144,11 +144,11 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   },
   'change role': inCompany(({ id, owner, memberId }) => ({
     who: owner,
-    ask: write('PUT', `/organizations/${id}/members/${memberId}`, owner, { role: 'admin' }),
+    ask: write(`PUT /organizations/${id}/members/${memberId}`, owner, { role: 'admin' }),
   })),
   'remove member': inCompany(({ id, owner, memberId }) => ({
     who: owner,
-    ask: write('DELETE', `/organizations/${id}/members/${memberId}`, owner),
+    ask: write(`DELETE /organizations/${id}/members/${memberId}`, owner),
   })),
   'leave organization': inCompany(({ id, member }) => ({
     who: member,
@@ -165,14 +165,14 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     return warmed(who, post('/admin/cache/clear', who, { cache_type: 'organization_membership' }));
   },
   'put reference record': withRecord('products', productBody(), (id, who) =>
-    write('PUT', `/admin/products/${id}`, who, productBody({ name: 'Renamed' })),
+    write(`PUT /admin/products/${id}`, who, productBody({ name: 'Renamed' })),
   ),
   'get reference record': withRecord('products', productBody(), (id, who) => read(`/admin/products/${id}`, who)),
   'list reference records': withRecord('products', productBody(), (_, who) => read('/admin/products', who)),
   'delete reference record': withRecord(
     'products',
     productBody(),
-    (id, who) => write('DELETE', `/admin/products/${id}`, who),
+    (id, who) => write(`DELETE /admin/products/${id}`, who),
     204,
   ),
 };

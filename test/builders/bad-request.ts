@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { targetOf } from './target-of.ts';
 
 /** Requests over all payment routes that cannot be right, each for one reason, generated. */
 export interface BadRequest {
@@ -242,9 +243,8 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
   ] as const;
   const reads = ['/payments', `/payments/${target.settledId}`] as const;
   const command = fc.constantFrom(...commands);
-  const withBody = (method: string, path: string, body: BadRequest['body'], headers = {}): BadRequest => ({
-    method,
-    path,
+  const withBody = (target: string, body: BadRequest['body'], headers = {}): BadRequest => ({
+    ...targetOf(target),
     headers: { ...signedIn, ...headers },
     body,
   });
@@ -254,11 +254,11 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
       weight: 8,
       arbitrary: fc
         .tuple(among(...CREATES), oneBadField())
-        .map(([path, bad]) => withBody('POST', path, json({ ...GOOD, ...bad }))),
+        .map(([path, bad]) => withBody(`POST ${path}`, json({ ...GOOD, ...bad }))),
     },
     {
       weight: 4,
-      arbitrary: oneBadField().map((bad) => withBody('PUT', `/payments/intents/${target.unconfirmedId}`, json(bad))),
+      arbitrary: oneBadField().map((bad) => withBody(`PUT /payments/intents/${target.unconfirmedId}`, json(bad))),
     },
     {
       weight: 1,
@@ -267,12 +267,12 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
           among(...CREATES),
           among('pm_none', 'tok_none', 'tok_\u0000', 'pm_card_none', '__proto__', '../../x', 'pmt_1'),
         )
-        .map(([path, method]) => withBody('POST', path, json({ ...GOOD, payment_method_id: method }))),
+        .map(([path, method]) => withBody(`POST ${path}`, json({ ...GOOD, payment_method_id: method }))),
     },
     {
       weight: 2,
       arbitrary: oneBadField(['payment_method_id', 'return_url']).map((bad) =>
-        withBody('POST', `/payments/confirm/${target.unconfirmedId}`, json(bad)),
+        withBody(`POST /payments/confirm/${target.unconfirmedId}`, json(bad)),
       ),
     },
     {
@@ -280,9 +280,12 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
       weight: 1,
       arbitrary: fc
         .tuple(among(...CREATES), among('__proto__', 'constructor', 'prototype', 'body'))
-        .map(([path, name]) => withBody('POST', path, `{"${name}":${json(GOOD)}}`)),
+        .map(([path, name]) => withBody(`POST ${path}`, `{"${name}":${json(GOOD)}}`)),
     },
-    { weight: 5, arbitrary: fc.tuple(command, badBody).map(([[method, path], body]) => withBody(method, path, body)) },
+    {
+      weight: 5,
+      arbitrary: fc.tuple(command, badBody).map(([[method, path], body]) => withBody(`${method} ${path}`, body)),
+    },
     {
       weight: 2,
       arbitrary: fc
@@ -300,31 +303,31 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
             'json',
           ),
         )
-        .map(([[method, path], type]) => withBody(method, path, json(GOOD), { 'content-type': type })),
+        .map(([[method, path], type]) => withBody(`${method} ${path}`, json(GOOD), { 'content-type': type })),
     },
     {
       weight: 2,
       arbitrary: fc
         .tuple(among(...CREATES), among('é', 'x'.repeat(256), ' ', '\u00a0'))
-        .map(([path, key]) => withBody('POST', path, json(GOOD), { 'idempotency-key': key })),
+        .map(([path, key]) => withBody(`POST ${path}`, json(GOOD), { 'idempotency-key': key })),
     },
     {
       weight: 1,
       arbitrary: fc
         .tuple(command, among('1', 'latest', '2026-13-01', '2026-11-01T00:00:00Z', 'null'))
-        .map(([[method, path], version]) => withBody(method, path, json(GOOD), { 'x-api-version': version })),
+        .map(([[method, path], version]) => withBody(`${method} ${path}`, json(GOOD), { 'x-api-version': version })),
     },
-    { weight: 5, arbitrary: badQuery.map((query) => withBody('GET', `/payments${query}`, undefined)) },
+    { weight: 5, arbitrary: badQuery.map((query) => withBody(`GET /payments${query}`, undefined)) },
     {
       weight: 2,
       arbitrary: among('organization_id', 'project_id', 'product_id')
         .chain((name) => text.map((value) => `?${name}=${segment(value)}`))
-        .map((query) => withBody('GET', `/payments/${target.settledId}${query}`, undefined)),
+        .map((query) => withBody(`GET /payments/${target.settledId}${query}`, undefined)),
     },
     {
       weight: 1,
       arbitrary: text.map((value) =>
-        withBody('GET', `/payments/${target.settledId}?include=${segment(`x${value}`)}`, undefined),
+        withBody(`GET /payments/${target.settledId}?include=${segment(`x${value}`)}`, undefined),
       ),
     },
     {
@@ -341,7 +344,7 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
           strangePath,
         )
         .map(([[method = '', before = '', after = ''], id]) =>
-          withBody(method, `${before}${id}${after}`, method === 'GET' ? undefined : '{}'),
+          withBody(`${method} ${before}${id}${after}`, method === 'GET' ? undefined : '{}'),
         ),
     },
     {
@@ -349,7 +352,7 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
       arbitrary: fc
         .oneof(text, longerThan(254))
         .filter((value) => !value.includes('@'))
-        .map((value) => withBody('GET', `/payments/guest/${segment(value)}`, undefined)),
+        .map((value) => withBody(`GET /payments/guest/${segment(value)}`, undefined)),
     },
     {
       weight: 1,
@@ -365,12 +368,12 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
             '//payments',
           ),
         )
-        .map(([method, path]) => withBody(method, path, method === 'GET' ? undefined : json(GOOD))),
+        .map(([method, path]) => withBody(`${method} ${path}`, method === 'GET' ? undefined : json(GOOD))),
     },
     {
       weight: 1,
       arbitrary: among('/payments/%E0%A4%A', '/payments/%', '/payments/intents/%zz').map((path) =>
-        withBody('PUT', path, '{}'),
+        withBody(`PUT ${path}`, '{}'),
       ),
     },
     {

@@ -45,44 +45,51 @@ const documentSchema = z.object({ components: z.object({ schemas: z.record(z.str
 export type OpenApi = z.output<typeof documentSchema>;
 export const parseOpenApi = (text: string): OpenApi => documentSchema.parse(JSON.parse(text));
 
-/** What is wrong, one line each; empty where all is well. */
+/** The problems, one line each; empty when the value follows the schema. */
 export const problemsOf = (api: OpenApi, name: string, value: unknown): string[] =>
-  check(api, { $ref: `#/components/schemas/${name}` }, value, name);
+  check(api, { $ref: `#/components/schemas/${name}` }, { value, at: name });
 
-export const check = (api: OpenApi, schema: SchemaNode, value: unknown, at: string): string[] => {
+/** A value, and where it was found. */
+interface Found {
+  readonly value: unknown;
+  readonly at: string;
+}
+
+export const check = (api: OpenApi, schema: SchemaNode, found: Found): string[] => {
+  const { value, at } = found;
   if (schema.$ref !== undefined) {
     const target = api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)];
-    return target ? check(api, target, value, at) : [`${at}: ${schema.$ref} is not in the document`];
+    return target ? check(api, target, found) : [`${at}: ${schema.$ref} is not in the document`];
   }
   if (value === null) return schema.nullable === true ? [] : [`${at}: is null`];
   if (schema.allOf) {
     const { allOf, ...own } = schema;
-    return [own, ...allOf].flatMap((part) => check(api, part, value, at));
+    return [own, ...allOf].flatMap((part) => check(api, part, found));
   }
   const options = schema.anyOf ?? schema.oneOf;
   if (options) {
-    const tries = options.map((option) => check(api, option, value, at));
+    const tries = options.map((option) => check(api, option, found));
     return tries.some((problems) => problems.length === 0) ? [] : (tries.sort((a, b) => a.length - b.length)[0] ?? []);
   }
   if (schema.enum && !schema.enum.includes(value))
     return [`${at}: ${JSON.stringify(value)} is not one of ${schema.enum.join(', ')}`];
+  return checkType(api, schema, found);
+};
+
+const checkType = (api: OpenApi, schema: SchemaNode, { value, at }: Found): string[] => {
   switch (schema.type ?? (schema.properties && 'object')) {
     case 'object':
-      return checkObject(api, schema, value, at);
+      return checkObject(api, schema, { value, at });
     case 'array':
       if (!Array.isArray(value)) return [`${at}: is no array`];
       return [
-        ...sizeProblems(schema.minItems, schema.maxItems, value.length, at),
-        ...value.flatMap((item, index) => check(api, schema.items ?? {}, item, `${at}[${index}]`)),
+        ...sizeProblems(value.length, { min: schema.minItems, max: schema.maxItems }, at),
+        ...value.flatMap((item, index) => check(api, schema.items ?? {}, { value: item, at: `${at}[${index}]` })),
       ];
     case 'integer':
       return Number.isInteger(value) ? [] : [`${at}: is no integer`];
     case 'string':
-      if (typeof value !== 'string') return [`${at}: is no string`];
-      return [
-        ...sizeProblems(schema.minLength, schema.maxLength, value.length, at),
-        ...(schema.pattern === undefined || new RegExp(schema.pattern).test(value) ? [] : [`${at}: has another form`]),
-      ];
+      return typeof value === 'string' ? checkText(schema, value, at) : [`${at}: is no string`];
     case undefined:
       return [];
     default:
@@ -90,12 +97,22 @@ export const check = (api: OpenApi, schema: SchemaNode, value: unknown, at: stri
   }
 };
 
-const sizeProblems = (min = 0, max = Number.POSITIVE_INFINITY, size: number, at: string): string[] => [
+const checkText = ({ minLength, maxLength, pattern }: SchemaNode, text: string, at: string): string[] => [
+  ...sizeProblems(text.length, { min: minLength, max: maxLength }, at),
+  ...(pattern === undefined || new RegExp(pattern).test(text) ? [] : [`${at}: has another form`]),
+];
+
+interface Limits {
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+const sizeProblems = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Limits, at: string): string[] => [
   ...(size < min ? [`${at}: is too short`] : []),
   ...(size > max ? [`${at}: is too long`] : []),
 ];
 
-const checkObject = (api: OpenApi, schema: SchemaNode, value: unknown, at: string): string[] => {
+const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): string[] => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${at}: is no object`];
   const fields = new Map(Object.entries(value));
   const missing = (schema.required ?? [])
@@ -104,7 +121,7 @@ const checkObject = (api: OpenApi, schema: SchemaNode, value: unknown, at: strin
   const others = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
   const wrong = [...fields].flatMap(([field, inner]) => {
     const known = schema.properties?.[field] ?? others;
-    return known && inner !== undefined ? check(api, known, inner, `${at}.${field}`) : [];
+    return known && inner !== undefined ? check(api, known, { value: inner, at: `${at}.${field}` }) : [];
   });
   return [...missing, ...wrong];
 };

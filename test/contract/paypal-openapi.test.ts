@@ -148,9 +148,11 @@ describe.skipIf(folder === undefined)(
       if (!answers.has(status)) return [`${at}: ${status} is not in the documents`];
       const answer = answers.get(status);
       return [
-        ...(request && exchange.sent !== '' ? check(api, request, JSON.parse(exchange.sent), `${at} sends`) : []),
+        ...(request && exchange.sent !== ''
+          ? check(api, request, { value: JSON.parse(exchange.sent), at: `${at} sends` })
+          : []),
         ...(answer && exchange.answered !== ''
-          ? check(api, answer, JSON.parse(exchange.answered), `${at} ${status}`)
+          ? check(api, answer, { value: JSON.parse(exchange.answered), at: `${at} ${status}` })
           : []),
       ].filter((problem) => !NEWER.some((newer) => newer.test(problem)));
     };
@@ -171,10 +173,12 @@ describe.skipIf(folder === undefined)(
       const event = operations.find(({ path }) => path.endsWith('/verify-webhook-signature'));
       expect(new Set(delivered.map(({ event_type }) => event_type)).size).toBeGreaterThan(5);
       for (const one of delivered) {
-        if (event) expect(check(event.api, { $ref: '#/components/schemas/event' }, one, 'event')).toEqual([]);
+        if (event)
+          expect(check(event.api, { $ref: '#/components/schemas/event' }, { value: one, at: 'event' })).toEqual([]);
         const described = one.resource_type === 'payment_token' ? undefined : schemaOf(one.resource_type);
         const answer = described?.answers.get('200');
-        if (described && answer) expect(check(described.api, answer, one.resource, one.event_type)).toEqual([]);
+        if (described && answer)
+          expect(check(described.api, answer, { value: one.resource, at: one.event_type })).toEqual([]);
       }
     });
 

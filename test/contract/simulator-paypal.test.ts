@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import { targetOf } from '../builders/target-of.ts';
 import { type FakeClock, fakeClock } from './simulator-harness.ts';
 
 /** PayPal's protocol as the simulator speaks it, called as anybody might. */
@@ -53,20 +54,22 @@ const buyToken = (client = CLIENT, grant = 'client_credentials') =>
     body: new URLSearchParams({ grant_type: grant }),
   });
 
-const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  send(path, {
+const call = (target: string, body?: unknown, headers: Record<string, string> = {}) => {
+  const { method, path } = targetOf(target);
+  return send(path, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+};
 
 const WHOLE = { prefer: 'return=representation' };
 const ORDER = { intent: 'CAPTURE', purchase_units: [{ amount: { currency_code: 'USD', value: '25.00' } }] };
 const PAYER = { payment_source: { paypal: { experience_context: { return_url: 'https://shop.example/' } } } };
 const order = (more: object = {}, headers: Record<string, string> = {}) =>
-  call('POST', '/v2/checkout/orders', { ...ORDER, ...more }, headers);
+  call('POST /v2/checkout/orders', { ...ORDER, ...more }, headers);
 const capture = (id: string | undefined, body: object = {}, headers: Record<string, string> = {}) =>
-  call('POST', `/v2/checkout/orders/${id}/capture`, body, headers);
+  call(`POST /v2/checkout/orders/${id}/capture`, body, headers);
 const vault = (id: string) => ({ payment_source: { paypal: { vault_id: id } } });
 const issuesOf = ({ body }: Answered): unknown => {
   const details = body['details'];
@@ -129,8 +132,8 @@ describe('an order', () => {
   it('that nobody captures is gone after six hours', async () => {
     const [made, paid] = [await order(), await order(vault('SIM-OK'))];
     await clock.advance(6 * HOUR_MS + 1);
-    expect(await call('GET', `/v2/checkout/orders/${made.body.id}`)).toMatchObject({ status: 404 });
-    expect(await call('GET', `/v2/checkout/orders/${paid.body.id}`)).toMatchObject({ status: 200 });
+    expect(await call(`GET /v2/checkout/orders/${made.body.id}`)).toMatchObject({ status: 404 });
+    expect(await call(`GET /v2/checkout/orders/${paid.body.id}`)).toMatchObject({ status: 200 });
   });
 
   it.each([
@@ -196,22 +199,20 @@ describe('a key', () => {
   });
 
   it('is wanted by the vault', async () => {
-    expect(await call('POST', '/v3/vault/payment-tokens', {})).toMatchObject({ status: 400 });
+    expect(await call('POST /v3/vault/payment-tokens', {})).toMatchObject({ status: 400 });
   });
 });
 
 describe('the vault', () => {
   const setupToken = (source: object) =>
     call(
-      'POST',
-      '/v3/vault/setup-tokens',
+      'POST /v3/vault/setup-tokens',
       { customer: { id: 'customer-1' }, payment_source: source },
       { 'paypal-request-id': 'setup' },
     );
   const paymentToken = (id: string | undefined, key: string) =>
     call(
-      'POST',
-      '/v3/vault/payment-tokens',
+      'POST /v3/vault/payment-tokens',
       { payment_source: { token: { id, type: 'SETUP_TOKEN' } } },
       { 'paypal-request-id': key },
     );
@@ -241,13 +242,12 @@ describe('the vault', () => {
   it('lists what it holds for a customer, page by page', async () => {
     for (let count = 0; count < 7; count += 1) {
       await call(
-        'POST',
-        '/v3/vault/payment-tokens',
+        'POST /v3/vault/payment-tokens',
         { customer: { id: 'customer-1' }, payment_source: { token: { id: 'SIM-OK', type: 'SETUP_TOKEN' } } },
         { 'paypal-request-id': `k${count}` },
       );
     }
-    const page = (query: string) => call('GET', `/v3/vault/payment-tokens?${query}`);
+    const page = (query: string) => call(`GET /v3/vault/payment-tokens?${query}`);
     expect((await page('customer_id=customer-1')).body['payment_tokens']).toHaveLength(5);
     expect((await page('customer_id=customer-1&page=2')).body['payment_tokens']).toHaveLength(2);
     expect(await page('customer_id=customer-2')).toMatchObject({ status: 200, body: { payment_tokens: [] } });

@@ -110,9 +110,9 @@ describe.skipIf(folder === undefined)(
       const at = `${exchange.method} ${operation.path}`;
       const sent: unknown = exchange.sent === '' ? undefined : JSON.parse(exchange.sent);
       return [
-        ...(sent === undefined || !request ? [] : check(api, request, sent, `${at} sends`)),
-        ...(sent === undefined ? [] : strangersIn(operation, request, sent, `${at} sends`)),
-        ...check(api, answer, JSON.parse(exchange.answered), `${at} ${exchange.status}`),
+        ...(sent === undefined || !request ? [] : check(api, request, { value: sent, at: `${at} sends` })),
+        ...(sent === undefined ? [] : strangersIn(operation, request, { value: sent, at: `${at} sends` })),
+        ...check(api, answer, { value: JSON.parse(exchange.answered), at: `${at} ${exchange.status}` }),
       ];
     };
 
@@ -120,19 +120,20 @@ describe.skipIf(folder === undefined)(
     const strangersIn = (
       operation: Operation,
       schema: SchemaNode | undefined,
-      value: unknown,
-      at: string,
+      { value, at }: { readonly value: unknown; readonly at: string },
     ): string[] => {
       const name = schema?.$ref?.slice('#/components/schemas/'.length);
       const target = name === undefined ? schema : operation.api.components.schemas[name];
       if (Array.isArray(value)) {
-        return value.flatMap((item, index) => strangersIn(operation, target?.items, item, `${at}[${index}]`));
+        return value.flatMap((item, index) =>
+          strangersIn(operation, target?.items, { value: item, at: `${at}[${index}]` }),
+        );
       }
       if (typeof value !== 'object' || value === null) return [];
       return Object.entries(value).flatMap(([field, inner]) => {
         const described = target?.properties?.[field];
         return described
-          ? strangersIn(operation, described, inner, `${at}.${field}`)
+          ? strangersIn(operation, described, { value: inner, at: `${at}.${field}` })
           : [`${at}.${field}: is not in the document`];
       });
     };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
@@ -11,7 +12,8 @@ afterEach(() => rig.close());
 
 type Json = ReturnType<typeof JSON.parse>;
 
-const call = async (method: string, path: string, body?: object, token = 'local_token') => {
+const call = async (target: string, body?: object, token = 'local_token') => {
+  const { method, path } = targetOf(target);
   const response = await fetch(`${rig.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -22,7 +24,7 @@ const call = async (method: string, path: string, body?: object, token = 'local_
 
 const money = (amount: number) => ({ amount, currency: 'USD' });
 const charge = (key: string, more: object = {}) =>
-  call('POST', '/v2/payments', {
+  call('POST /v2/payments', {
     idempotency_key: key,
     source_id: 'cnon:card-nonce-ok',
     amount_money: money(500),
@@ -30,7 +32,7 @@ const charge = (key: string, more: object = {}) =>
   });
 const order = async (key = 'o1'): Promise<Json> => {
   const line_items = [{ name: 'Book', quantity: '1', base_price_money: money(500) }];
-  const made = await call('POST', '/v2/orders', { idempotency_key: key, order: { location_id: 'L', line_items } });
+  const made = await call('POST /v2/orders', { idempotency_key: key, order: { location_id: 'L', line_items } });
   return made.body.order;
 };
 const codes = ({ body }: { body: Json }): string[] => body.errors.map(({ code }: Json) => code);
@@ -101,9 +103,9 @@ describe('a request', () => {
   });
 
   it('needs a token, and a route', async () => {
-    expect(await call('GET', '/v2/orders/x', undefined, 'another')).toMatchObject({ status: 401 });
-    expect(await call('GET', '/v2/nothing')).toMatchObject({ status: 404 });
-    expect(await call('PATCH', '/v2/orders/x')).toMatchObject({ status: 404 });
+    expect(await call('GET /v2/orders/x', undefined, 'another')).toMatchObject({ status: 401 });
+    expect(await call('GET /v2/nothing')).toMatchObject({ status: 404 });
+    expect(await call('PATCH /v2/orders/x')).toMatchObject({ status: 404 });
   });
 });
 
@@ -113,7 +115,7 @@ describe('an order', () => {
     expect(codes(await charge('k1', { order_id: id, amount_money: money(499) }))).toEqual(['PAYMENT_AMOUNT_MISMATCH']);
     expect(await charge('k2', { order_id: id })).toMatchObject({ status: 200 });
     expect(codes(await charge('k3', { order_id: id }))).toEqual(['BAD_REQUEST']);
-    const { body } = await call('GET', `/v2/orders/${id}`);
+    const { body } = await call(`GET /v2/orders/${id}`);
     expect(body.order).toMatchObject({
       state: 'COMPLETED',
       tenders: [{ type: 'CARD' }],
@@ -124,7 +126,7 @@ describe('an order', () => {
   it('changes only from the version that its caller has seen', async () => {
     const { id, version } = await order();
     const cancel = (of: number, key: string) =>
-      call('PUT', `/v2/orders/${id}`, { idempotency_key: key, order: { version: of, state: 'CANCELED' } });
+      call(`PUT /v2/orders/${id}`, { idempotency_key: key, order: { version: of, state: 'CANCELED' } });
     expect([await cancel(version + 1, 'x1').then(codes)]).toEqual([['CONFLICT']]);
     expect(await cancel(version, 'x2')).toMatchObject({
       status: 200,
@@ -135,7 +137,7 @@ describe('an order', () => {
 
   it('of a payment that names none is made for it', async () => {
     const { body } = await charge('k1', { reference_id: 'pay_1' });
-    expect(await call('GET', `/v2/orders/${body.payment.order_id}`)).toMatchObject({
+    expect(await call(`GET /v2/orders/${body.payment.order_id}`)).toMatchObject({
       body: { order: { state: 'COMPLETED', reference_id: 'pay_1' } },
     });
   });
@@ -149,22 +151,22 @@ describe('money that is reserved', () => {
     ['cancel', 'CANCELED'],
   ])('is approved until %s', async (action, status) => {
     const id = await reserve();
-    expect(await call('GET', `/v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
-    expect(await call('POST', `/v2/payments/${id}/${action}`)).toMatchObject({
+    expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
+    expect(await call(`POST /v2/payments/${id}/${action}`)).toMatchObject({
       status: 200,
       body: { payment: { status } },
     });
-    expect(codes(await call('POST', `/v2/payments/${id}/${action}`))).toEqual(['BAD_REQUEST']);
+    expect(codes(await call(`POST /v2/payments/${id}/${action}`))).toEqual(['BAD_REQUEST']);
   });
 });
 
 describe('a card', () => {
   it('is made of a payment once, and charged for its customer only', async () => {
-    const customer = await call('POST', '/v2/customers', { given_name: 'Ana' });
+    const customer = await call('POST /v2/customers', { given_name: 'Ana' });
     const { id: customerId } = customer.body.customer;
     const { body } = await charge('k1');
     const store = (key: string, source: string) =>
-      call('POST', '/v2/cards', { idempotency_key: key, source_id: source, card: { customer_id: customerId } });
+      call('POST /v2/cards', { idempotency_key: key, source_id: source, card: { customer_id: customerId } });
     const stored = await store('c1', body.payment.id);
     expect(stored).toMatchObject({ status: 200, body: { card: { customer_id: customerId, enabled: true } } });
     expect(codes(await store('c2', body.payment.id))).toEqual(['SOURCE_USED']);
@@ -182,6 +184,6 @@ describe('a customer', () => {
     [{ given_name: 'Ana', phone_number: 'call me' }, 'INVALID_PHONE_NUMBER'],
     [{ email_address: 'nobody' }, 'INVALID_EMAIL_ADDRESS'],
   ])('as %j is refused: %s', async (fields, code) => {
-    expect(codes(await call('POST', '/v2/customers', fields))).toEqual([code]);
+    expect(codes(await call('POST /v2/customers', fields))).toEqual([code]);
   });
 });

@@ -5,6 +5,7 @@ import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
 import { productBody } from '../builders/reference.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
+import { targetOf } from '../builders/target-of.ts';
 import { createIntent, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
@@ -36,123 +37,118 @@ interface Write {
   readonly user: User;
 }
 
-const as = async (user: User, method: string, path: string, body: ParsedJson = {}): Promise<Write> => ({
-  method,
-  path,
+const as = async (user: User, target: string, body: ParsedJson = {}): Promise<Write> => ({
+  ...targetOf(target),
   body,
   user,
 });
 const someone = () => signIn(service);
 const admin = () => signIn(service, { is_admin: true });
 
-const ofSubscription = async (
-  method: string,
-  path: string,
-  body: ParsedJson = {},
-  after?: 'cancel' | 'pause',
-): Promise<Write> => {
+const ofSubscription = async (target: string, body: ParsedJson = {}, after?: 'cancel' | 'pause'): Promise<Write> => {
   const who = await subscriber(service);
   const { id } = await subscribe(service, who);
   if (after) await command(service, who, id, after);
-  return as(who.user, method, `/subscriptions/${id}${path}`, body);
+  const { method, path } = targetOf(target);
+  return as(who.user, `${method} /subscriptions/${id}${path}`, body);
 };
 
 /** One successful request a route that takes a body. */
 const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
-  'payments.create-intent': async () => as(await someone(), 'POST', '/payments/intents', intentBody()),
-  'payments.create': async () => as(await someone(), 'POST', '/payments', intentBody()),
+  'payments.create-intent': async () => as(await someone(), 'POST /payments/intents', intentBody()),
+  'payments.create': async () => as(await someone(), 'POST /payments', intentBody()),
   'payments.update-intent': async () => {
     const user = await someone();
     const { id } = await createIntent(service, user);
-    return as(user, 'PUT', `/payments/intents/${id}`, { total_cents: 99 });
+    return as(user, `PUT /payments/intents/${id}`, { total_cents: 99 });
   },
   'payments.confirm': async () => {
     const user = await someone();
     const { id } = await createIntent(service, user);
-    return as(user, 'POST', `/payments/confirm/${id}`, { payment_method_id: VISA });
+    return as(user, `POST /payments/confirm/${id}`, { payment_method_id: VISA });
   },
   'payments.cancel-intent': async () => {
     const user = await someone();
     const { id } = await createIntent(service, user);
-    return as(user, 'POST', `/payments/intents/${id}/cancel`);
+    return as(user, `POST /payments/intents/${id}/cancel`);
   },
   'payments.sync': async () => {
     const user = await someone();
     const { provider_payment_id: id } = await createIntent(service, user);
-    return as(user, 'POST', `/payments/sync/${id}`);
+    return as(user, `POST /payments/sync/${id}`);
   },
-  'customers.create': async () => as(await someone(), 'POST', '/customers', customerBody()),
+  'customers.create': async () => as(await someone(), 'POST /customers', customerBody()),
   'customers.update': async () => {
     const user = await someone();
     const { id } = await createCustomer(service, user.options);
-    return as(user, 'PUT', `/customers/${id}`, { name: 'Ada' });
+    return as(user, `PUT /customers/${id}`, { name: 'Ada' });
   },
-  'payment-methods.create': async () => as(await someone(), 'POST', '/payment-methods', methodBody()),
+  'payment-methods.create': async () => as(await someone(), 'POST /payment-methods', methodBody()),
   'payment-methods.update': async () => {
     const user = await someone();
     const { id } = await saveMethod(service, user.options);
-    return as(user, 'PUT', `/payment-methods/${id}`, { alias: 'Work' });
+    return as(user, `PUT /payment-methods/${id}`, { alias: 'Work' });
   },
   'payment-methods.link-address': async () => {
     const user = await someone();
     const [{ id }, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    return as(user, 'PATCH', `/payment-methods/${id}/billing-address`, { billing_address_id: address.id });
+    return as(user, `PATCH /payment-methods/${id}/billing-address`, { billing_address_id: address.id });
   },
   'payment-methods.set-default': async () => {
     const user = await someone();
     const { id } = await saveMethod(service, user.options);
-    return as(user, 'POST', `/payment-methods/${id}/set-default`);
+    return as(user, `POST /payment-methods/${id}/set-default`);
   },
   'addresses.set-default': async () => {
     const user = await someone();
     const { id } = await createAddress(service, user.options);
-    return as(user, 'POST', `/addresses/${id}/set-default`);
+    return as(user, `POST /addresses/${id}/set-default`);
   },
-  'addresses.create': async () => as(await someone(), 'POST', '/addresses', fullAddress()),
+  'addresses.create': async () => as(await someone(), 'POST /addresses', fullAddress()),
   'addresses.update': async () => {
     const user = await someone();
     const { id } = await createAddress(service, user.options);
-    return as(user, 'PUT', `/addresses/${id}`, { city: 'Paris' });
+    return as(user, `PUT /addresses/${id}`, { city: 'Paris' });
   },
-  'organizations.create': async () => as(await someone(), 'POST', '/organizations', { name: 'Acme' }),
+  'organizations.create': async () => as(await someone(), 'POST /organizations', { name: 'Acme' }),
   'organizations.update': async () => {
     const { id, owner } = await company(service);
-    return as(owner, 'PUT', `/organizations/${id}`, { name: 'Acme Ltd' });
+    return as(owner, `PUT /organizations/${id}`, { name: 'Acme Ltd' });
   },
   'organizations.add-member': async () => {
     const { id, owner } = await company(service);
     await signIn(service, { email: 'joins@example.com' });
-    return as(owner, 'POST', `/organizations/${id}/members`, { email: 'joins@example.com', role: 'member' });
+    return as(owner, `POST /organizations/${id}/members`, { email: 'joins@example.com', role: 'member' });
   },
   'organizations.change-role': async () => {
     const { id, owner } = await company(service);
     const { data } = (await service.get(`/organizations/${id}/members?role=member`, owner.options)).body;
-    return as(owner, 'PUT', `/organizations/${id}/members/${data[0].id}`, { role: 'billing' });
+    return as(owner, `PUT /organizations/${id}/members/${data[0].id}`, { role: 'billing' });
   },
   'organizations.leave': async () => {
     const { id, member } = await company(service);
-    return as(member, 'POST', `/organizations/${id}/leave`);
+    return as(member, `POST /organizations/${id}/leave`);
   },
-  'webhooks.send-test': async () => as(await admin(), 'POST', '/webhooks/test', { event: 'payment.succeeded' }),
+  'webhooks.send-test': async () => as(await admin(), 'POST /webhooks/test', { event: 'payment.succeeded' }),
   'webhooks.replay-log': async () => {
     const boss = await admin();
     await createIntent(service, boss);
     await service.settle();
     const [entry] = (await service.get('/webhooks/logs?event_type=payment.created', boss.options)).body;
-    return as(boss, 'POST', `/webhooks/logs/${entry.id}/replay`);
+    return as(boss, `POST /webhooks/logs/${entry.id}/replay`);
   },
   'subscriptions.create': async () => {
     const { user, names } = await subscriber(service);
-    return as(user, 'POST', '/subscriptions', subscriptionBody(names));
+    return as(user, 'POST /subscriptions', subscriptionBody(names));
   },
-  'subscriptions.update': () => ofSubscription('PATCH', '', { metadata: { seat: '1' } }),
-  'subscriptions.link-address': () => ofSubscription('PATCH', '/billing-address', { billing_address_id: null }),
-  'subscriptions.cancel': () => ofSubscription('POST', '/cancel', { cancel_at_period_end: true }),
-  'subscriptions.reactivate': () => ofSubscription('POST', '/reactivate', {}, 'cancel'),
-  'subscriptions.pause': () => ofSubscription('POST', '/pause'),
-  'subscriptions.resume': () => ofSubscription('POST', '/resume', {}, 'pause'),
-  'admin.put-record': async () => as(await admin(), 'PUT', '/admin/products/assigned', productBody()),
-  'admin.clear-cache': async () => as(await admin(), 'POST', '/admin/cache/clear', { cache_type: 'all' }),
+  'subscriptions.update': () => ofSubscription('PATCH ', { metadata: { seat: '1' } }),
+  'subscriptions.link-address': () => ofSubscription('PATCH /billing-address', { billing_address_id: null }),
+  'subscriptions.cancel': () => ofSubscription('POST /cancel', { cancel_at_period_end: true }),
+  'subscriptions.reactivate': () => ofSubscription('POST /reactivate', {}, 'cancel'),
+  'subscriptions.pause': () => ofSubscription('POST /pause'),
+  'subscriptions.resume': () => ofSubscription('POST /resume', {}, 'pause'),
+  'admin.put-record': async () => as(await admin(), 'PUT /admin/products/assigned', productBody()),
+  'admin.clear-cache': async () => as(await admin(), 'POST /admin/cache/clear', { cache_type: 'all' }),
 };
 
 const takesBody = endpoints.filter(({ body, bodyForm }) => body !== null && bodyForm === 'json').map(({ id }) => id);

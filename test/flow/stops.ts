@@ -120,7 +120,7 @@ const openProxy = async () => {
     if (fate === 'lost before') return lose(message, response, toProvider);
     const hold = name !== undefined && name.split('?')[0] === watch?.hold?.name ? watch?.hold : undefined;
     if (hold) watch = undefined;
-    await forward(message, body, target, async (answer) => {
+    await forward(message, { body, target }, async (answer) => {
       await hold?.meanwhile();
       if (fate === 'lost after') {
         answer.resume();
@@ -194,8 +194,7 @@ const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
 
 const forward = (
   message: IncomingMessage,
-  body: Buffer,
-  target: string,
+  { body, target }: { readonly body: Buffer; readonly target: string },
   answered: (answer: IncomingMessage) => Promise<void>,
 ): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ describe('a payment', () => {
     ['processing', 'still_under_way', 7 * DAY, true],
     ['pending', 'outcome_unknown', DAY, false],
     ['created', 'outcome_unknown', DAY, false],
-  ])('that is %s, where %s, %i ms after its claim: stuck is %s', (status, looked, after, stuck) => {
+  ])('that is %s, where %s, %i ms after its claim: stuck is %s', (...[status, looked, after, stuck]) => {
     const claimed = payment({ status, createdAt: iso(NOON - DAY), claimedAt: iso(NOON) });
     expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
   });

@@ -168,7 +168,7 @@ describe('an event of the provider', () => {
         fc.integer({ min: -3 * DAY, max: 3 * DAY }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
-        (status, told, after, attemptRef, priorAttemptRef) => {
+        (...[status, told, after, attemptRef, priorAttemptRef]) => {
           const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRef });
           const decision = decideEvent(settled, said(told, epochSeconds(NOON + after), attemptRef));
           expect(decision.kind).not.toBe('apply');

@@ -91,7 +91,7 @@ describe('an order in our words', () => {
     ['APPROVED', 'processing', undefined, 'requires_payment_method'],
     ['APPROVED', 'failed', undefined, 'failed'],
     ['APPROVED', 'canceled', undefined, 'canceled'],
-  ])('%s, known as %s with the method %s, is %s', (status, recorded, method, expected) => {
+  ])('%s, known as %s with the method %s, is %s', (...[status, recorded, method, expected]) => {
     const report = readPaypalOrder(order(status), known(recorded, method));
     expect(report.status).toBe(expected);
     expect(report.awaitsCapture).toBe(status === 'APPROVED' && expected === 'pending' ? true : undefined);
@@ -227,7 +227,7 @@ describe('a refusal', () => {
     [422, issue('constructor'), 'constructor', undefined],
     [403, { name: 'NOT_AUTHORIZED' }, 'NOT_AUTHORIZED', undefined],
     [400, 'no JSON object', 'HTTP_400', undefined],
-  ])('%d %j is %s of %s', async (status, body, reason, parameter) => {
+  ])('%d %j is %s of %s', async (...[status, body, reason, parameter]) => {
     expect(await confirm(answering(status, body))).toEqual({ kind: 'refused', reason, parameter });
   });
 

@@ -74,7 +74,7 @@ describe('what is kept of a payload', () => {
       written: number.replaceAll(/(.{4})(?=.)/g, `$1${gap}`),
     }));
     fc.assert(
-      fc.property(grouped, around, around, wrapping, ({ number, written }, before, after, wrapped) => {
+      fc.property(grouped, around, around, wrapping, (...[{ number, written }, before, after, wrapped]) => {
         const text = textOf(wrapped({ note: `${before} ${written} ${after}`, list: [written, Number(number)] }));
         expect(text.replaceAll(/[ -]/g, '')).not.toContain(number.slice(0, 10));
       }),
@@ -97,7 +97,7 @@ describe('what is kept of a payload', () => {
 
   test('is of an e-mail address no more than first letter and domain', () => {
     fc.assert(
-      fc.property(fc.emailAddress(), around, around, wrapping, (email, before, after, wrapped) => {
+      fc.property(fc.emailAddress(), around, around, wrapping, (...[email, before, after, wrapped]) => {
         const [local = ''] = email.split('@');
         // Of asterisks alone, what is kept and what is hidden look the same.
         fc.pre(/[^*]/.test(local.slice(1)));

@@ -180,7 +180,7 @@ describe('what Square answers to a charge', () => {
       },
       { kind: 'declined', code: 'incorrect_cvc', attemptRef: 'P1' },
     ],
-  ])('%s', async (_, status, body, outcome) => {
+  ])('%s', async (...[_, status, body, outcome]) => {
     expect(await charge(answeredBy(status, body))).toMatchObject(outcome);
   });
 
@@ -294,7 +294,7 @@ describe('what is true of an order', () => {
     ['it was canceled', { state: 'CANCELED' }, [], {}, ['canceled', undefined]],
     ['it was canceled after a try', { state: 'CANCELED' }, [failed], { attemptRef: 'P1' }, ['canceled', undefined]],
     ['the try that we know is not there', {}, [], { attemptRef: 'P9' }, ['created', undefined]],
-  ])('where %s', async (_, order, attempts, known, expected) => {
+  ])('where %s', async (...[_, order, attempts, known, expected]) => {
     expect(await find(order, attempts, known)).toEqual(expected);
   });
 

@@ -63,7 +63,7 @@ describe('what a confirmation comes to', () => {
     [401, { type: 'invalid_request_error', message: 'no such key' }, 'StripeAuthenticationError', undefined],
     [403, { type: 'invalid_request_error', message: 'not yours' }, 'StripePermissionError', undefined],
     [404, { type: 'invalid_request_error', code: 'resource_missing', param: 'intent' }, 'resource_missing', 'intent'],
-  ])('is refused where Stripe says %i: it certainly did nothing', async (status, error, reason, parameter) => {
+  ])('is refused where Stripe says %i: it certainly did nothing', async (...[status, error, reason, parameter]) => {
     expect(await outcome(refuses(status, error))).toEqual({ kind: 'refused', reason, parameter });
   });
 

@@ -46,7 +46,7 @@ describe('a list over several partitions', () => {
         fc.integer({ min: 0, max: 120 }),
         fc.integer({ min: 1, max: 100 }),
         fc.boolean(),
-        async (count, over, offset, limit, filtered) => {
+        async (...[count, over, offset, limit, filtered]) => {
           const rows = rowsOf(count, (number) => number % 3 === 0);
           const partitions = spread(rows, over);
           const { table } = tableOf(partitions);

@@ -77,7 +77,7 @@ describe('a message for a chat service', () => {
       'Payment updated (provider_c)',
       '*merchant id*: m1',
     ],
-  ])('can be read for %s', (event, body, text, fact) => {
+  ])('can be read for %s', (...[event, body, text, fact]) => {
     const message = chatMessage(event, body);
     expect(message.text).toBe(text);
     expect(message.blocks[1]?.text.text).toContain(fact);

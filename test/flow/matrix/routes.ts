@@ -71,9 +71,9 @@ const shared = new Map<string, Promise<Record<string, string>>>();
 const recordFor = (
   service: TestHost,
   world: World,
-  kind: Kind,
-  { caller, column, fresh }: { caller: CallerName; column: Column; fresh: boolean },
+  wanted: { kind: Kind; caller: CallerName; column: Column; fresh: boolean },
 ): Promise<Record<string, string>> => {
+  const { kind, caller, column, fresh } = wanted;
   if (fresh) return make(service, kind, world.makerOf(caller, column));
   const key = `${kind} ${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
   const known = shared.get(key) ?? make(service, kind, world.makerOf(caller, column));
@@ -93,7 +93,7 @@ const onRecord = (
   success,
   changes,
   ask: async (service, world, cell) => ({
-    path: pathOf(await recordFor(service, world, kind, cell)),
+    path: pathOf(await recordFor(service, world, { ...cell, kind })),
     ...(body !== undefined && { body }),
   }),
 });
@@ -193,7 +193,9 @@ const creating = (path: string, table: MatrixTable, body: Record<string, unknown
   changes: true,
   ask: async (service, world, { caller, column }) => {
     const names = column === "another's" || column === 'guest';
-    const address = names ? await recordFor(service, world, 'address', { caller, column, fresh: false }) : undefined;
+    const address = names
+      ? await recordFor(service, world, { kind: 'address', caller, column, fresh: false })
+      : undefined;
     return {
       path,
       body: {
@@ -246,7 +248,11 @@ interface Staff {
 const NOBODY = 'mem_000000000000000000000000';
 
 /** An organization to be changed, owned by whoever owns the one of that column, with members of every role. */
-const staffFor = async (service: TestHost, world: World, column: Column, fresh: boolean): Promise<Staff> => {
+const staffFor = async (
+  service: TestHost,
+  world: World,
+  { column, fresh }: { readonly column: Column; readonly fresh: boolean },
+): Promise<Staff> => {
   const owner = column === 'organization' ? 'owner' : 'owner of another organization';
   const session = world.callers[owner].carriers[0]?.headers['x-session-id'] ?? '';
   const emails = {
@@ -272,7 +278,7 @@ const inOrganization = (
   success,
   changes,
   ask: async (service, world, { column, fresh }) => ({
-    path: pathOf(await staffFor(service, world, column, fresh)),
+    path: pathOf(await staffFor(service, world, { column, fresh })),
     ...(bodyOf && { body: await bodyOf(service, fresh) }),
   }),
 });
@@ -295,13 +301,17 @@ const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) =>
   changes,
   ask: async (service, world, { caller, column }) => {
     const key = column === 'own' ? `own ${world.userIdOf(caller)}` : column;
-    const known = logEntries.get(key) ?? storeLogEntry(service, world, caller, column);
+    const known = logEntries.get(key) ?? storeLogEntry(service, world, { caller, column });
     logEntries.set(key, known);
     return asked(await known);
   },
 });
 
-const storeLogEntry = async (service: TestHost, world: World, caller: CallerName, column: Column): Promise<string> => {
+const storeLogEntry = async (
+  service: TestHost,
+  world: World,
+  { caller, column }: { readonly caller: CallerName; readonly column: Column },
+): Promise<string> => {
   const owner = {
     own: { userId: world.userIdOf(caller) },
     "another's": { userId: world.userIdOf('anonymous') },
