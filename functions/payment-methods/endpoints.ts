@@ -2,17 +2,13 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
+import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
-import {
-  billingAddressBody,
-  createMethodBody,
-  listMethodsQuery,
-  updateMethodBody,
-} from '../../shared/payment-methods/requests.ts';
+import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
 import { ownerPartition } from '../../shared/table/keys.ts';
 
 const none = z.object({});

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
+import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
@@ -10,7 +11,6 @@ import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/ht
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
 import {
-  billingAddressBody,
   type CreateSubscriptionBody,
   cancelBody,
   createSubscriptionBody,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { guestDataSchema } from '../http/fields.ts';
+import { guestDataSchema, idSchema } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './rules.ts';
@@ -82,3 +82,7 @@ export const listAddressesQuery = z.object({
   completeness: z.enum(['full', 'partial', 'any']).default('any'),
 });
 export type ListAddressesQuery = z.output<typeof listAddressesQuery>;
+
+export const billingAddressBody = z.object({ billing_address_id: idSchema.nullable() });
+
+export type BillingAddressBody = z.output<typeof billingAddressBody>;

@@ -57,9 +57,6 @@ export const updateMethodBody = z.object({
 });
 export type UpdateMethodBody = z.output<typeof updateMethodBody>;
 
-export const billingAddressBody = z.object({ billing_address_id: idSchema.nullable() });
-export type BillingAddressBody = z.output<typeof billingAddressBody>;
-
 const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
 
 export const listMethodsQuery = z

@@ -1,5 +1,6 @@
 import { requireSameOwner } from '../access/use.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
+import type { BillingAddressBody } from '../addresses/requests.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { Reply } from '../http/reply.ts';
@@ -11,7 +12,7 @@ import type { Table } from '../table/table.ts';
 import { commitMethod } from './commit.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
 import { methodView, type PaymentMethod } from './payment-method.ts';
-import type { BillingAddressBody, UpdateMethodBody } from './requests.ts';
+import type { UpdateMethodBody } from './requests.ts';
 
 interface UpdateDeps {
   readonly table: Table;

@@ -59,8 +59,5 @@ export const updateSubscriptionBody = z
   });
 export type UpdateSubscriptionBody = z.output<typeof updateSubscriptionBody>;
 
-export const billingAddressBody = z.object({ billing_address_id: idSchema.nullable() });
-export type BillingAddressBody = z.output<typeof billingAddressBody>;
-
 export const cancelBody = z.object({ cancel_at_period_end: z.boolean().default(true) });
 export type CancelBody = z.output<typeof cancelBody>;

@@ -1,5 +1,6 @@
 import { requireSameOwner } from '../../access/use.ts';
 import { type Address, addressRecord } from '../../addresses/address.ts';
+import type { BillingAddressBody } from '../../addresses/requests.ts';
 import { type DomainError, invalid } from '../../core/errors.ts';
 import { metadataSchema } from '../../http/fields.ts';
 import type { Reply } from '../../http/reply.ts';
@@ -14,7 +15,7 @@ import type { Subscription, VisibleSubscription } from '../record/subscription.t
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
 import { changeMethod } from './change-method.ts';
-import type { BillingAddressBody, UpdateSubscriptionBody } from './requests.ts';
+import type { UpdateSubscriptionBody } from './requests.ts';
 
 /** Changes payment method and metadata. A new method of a past-due subscription is charged at once. */
 export const updateSubscription = async (
