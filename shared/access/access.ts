@@ -24,11 +24,11 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly caller: Caller;
   readonly kind: Kind;
   readonly record: Owned;
-  /** The caller's standing in one organization, where it is known. */
+  /** The caller's standing in one organization, if it has been read. */
   readonly standing?: Standing | undefined;
 }
 
-/** Decides whether the caller may take the action on the record. Pure: asks for a standing if the decision needs one. */
+/** Decides whether the caller may act on the record. Pure: returns `needs standing` if it lacks a standing. */
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
   const { caller, kind, record } = request;
   if (kind.rule === 'open') return granted(false);
@@ -73,7 +73,7 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 };
 
 /**
- * Decides whether the caller may see the record beside another record. The record's own read rule decides; for guests, its
+ * Decides whether the caller may see the record as an include. The record's own read rule applies; for guests, its
  * route must also take a guest token. Only the owner, members of the organization and platform admins see products and
  * projects.
  */

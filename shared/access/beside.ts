@@ -6,7 +6,7 @@ import type { Owned, RecordKind } from './record-kind.ts';
 import { type Standing, standingKeys, standingOf } from './standing.ts';
 
 /**
- * Shows records beside other records: every include goes through here. The access rule decides on each record. A caller
+ * Shows the includes of records; every include uses this file. The access rule is checked for each record. A caller
  * whom the rule refuses gets null, or the buyers' view of a product or project.
  */
 export interface Showing<T = unknown> {
@@ -16,7 +16,7 @@ export interface Showing<T = unknown> {
   buyersView?(record: T): unknown;
 }
 
-/** An include, and the id of the included record by the record that it is shown beside. */
+/** An include, and the function that reads the included record's id from the including record. */
 export interface Include<R> {
   readonly showing: Showing;
   readonly idOf: (record: R) => string | undefined;

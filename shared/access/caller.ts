@@ -1,4 +1,4 @@
-/** The caller of a request. A session tells the user, the default organization and whether the user is a platform admin. */
+/** The caller of a request. A session has the user, the default organization and the platform admin flag. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;

@@ -5,7 +5,7 @@ import { epochSeconds, iso, type Now, SECOND } from '../core/time.ts';
 
 /**
  * Guest tokens are signed and carry the lower-cased e-mail and a random guest_id. Both must match the record, so another
- * person's e-mail gives access to none of their records. The first secret signs; every listed secret verifies (rotation).
+ * person's e-mail gives no access to any record. The first secret signs; every listed secret verifies (rotation).
  */
 export interface GuestIdentity {
   readonly email: string;

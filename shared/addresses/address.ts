@@ -41,7 +41,7 @@ export const addressSchema = z.object({
   businessName: optional,
   taxId: optional,
   taxIdType: z.enum(TAX_ID_TYPES).optional(),
-  /** The check of the tax id at the last write; absent if the library knows no rule for its type and country. */
+  /** The result of the tax id check at the last write; absent if the library has no rule for its type and country. */
   taxIdValid: z.boolean().optional(),
   type: z.enum(ADDRESS_TYPES),
   alias: optional,

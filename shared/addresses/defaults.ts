@@ -11,7 +11,7 @@ const slotFor = (owner: Owner, type: AddressType): DefaultSlot => ({ owner, kind
 
 export const addressDefaultSlot = (address: Address): DefaultSlot => {
   const owner = ownerOfRecord(address);
-  if (!owner) throw new Error('an address without an owner');
+  if (!owner) throw new Error('the address has no owner');
   return slotFor(owner, address.type);
 };
 

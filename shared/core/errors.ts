@@ -95,7 +95,7 @@ export const notFound = (resource: string): DomainError =>
 export const invalid = (problems: readonly Problem[]): DomainError =>
   new DomainError('VALIDATION_ERROR', { details: problems });
 
-/** For branches that the types exclude: reaching one is a bug. */
+/** For branches that the types exclude: a call is a bug. */
 export const assertNever = (value: never): never => {
   throw new Error(`unexpected value: ${String(value)}`);
 };

@@ -1,4 +1,4 @@
-/** A table of states: which states each cause may lead to, per state. */
+/** A transition table: per state and cause, the states that the cause may lead to. */
 export type Transitions<S extends string, C extends string> = Readonly<
   Record<S, Readonly<Partial<Record<C, readonly S[]>>>>
 >;
@@ -9,7 +9,7 @@ export interface StateChange<S extends string, C extends string> {
   readonly cause: C;
 }
 
-/** The table has this arrow. A state leads to itself only where the table says so. */
+/** True if the table has this arrow. A state leads to itself only if the table lists that arrow. */
 export const hasArrow = <S extends string, C extends string>(
   table: Transitions<S, C>,
   { from, to, cause }: StateChange<S, C>,

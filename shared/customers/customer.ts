@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { knownAtSchema } from '../providers/port/events.ts';
 import { recordKey } from '../table/keys.ts';
-import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
 /**
  * A customer: a payer at one provider. Always holds: it exists at the provider under providerCustomerId, and belongs to a

@@ -33,7 +33,7 @@ const TRIES = 25;
 const WAIT_MS = 200;
 
 /**
- * The owner's customer at a provider, created if there is none. Requests at the same time, and a retry after a crash, create
+ * Finds or creates the owner's customer at a provider. Concurrent requests, and a retry after a crash, create
  * one customer: the claim is written before the call to the provider.
  * @throws DomainError of the provider's answer, or VERSION_CONFLICT if another request is still creating the customer.
  */

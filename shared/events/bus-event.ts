@@ -1,4 +1,4 @@
-/** An event on its way to the bus. Its id follows from what happened, so that a replay is the same event. */
+/** An event for the bus. Its id derives from record, version and name, so a repeated event has the same id. */
 export interface BusEvent {
   /** record : version : event name */
   readonly id: string;

@@ -7,7 +7,7 @@ const TRIES = 4;
 
 export type Bus = ReturnType<typeof openBus>;
 
-/** The event bus. Entries that a PutEvents call left behind are sent again in place. */
+/** The event bus. Retries the entries that a PutEvents call did not accept. */
 export const openBus = (client: EventBridgeClient, busName: string, now: Now) => {
   /** @returns the events that could not be published. */
   const publish = async (events: readonly BusEvent[]): Promise<readonly BusEvent[]> => {

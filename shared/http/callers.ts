@@ -55,7 +55,7 @@ const guestDataSchema = z.looseObject({
 
 /**
  * The guest that a checked body names. A token with the same e-mail keeps its guest_id. Any other guest_data gets a new
- * guest_id, so that another person's e-mail gives access to none of their records.
+ * guest_id, so that knowing another person's e-mail gives no access to that person's records.
  */
 export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || caller.kind === 'session') return caller;

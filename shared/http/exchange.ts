@@ -64,7 +64,7 @@ export const openExchange = (
   reply: undefined,
 });
 
-/** The form that the endpoint declares, unless X-Response-ResponseForm or `envelope` asks for the other. */
+/** The form that X-Response-Form or the query's `envelope` requests, else the form that the endpoint declares. */
 const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): ResponseForm => {
   const header = event.headers['x-response-form']?.toLowerCase();
   if (header === 'bare' || header === 'envelope') return header;

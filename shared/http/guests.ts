@@ -40,7 +40,7 @@ export const guestListLimits = (name: string): readonly RateLimit[] => [
   { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => emailParams.parse(params).email },
 ];
 
-/** The guest token that the answer to a guest's create holds beside the record. */
+/** The guest token that a guest's create request returns in addition to the record. */
 export const guestTokenFields = async (
   tokens: GuestTokens,
   caller: Caller,

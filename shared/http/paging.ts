@@ -65,7 +65,7 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
   readonly keyOf?: (row: IndexRow) => Key;
   /** The record of an item, where it exists for this caller. */
   readonly recordOf: (item: Item, row: IndexRow) => T | undefined;
-  /** What the views need besides the records and can be read at the same time. */
+  /** Reads data that the views need in addition to the records, in parallel with them. */
   readonly readAlongside?: (page: P) => Promise<A>;
   /** One view per record, in the same order. */
   readonly viewsOf: (records: readonly T[], alongside: A | undefined) => Views | Promise<Views>;

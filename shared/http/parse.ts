@@ -15,7 +15,7 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   return raw;
 };
 
-/** The query as sent; a repeated name becomes a comma-separated list. Reads the raw text, which no host re-encodes. */
+/** The query as sent; a repeated name becomes a comma-separated list. Reads the raw text, equal on every host. */
 export const queryOf = (event: APIGatewayProxyEventV2): Readonly<Record<string, string>> => {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(event.rawQueryString)) {
@@ -109,7 +109,7 @@ const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {
 /** Dated versions of the API, oldest first. A breaking change is a new date; the old one stays for 12 months. */
 export const API_VERSIONS = ['2026-11-01'] as const;
 
-/** The version asked for by X-API-Version; missing means the oldest supported. */
+/** The version that X-API-Version requests; without the header, the oldest supported version. */
 export const apiVersion = (header: string | undefined): string => {
   if (header === undefined) return API_VERSIONS[0];
   if (!/^\d{4}-\d{2}-\d{2}$/.test(header) || Number.isNaN(Date.parse(header))) {

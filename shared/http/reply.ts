@@ -6,7 +6,7 @@ export interface Reply {
   readonly status?: number;
   readonly message?: string;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Further members of the envelope, beside `data` (`user_context`). */
+  /** Further members of the envelope in addition to `data` (`user_context`). */
   readonly beside?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Query parameters of the next page: becomes a Link header. */

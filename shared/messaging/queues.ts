@@ -32,7 +32,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
           Entries: messages.slice(start, start + BATCH).map(entryOf),
         }),
       );
-      if (Failed.length > 0) throw new Error(`${Failed.length} messages were not taken by ${queue}`);
+      if (Failed.length > 0) throw new Error(`queue ${queue} did not accept ${Failed.length} messages`);
     }
   };
 

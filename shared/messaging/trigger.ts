@@ -9,7 +9,7 @@ interface TriggerBase {
   readonly uses: readonly Right[];
   readonly timeoutSeconds: number;
   readonly memoryMb: 256 | 512;
-  /** The loss for the business while the trigger does not work: the text of its alarm. */
+  /** The business impact while the trigger fails: the text of its alarm. */
   readonly impact: string;
 }
 

@@ -30,7 +30,7 @@ export const jsonLog = ({ level, stage }: LogOptions): Log => {
   };
 };
 
-/** Name and stack of a bug, for the log only. Its message is left out, because it may hold data. */
+/** Name and stack of a bug, for the log only. The message is left out, because it may contain personal data. */
 export const errorFields = (error: unknown): LogFields =>
   error instanceof Error
     ? { error_name: error.name, error_stack: (error.stack ?? '').split('\n').slice(1, 8).join('\n') }

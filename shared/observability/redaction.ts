@@ -79,7 +79,7 @@ const withoutAddresses = (word: string): string => {
   }
   return [...kept, local].join('');
 };
-/** A dot stands inside, neither first nor last. */
+/** The text contains a dot that is neither its first nor its last character. */
 const isDomain = (text: string): boolean => {
   const dot = text.indexOf('.', 1);
   return dot > 0 && dot < text.length - 1;
@@ -115,7 +115,7 @@ const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   return sums;
 };
 
-/** Keeps a number that is no card number and that a table can hold. An unsafe integer may have been a card number. */
+/** Keeps a number that is no card number and that a table can store. An unsafe integer may have been a card number. */
 const redactedNumber = (value: number): number | string => {
   const size = Math.abs(value);
   if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;

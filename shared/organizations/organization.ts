@@ -98,7 +98,7 @@ export const requireChangeable = (member: Member, callerId: string): void => {
 
 /** Every route of organizations needs a session. */
 export const userIdOf = (caller: Caller): string => {
-  if (caller.kind !== 'session') throw new Error('an organization route without a session');
+  if (caller.kind !== 'session') throw new Error('an organization route was called without a session');
   return caller.userId;
 };
 

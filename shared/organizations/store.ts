@@ -83,12 +83,12 @@ export const organizationStore = ({ table, now }: StoreDeps) => {
   const find = async (id: string): Promise<Found<Organization> | undefined> =>
     foundOf(await table.get(organizationKey(id)));
 
-  /** Stores the organization with its owner. @returns what the table holds under its id, if it holds something. */
+  /** Stores the organization with its owner. @returns the existing organization if the id is taken. */
   const insertOrFind = async (organization: Organization): Promise<Found<Organization> | undefined> => {
     const written = await table.transact(insertSteps(organization));
     if (written.ok) return undefined;
     const found = foundOf(written.found[0]);
-    if (!found) throw new Error('a member without an organization');
+    if (!found) throw new Error('the organization of the member is missing');
     return found;
   };
 

@@ -73,7 +73,7 @@ const answerSaved = async (
   return { data: methodView(method, await isDefaultMethod(deps.table, method)), status: 200 };
 };
 
-/** Refuses card data beside a token too, so that the client learns that it must not send card data. */
+/** Refuses card data even if a token is also sent, so that the client learns that it must not send card data. */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
   if (body.card_number === undefined && body.card_cvc === undefined) return;
   if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');

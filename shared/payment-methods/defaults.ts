@@ -9,7 +9,7 @@ export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({ owner, kind: 
 
 export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   const owner = ownerOfRecord(method);
-  if (!owner) throw new Error('a payment method without an owner');
+  if (!owner) throw new Error('the payment method has no owner');
   return methodDefaultSlot(owner);
 };
 

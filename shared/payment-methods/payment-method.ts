@@ -4,10 +4,9 @@ import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { knownAtSchema } from '../providers/port/events.ts';
 import { aliasesOf } from '../table/alias.ts';
 import { recordKey } from '../table/keys.ts';
-import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 
 /**
  * A saved payment method: a card or bank account that a provider stores for a payer. Always holds: the record has no card
@@ -64,7 +63,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   guestsRead: true,
 };
 
-/** The view of a method beside a payment. */
+/** The view of a method as an include of a payment. */
 export const methodBeside: Showing<PaymentMethod> = {
   kind: paymentMethodRecord,
   view: (method) => ({

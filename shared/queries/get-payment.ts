@@ -38,7 +38,7 @@ const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisibleP
   product: { showing: productBeside, idOf: ({ productId }) => productId },
 };
 
-/** The includes of each payment, as far as this caller may see them; null where there is none. */
+/** The includes of each payment that this caller may see; null if an include is absent. */
 export const includedRecords = async (
   { table }: Pick<ReadDeps, 'table'>,
   caller: Caller,

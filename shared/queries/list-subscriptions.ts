@@ -67,7 +67,7 @@ const BESIDE: Readonly<Record<'project' | 'payment_method', Include<VisibleSubsc
   payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
 };
 
-/** The includes that the query asks for. */
+/** The includes that the query requests. */
 const includedIn = ({ include_projects, include_pm }: ListSubscriptionsQuery) => ({
   ...(include_projects && { project: BESIDE.project }),
   ...(include_pm && { payment_method: BESIDE.payment_method }),

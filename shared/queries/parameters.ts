@@ -97,7 +97,7 @@ export const getPaymentQuery = z.object({
 });
 export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
 
-/** The includes asked for, by `include=` or a boolean shorthand. */
+/** The requested includes, by `include=` or a boolean shorthand. */
 export const includesOf = (query: Asked): readonly PaymentInclude[] => {
   const listed = query.include ?? [];
   const pm = listed.includes('pm') || query.include_pm === true;

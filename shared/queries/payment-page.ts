@@ -109,7 +109,7 @@ export const positionOf = ({ page, limit, cursor }: PageParameters): Pick<ListQu
 
 interface PageContext {
   readonly query: PageParameters;
-  /** The order that the caller chose, where it can choose one. */
+  /** The order that the caller chose, if the list has several orders. */
   readonly order?: Readonly<Record<string, string>>;
   /** Query parameters of the next page. */
   readonly next: Readonly<Record<string, string>> | undefined;

@@ -43,7 +43,7 @@ export const deleteAddress = async (
     isDefaultAddress(deps.table, record),
     recordStore(deps.table, deps.now, addressShape).remove(record),
   ]);
-  // Again, for what was linked during the removal.
+  // Repeated for methods and subscriptions that were linked during the removal.
   await unlinkAddress(deps, record.id);
   if (wasDefault) await promoteNewest(deps.table, addressDefaultSlot(record), record.id);
   return { data: undefined };

@@ -29,7 +29,7 @@ export const deleteCustomer = async (
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => {
   await removeCustomer(deps, record, { atProvider: true });
-  // Again, for a subscription created meanwhile. A later creation checks its own customer.
+  // Repeated for subscriptions created during the removal. A creation that starts later checks its customer itself.
   await detachSubscriptions(deps, record);
   return { data: undefined };
 };
@@ -46,7 +46,7 @@ export const removeCustomer = async (
 ): Promise<void> => {
   const methods: Key[] = [];
   for await (const key of keysOf(deps, customer, 'PM')) methods.push(key);
-  // The check comes first: a refusal changes nothing.
+  // The check runs before any change, so that a refusal changes nothing.
   if (atProvider) await requireMethodsFree(deps, customer, methods);
   const [successorSteps] = await Promise.all([successorStepsOf(deps, customer), detachSubscriptions(deps, customer)]);
   for await (const method of loadMethods(deps, methods)) await removeMethod(deps, method, { atProvider });
@@ -68,7 +68,7 @@ const successorStepsOf = async (
 
 const REMOVE_TRIES = 5;
 
-/** The removal of another customer may make this one its successor meanwhile: then the successor is chosen again. */
+/** A concurrent removal of another customer may choose this customer as successor: then the steps are rebuilt. */
 const removeRecord = async (
   deps: ProviderRecordDeps,
   customer: Customer,

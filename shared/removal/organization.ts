@@ -19,7 +19,7 @@ import { type RemovalDeps, removeNextChildren } from './organization-children.ts
 
 /**
  * Deletes an organization: cancels its live subscriptions, then ends access to it. Due work removes its records.
- * @throws DomainError PROVIDER_ERROR where a subscription cannot be canceled: it would charge on.
+ * @throws DomainError PROVIDER_ERROR where a subscription cannot be canceled, because it would continue to charge.
  */
 export const deleteOrganization = async (
   deps: StoreDeps & BillingDeps,
@@ -89,7 +89,7 @@ export const runDueOrganization = async (deps: RemovalDeps, organizationId: stri
   const item = await deps.table.get(key);
   if (!item) return 'gone';
   const { deletedAt, createdAt, requestHash } = deletedSchema.parse(item);
-  if (deletedAt === undefined) throw new Error('an organization is due that is not deleted');
+  if (deletedAt === undefined) throw new Error('deletion work is due for an organization that is not deleted');
   const startedAt = deps.now();
   const { removed, failed, more } = await removeNextChildren(deps, organizationId);
   if (!more && removed === 0 && failed === 0 && instant(deletedAt) + LAST_WRITES_MS <= startedAt) {

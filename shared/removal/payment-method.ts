@@ -19,7 +19,7 @@ export const deleteMethod = async (
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   await removeMethod(deps, record, { atProvider: true });
-  // Again, for a subscription created meanwhile. A later creation checks its own method.
+  // Repeated for subscriptions created during the removal. A creation that starts later checks its method itself.
   await replaceMethodEverywhere(deps, record, { isGone: true });
   return { data: undefined };
 };
@@ -43,6 +43,6 @@ export const removeMethod = async (
   }
   const store = recordStore(deps.table, deps.now, paymentMethodShape);
   const steps = [aliasRemoval(method.providerId, method.providerMethodId), ...addressUseSteps(method, undefined)];
-  // Where another default was set meanwhile, it stays.
+  // A default that another request has set during the removal stays.
   if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
 };

@@ -6,7 +6,7 @@ export type Committed<T> =
       readonly ok: false;
       /** The record as it is now; undefined where it has been removed. */
       readonly found: T | undefined;
-      /** The record is the one that was decided on; a condition beside the write does not hold. */
+      /** The record has not changed since the decision; another condition of the transaction failed. */
       readonly unmet?: boolean;
     };
 
@@ -14,7 +14,7 @@ export type Committed<T> =
 export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
 
 /**
- * Called with the record as it is now, and again for each version that another commit leads to.
+ * Called with the current record, and again with the new record each time another commit was faster.
  * @returns the next record; the same record or undefined where there is nothing to do
  * @throws the refusal
  */
@@ -26,14 +26,14 @@ export interface Changed<T> {
   readonly was: T;
   /** This call has committed `record`. */
   readonly isOurs: boolean;
-  /** Nothing is committed: a condition beside the write does not hold. */
+  /** Nothing was committed: another condition of the transaction failed. */
   readonly unmet?: true;
 }
 
 const COMMIT_TRIES = 10;
 
 /**
- * The only retry loop over a record: decides, commits under the version that was decided on, and decides again where
+ * The only retry loop over a record: decides, commits if the version is unchanged, and decides again if
  * another commit came first.
  * @throws DomainError VERSION_CONFLICT where the record has been removed, or other commits came first ten times
  */

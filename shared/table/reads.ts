@@ -80,7 +80,7 @@ const getBatch = async (
 /** One page of an index, eventually consistent. */
 export const queryIndex = async (connection: Connection, query: IndexQuery): Promise<Page> => {
   const shape = TABLE.indexes.find((index) => index.name === query.index);
-  if (!shape) throw new Error(`no index ${query.index}`);
+  if (!shape) throw new Error(`the table has no index ${query.index}`);
   return page(connection, { ...query, partitionKey: shape.partitionKey, sortKey: shape.sortKey });
 };
 

@@ -26,6 +26,15 @@ export const storedRecordFields = {
   requestHash: z.string().optional(),
 };
 
+/** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
+export const knownAtSchema = z.int().optional();
+
+/** True if the event is older than the last known state of the record. */
+export const isStale = (
+  record: { readonly createdAt: string; readonly knownAt?: number | undefined },
+  event: { readonly createdAt: number },
+): boolean => event.createdAt < (record.knownAt ?? epochSeconds(instant(record.createdAt)));
+
 export interface RecordShape<T extends StoredRecord> {
   readonly kind: ItemKind;
   readonly schema: z.ZodType<T>;
@@ -77,8 +86,8 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
   const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
 
   /**
-   * Stores a new record and the steps beside it in one transaction. @returns what the table holds under its id, if it holds
-   * something. @throws DomainError VERSION_CONFLICT if only another step failed
+   * Stores a new record and the further steps in one transaction. @returns the existing item if the id is
+   * taken. @throws DomainError VERSION_CONFLICT if only another step failed
    */
   const insertOrFind = async (record: T, beside: readonly TransactionStep[] = []): Promise<Found<T> | undefined> => {
     const item = recordItem(shape, record);
@@ -93,7 +102,7 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
   };
 
   /**
-   * Replaces version `was` by the next version, together with the steps beside it.
+   * Replaces version `was` by the next version and runs the further steps, in one transaction.
    * @returns undefined if another commit came first.
    */
   const commit = async (was: T, next: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
@@ -110,7 +119,7 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
     return { put: { ...key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) } };
   };
 
-  /** Removes a record, together with the steps beside it. @returns false if one of the steps failed. */
+  /** Removes a record and runs the further steps, in one transaction. @returns false if one of the steps failed. */
   const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
     (await table.transact([removalStep(record), ...beside])).ok;
 

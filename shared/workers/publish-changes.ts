@@ -58,14 +58,14 @@ export const publishChanges = async (
   return events[firstFailed]?.change.sequenceNumber;
 };
 
-/** A payment that is withheld from its readers has failed. */
+/** True if a withheld payment, which its readers do not see, has just failed. */
 const failsUnseen = ({ before, after }: ItemChange): boolean =>
   after['sk'] === 'PAY' &&
   after['withheld'] === true &&
   after['status'] === 'failed' &&
   before?.['status'] !== 'failed';
 
-/** Logs each outcome of a payment once, whether a call or an event brought it: the decline rate is counted from this. */
+/** Logs each outcome of a payment once, from a call or an event. The decline rate is computed from this line. */
 const logSettled = (log: Log, type: BusEvent['type'], { after }: ItemChange): void => {
   if (type !== 'payment.succeeded' && type !== 'payment.failed') return;
   const { id, providerId, failureCode } = paymentOf(after);
@@ -73,5 +73,5 @@ const logSettled = (log: Log, type: BusEvent['type'], { after }: ItemChange): vo
   log.info('payment settled', { payment_id: id, provider: providerId, outcome });
 };
 
-/** A failure in processing is neither the payer's nor the bank's, and so no decline. */
+/** A processing error is not a decline: neither the payer nor the bank caused it. */
 const isDecline = (failureCode: string | undefined): boolean => failureCode !== 'processing_error';

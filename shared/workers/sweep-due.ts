@@ -5,7 +5,7 @@ import { dueShards, type Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
 /**
- * A record with due work carries `due_at` in the sparse index `due`. The sweep moves `due_at` on, conditionally, and
+ * A record with due work has `due_at` in the sparse index `due`. The sweep advances `due_at`, conditionally, and
  * queues the record; `run-due` takes a lease and does the work. After a crash the work is due again; the lease prevents
  * two runs at once; a late run is harmless.
  */

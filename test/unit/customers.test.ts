@@ -4,7 +4,7 @@ import { iso } from '../../shared/core/time.ts';
 import { type Customer, customerShape, customerView } from '../../shared/customers/customer.ts';
 import { customerEvents } from '../../shared/customers/events.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
-import { isStale } from '../../shared/providers/port/events.ts';
+import { isStale } from '../../shared/table/record-store.ts';
 import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
 import { NOON } from '../builders/payment.ts';
 

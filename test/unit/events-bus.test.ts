@@ -196,7 +196,7 @@ describe('a queue', () => {
   test('that does not take every message is an error', async () => {
     const Failed = [{ Id: '1', SenderFault: false, Code: 'InternalError' }];
     sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed });
-    await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('1 messages were not taken');
+    await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('did not accept 1 messages');
   });
 
   test('without a URL is an error that names it', async () => {

@@ -71,7 +71,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     });
     const failure = await becomesReady(child);
     if (failure === undefined) return runningEngine(child, { port, file, onLoss: options.onLoss });
-    // Another process may have taken the port meanwhile.
+    // Another process may have taken the port in the meantime.
     if (tries === PORT_TRIES) throw new StartError(`the DynamoDB engine does not start: ${failure}`);
   }
 };

@@ -1,6 +1,6 @@
 /**
  * Processes one batch of a stream in order, as Lambda's event source mapping does, until each record is done or given up.
- * A failure is retried from the first failed record on; a failing batch is bisected, so that one bad record delays the
+ * A retry starts at the first failed record; a failing batch is bisected, so that one bad record delays the
  * others by ten tries at most.
  */
 export interface BatchOptions<Item> {

@@ -30,7 +30,7 @@ export const lambdaRecord = (record: StreamRecord, streamArn: string, nowMs: num
   eventSource: 'aws:dynamodb',
   awsRegion: REGION,
   dynamodb: {
-    // Whole seconds of the host's clock: the engine knows real time only.
+    // Whole seconds of the host's clock, because the engine uses real time.
     ApproximateCreationDateTime: Math.floor(nowMs / 1_000),
     Keys: image(record.dynamodb?.Keys),
     ...(record.dynamodb?.NewImage && { NewImage: image(record.dynamodb.NewImage) }),

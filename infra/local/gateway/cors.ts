@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** An HTTP API's CORS: it answers preflights by itself and adds headers for the allowed origins, or knows none. */
+/** CORS as in an HTTP API: if configured, it answers preflights and adds headers for the allowed origins. */
 export type Cors = ReturnType<typeof createCors>;
 
 const METHODS = 'GET,POST,PUT,PATCH,DELETE,OPTIONS';

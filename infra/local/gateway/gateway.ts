@@ -20,7 +20,7 @@ export interface LocalGatewayOptions {
   readonly log: (line: string) => void;
 }
 
-/** The function that answers what no route matches. */
+/** The function that answers requests without a matching route. */
 const DEFAULT_ROUTE = 'api.default';
 const DEFAULT_TIMEOUT_SECONDS = 10;
 /**

@@ -33,7 +33,7 @@ export interface LocalIdentityOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The issuer of the tokens. */
   readonly issuer: string;
-  /** The audience of the tokens; empty: they have none. */
+  /** The audience of the tokens; empty: tokens without an audience. */
   readonly audience: string;
 }
 

@@ -1,11 +1,11 @@
 /**
  * The one clock of the local host. It runs with real time, unless frozen, and can be moved forward. A move runs all work
- * that falls due, in time order, and waits until each step is quiet. The clock never goes backward, not even over a
+ * that becomes due, in time order, and waits until each step is quiet. The clock never goes backward, not even after a
  * restart.
  */
 export interface TimedWork {
   readonly name: string;
-  /** Epoch ms of the earliest thing that will fall due, or undefined. */
+  /** Epoch ms of the earliest due work, or undefined. */
   nextDueAt(): Promise<number | undefined> | number | undefined;
   /** Starts the work that is due by now. It may return before the work ends; `idle` shows the end. */
   runDue(): Promise<void>;
@@ -62,7 +62,7 @@ export class NotQuietError extends Error {
 }
 
 const QUIET_TIMEOUT_MS = 30_000;
-/** The sources are asked for due work at least this often. */
+/** The longest interval between two polls of the sources for due work. */
 const HEARTBEAT_MS = 1_000;
 const SAME_MOMENT_LIMIT = 100;
 
@@ -177,8 +177,8 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
 };
 
 /**
- * Quiet means: in one whole pass every source is idle, and no source reported new work meanwhile. A pass alone could
- * miss work that a later source hands to an earlier one.
+ * Quiet means: in one whole pass every source is idle, and no source reports new work. Idle sources are not enough:
+ * a later source may pass work to an earlier one during the pass.
  */
 const watchQuiet = (works: readonly TimedWork[]) => {
   let stirs = 0;
@@ -225,7 +225,7 @@ const watchQuiet = (works: readonly TimedWork[]) => {
   return { stir, wait, reach };
 };
 
-/** Runs due work in real time: asks all sources when woken, and when the earliest work falls due. */
+/** Runs due work in real time: polls all sources when woken, and when the earliest work becomes due. */
 const runInRealTime = (options: {
   readonly works: readonly TimedWork[];
   readonly now: () => number;

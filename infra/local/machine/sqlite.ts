@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { StartError } from './start-error.ts';
 
 /**
- * State of the host that survives a restart, beside the table: queued messages, stream positions, sessions, the clock.
+ * State of the host outside the table that survives a restart: queued messages, stream positions, sessions, the clock.
  * One SQLite file, written through at once, so that it survives `kill -9`.
  */
 export interface Rows<Row> {

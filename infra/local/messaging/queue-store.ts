@@ -87,7 +87,7 @@ export const openQueueStore = (state: State) => {
     return id;
   };
 
-  /** @returns the messages received; undefined: all it found went to the dead-letter queue, so try again. */
+  /** @returns the received messages; undefined: all found messages moved to the dead-letter queue, try again. */
   const takeOnce = (queue: string, how: TakeOptions): readonly Message[] | undefined => {
     const { now, deadLetter } = how;
     const ready = sql.ready.all(queue, now, JSON.stringify(how.busyGroups ?? []), how.max);

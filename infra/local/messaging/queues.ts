@@ -14,7 +14,7 @@ import type { Message, Moved, NewMessage, QueueCounts, QueueStore } from './queu
 export interface Queue {
   readonly name: string;
   readonly visibilityMs: number;
-  /** Where messages go that were received too often; undefined for a dead-letter queue. */
+  /** The dead-letter queue for messages that exhausted their receives; undefined for a dead-letter queue. */
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
   readonly trigger: QueueTrigger | undefined;
 }

@@ -4,7 +4,7 @@ import { AwsError, type Operations, operation } from './aws-protocol.ts';
 import { type LocalQueues, type Queue, queueArn } from './queues.ts';
 
 /**
- * SQS's tasks that empty dead-letter queues. Here a task ends within the call that starts it. As on AWS, a task knows the
+ * SQS's tasks that empty dead-letter queues. Here a task ends within the call that starts it. As on AWS, a task has the
  * origin only of messages that SQS itself moved: messages sent straight to the queue need a destination.
  */
 interface MoveTask {

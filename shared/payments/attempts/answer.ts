@@ -15,7 +15,7 @@ export interface AttemptResult {
   readonly declined?: DeclineCode;
   /** The provider refused without trying to charge. */
   readonly refusal?: DomainError;
-  /** The provider certainly did nothing, and the claim has been taken back. */
+  /** The provider certainly did nothing, and the claim was released. */
   readonly notDone?: NotDone;
 }
 
@@ -66,17 +66,17 @@ const recordReport = async (
   return { payment: await settle(parts, payment, [report.status, reportedFields(report)]) };
 };
 
-/** Another confirmation (in the payer's browser, say) came first: its outcome counts. */
+/** Statuses after another confirmation (for example in the payer's browser): its outcome counts. */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing', 'succeeded', 'canceled'];
 
-/** This call charged nothing, but an earlier one may have: the provider is read before the attempt is given up. */
+/** This call charged nothing, but an earlier call may have: reads the provider before it records the refusal. */
 const recordRefusal = async (
   parts: AnswerParts,
   payment: VisiblePayment,
   refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
 ): Promise<AttemptResult> => {
   const found = await parts.provider.findPayment(providerReference(payment));
-  // An earlier call of this attempt may have charged: while the provider cannot be read, the claim stands.
+  // An earlier call of this attempt may have charged: while the provider cannot be read, the claim stays.
   if (found.kind === 'unknown' || found.kind === 'not_done') return { payment };
   if (found.kind !== 'done') return { payment, refusal: refusalError(refused) };
   if (UNDER_WAY_OR_SETTLED.includes(found.value.status)) return recordReport(parts, payment, found.value);
@@ -86,7 +86,7 @@ const recordRefusal = async (
   return { payment: failed, refusal };
 };
 
-/** The claim says `processing` already: that answer commits nothing, and its fields come with the settlement. */
+/** The claim has set `processing`, so a `processing` answer commits nothing; the settlement stores its fields. */
 const settle = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,

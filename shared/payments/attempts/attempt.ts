@@ -14,9 +14,9 @@ import type { IntentParts } from './parts.ts';
 
 export interface ClaimedAttempt {
   readonly claim: VisiblePayment;
-  /** The payment to go back to where the provider certainly did nothing. */
+  /** The payment before the claim; restored if the provider certainly did nothing. */
   readonly before: VisiblePayment;
-  /** The caller waits: an attempt that the provider refuses without trying to charge is taken back, too. */
+  /** The caller waits: an attempt that the provider refuses without a charge is also released. */
   readonly isAttended?: true;
 }
 
@@ -26,8 +26,8 @@ export interface AttemptReport extends AttemptResult {
 }
 
 /**
- * Carries out a claimed attempt and records its outcome. An attempt that certainly did not happen is taken back: no event
- * is sent, and the next attempt is free.
+ * Makes a claimed attempt and records its outcome. An attempt that certainly did not happen is released: no event
+ * is sent, and the next attempt may be claimed.
  */
 export const makeAttempt = async (
   parts: IntentParts,
@@ -48,7 +48,7 @@ export const makeAttempt = async (
 
 const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
 
-/** Where an event has changed the payment meanwhile, another confirmation came first: its outcome counts. */
+/** Restores the payment before the claim. If another confirmation has changed it since, that outcome counts. */
 const takeBackClaim = async (
   { deps, store }: IntentParts,
   claim: VisiblePayment,
@@ -56,11 +56,11 @@ const takeBackClaim = async (
 ): Promise<{ readonly isOurs: boolean; readonly payment: VisiblePayment }> => {
   const committed = await store.commit(claim, releaseAttempt(claim, before, deps.now()));
   const stands = committed.ok ? committed.record : committed.found;
-  if (!stands || !isVisiblePayment(stands)) throw new Error('a claimed payment vanished');
+  if (!stands || !isVisiblePayment(stands)) throw new Error('a claimed payment was removed');
   return { isOurs: committed.ok, payment: stands };
 };
 
-/** The key of one attempt to charge: the same however often the attempt is sent. */
+/** The idempotency key of one attempt to charge: every resend of the attempt uses the same key. */
 const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
@@ -79,7 +79,7 @@ export const chargeAttempt = async (parts: IntentParts, payment: VisiblePayment)
   const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
   if (created.kind !== 'done') return { payment, outcome: created };
   const renewed = await replaceIntent(parts, payment, created.value);
-  // Another commit has ended the attempt meanwhile: nothing is charged.
+  // Another commit has ended the attempt since: nothing is charged.
   if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
   return { payment: renewed, outcome: await sendAttempt(provider, renewed) };
 };
@@ -126,12 +126,12 @@ const replaceIntent = async (
 
 export type CaptureResult =
   | { readonly kind: 'captured'; readonly payment: VisiblePayment }
-  /** Another commit came first: the approval is decided on again. */
+  /** Another commit was faster: the caller must decide on the approval again. */
   | { readonly kind: 'conflict'; readonly found: Payment | undefined };
 
 /**
- * Captures what a payer has approved at the provider. The capture claims an attempt as a confirmation does, so that of
- * several functions that learn of the approval only one captures.
+ * Captures the amount that a payer has approved. The capture claims an attempt like a confirmation does, so that if
+ * several functions process the approval, only one of them captures.
  */
 export const captureApproval = async (
   deps: Pick<MoneyDeps, 'now' | 'log' | 'providers'>,
@@ -148,7 +148,7 @@ export const captureApproval = async (
   return { kind: 'captured', payment: answer.payment };
 };
 
-/** An approval lasts a few hours: a capture that did not happen is tried again after two minutes. */
+/** An approval expires after a few hours, so a capture that did not happen is retried after two minutes. */
 const CAPTURE_RETRY_MS = 2 * MINUTE;
 
 /** The payer has approved: until the capture happens, the payment is pending. */

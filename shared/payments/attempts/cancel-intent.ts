@@ -8,8 +8,8 @@ import type { IntentParts } from './parts.ts';
 import { abandonDraft } from './update-intent.ts';
 
 /**
- * Cancels at the provider, then here. Where the provider refuses, the status that it reports is stored. An unclear update
- * that the provider has not taken is dropped first.
+ * Cancels at the provider, then here. If the provider refuses, its status is stored. An update with an unknown outcome
+ * that the provider has not applied is dropped first.
  */
 export const cancelIntent = async (
   parts: IntentParts,

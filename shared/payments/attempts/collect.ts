@@ -15,7 +15,7 @@ import { cancelIntent } from './cancel-intent.ts';
 import { createIntent } from './create-intent.ts';
 import type { IntentParts } from './parts.ts';
 
-/** Payments that the service itself decides on (a subscription's): the same records, claims and keys as all others. */
+/** Payments that the service starts (for subscriptions): with the same records, claims and keys as all payments. */
 export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
 export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | 'updatedAt' | 'attempt' | 'reconcileAt'>;
@@ -25,9 +25,9 @@ export interface CollectRequest {
   readonly payment: PeriodPayment;
   /** The method to charge. */
   readonly method: UsableMethod;
-  /** Attempts that are known to have failed: another attempt is made only where there have been no others. */
+  /** The number of failed attempts that the caller knows. No attempt is made if the payment has had more. */
   readonly attempts: number;
-  /** What must hold in the moment in which the attempt is claimed. */
+  /** Conditions of the write that claims the attempt. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
@@ -38,7 +38,7 @@ export type CollectResult =
   /** The payment could not be created yet, or its provider did nothing: nothing was charged. */
   | { readonly kind: 'not yet'; readonly error: DomainError };
 
-/** Makes one attempt at a payment, unless an attempt is under way, has an unknown outcome, or was the last. */
+/** Makes one attempt at a payment, unless it must not be charged or an attempt is still open. */
 export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promise<CollectResult> => {
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(wanted.payment.providerId, 'payments');
@@ -126,12 +126,12 @@ export const publishPayment = async (deps: CollectDeps, id: string): Promise<voi
   );
 };
 
-/** A payment that the provider knows; undefined before that, while nothing can have been charged. */
+/** The payment, if its intent exists at the provider; undefined before, when nothing can have been charged. */
 export const findCollectedPayment = (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> =>
   paymentStore(deps.table, deps.now).loadVisible(id);
 
 /**
- * Cancels a payment so that it is not charged any more, where that is still possible: an attempt under way is left alone.
+ * Cancels a payment so that it is no longer charged, if that is still possible. An attempt under way is not canceled.
  * @throws DomainError where the provider cannot be reached now
  */
 export const releasePayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {

@@ -11,8 +11,8 @@ import { type ChosenMethod, claimAttempt, publishIntent } from '../record/versio
 import type { IntentParts } from './parts.ts';
 
 /**
- * The intent's key at the provider: the same for every try to create this intent. A refused request may be followed by a
- * corrected one under the same Idempotency-Key: that is another intent, with another key.
+ * The idempotency key of the intent's creation, the same for every try. After a refusal, the client may send a
+ * corrected request under the same Idempotency-Key: that creates another intent, with another key.
  */
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
@@ -98,7 +98,7 @@ const refuse = async (
   }
 };
 
-/** A refusal of a field that the caller sent is the caller's to correct; any other is a provider error. */
+/** A refusal of a field that the caller sent is a validation error; any other refusal is a provider error. */
 export const refusalError = (refusal: {
   readonly reason: string;
   readonly parameter?: string | undefined;

@@ -7,7 +7,7 @@ import { type HistoryCause, isVisiblePayment, type VisiblePayment } from '../rec
 import type { PaymentStore } from '../record/store.ts';
 import { advancePayment, applyDraft, reportedFields } from '../record/versions.ts';
 
-/** What a provider reports, for the payment as it was before the provider was asked. */
+/** A provider's report, and the payment as it was before the read. */
 export interface Reading {
   readonly payment: VisiblePayment;
   readonly report: ProviderPayment;
@@ -21,8 +21,8 @@ export type ReadingDecision =
   | { readonly outcome: 'same' | 'not reached' | 'mismatch' };
 
 /**
- * The next version by what a provider reports, also backward. A final state undone, or another amount, is an anomaly. An
- * amount that is the draft's brings the draft into force.
+ * The next version by a provider's report, also backward. Leaving a final status, or another amount, is an anomaly. An
+ * amount that equals the draft's applies the draft.
  */
 export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Reading): ReadingDecision => {
   const alarm = (reason: string) =>
@@ -49,11 +49,11 @@ const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
 
 export interface ReadingResult {
   readonly payment: VisiblePayment;
-  /** `overtaken`: the payment has changed since the provider was asked, so the report may be older. Read again. */
+  /** `overtaken`: the payment has changed since the read began, so the report may be outdated. Read again. */
   readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
 }
 
-/** Stores a reading, unless another commit came first. */
+/** Stores the result of a read, unless another commit was faster. */
 export const storeReading = async (
   deps: ReadingDeps,
   store: PaymentStore,

@@ -29,13 +29,13 @@ export interface InvoiceRequest {
   /** The payment to create, unless its id is taken. */
   readonly wanted: PeriodPayment;
   readonly invoice: ProviderInvoicePayment;
-  /** Leaves our id with the provider's intent, before the payment is stored. */
+  /** Writes our id to the provider's intent, before the payment is stored. */
   readonly label: () => Promise<void>;
 }
 
 /**
- * Records the payment of an invoice that the provider collects: the service never charges it. Reports in any order, and
- * repeated, move the payment only further on.
+ * Records the payment of an invoice that the provider collects: the service never charges it. Repeated and unordered
+ * reports move the payment only forward.
  */
 export const recordInvoice = async (
   deps: CollectDeps,

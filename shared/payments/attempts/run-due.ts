@@ -30,10 +30,10 @@ export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' 
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
 
-/** The wait before failed work is tried again. */
+/** The wait before failed work is retried. */
 const RETRY_MS = 5 * MINUTE;
 
-/** Another commit came first, and has set the next due time. */
+/** Another commit was faster, and has set the next due time. */
 const OVERTAKEN = 'another came first';
 
 /** Does the work that is due for a payment, and sets the next due time. Safe to repeat, late or twice. */
@@ -105,7 +105,7 @@ const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment)
   return 'method not saved yet';
 };
 
-/** Settles an update with an unknown outcome; then reads the provider, where the payer may have acted meanwhile. */
+/** Settles an update with an unknown outcome; then reads the provider, because the payer may have acted since. */
 const settleDraft = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { payment: settled, refusal } = await finishUpdate(parts, payment);
   const { capturesOnApproval } = parts.provider.can;
@@ -175,7 +175,7 @@ const captureNow = async ({ deps, store }: OpenParts, payment: VisiblePayment): 
   return captured.kind === 'captured' ? captured.payment.status : OVERTAKEN;
 };
 
-/** A claim that the provider has not received: sent again under its own key for a while, then given up. */
+/** The provider has not received the attempt: resends it under its own key until the limit, then fails the payment. */
 const resendOrFail = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store } = parts;
   const now = deps.now();
@@ -190,7 +190,7 @@ const resendOrFail = async (parts: OpenParts, payment: VisiblePayment): Promise<
     return 'failed';
   }
   const charged = await chargeAttempt(parts, payment);
-  // This call did nothing, but an earlier one may have arrived since: the claim stands.
+  // This call did nothing, but an earlier call may have reached the provider since: the claim stays.
   if (charged.outcome.kind === 'not_done') {
     await scheduleNext(parts, charged.payment);
     return 'not sent';
@@ -200,7 +200,7 @@ const resendOrFail = async (parts: OpenParts, payment: VisiblePayment): Promise<
   return answer.payment.status;
 };
 
-/** The method that the attempt charges still exists, and is still lent. */
+/** True if the method of the attempt still exists, and its owner still belongs to the paying organization. */
 const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> =>
   payment.methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
 
@@ -223,7 +223,7 @@ const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: 
   await store.deferDue(payment, iso(deps.now() + RETRY_MS));
 };
 
-/** The lease has moved the due time: it goes back to the time that follows from the record. */
+/** The lease has moved the due time: restores the due time that follows from the record. */
 const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
   const at = nextPaymentDue(payment);
   if (at === undefined) await store.dropDue(payment);

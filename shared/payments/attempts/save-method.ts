@@ -26,8 +26,8 @@ interface SaveDeps {
 
 /**
  * Saves the method of a succeeded payment that requested it (setup_future_usage). The method's id follows from the
- * payment's, so repeated reports of the success save one method; the payment's due work finishes what was interrupted. A
- * method that the provider will not keep (a bank account, say) is given up; the payment has succeeded all the same.
+ * payment's, so repeated reports of the success save one method; the payment's due work finishes an interrupted save. A
+ * method that the provider refuses to store (a bank account, for example) is not saved; the payment stays succeeded.
  */
 export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
   if (!wantsMethodSaved(payment)) return payment;

@@ -14,12 +14,12 @@ import { storeReading } from './reconcile.ts';
 
 /**
  * Settles an update whose outcome at the provider is unknown. One function works on a draft at a time: it holds the draft
- * until the draft is in force, dropped, or released because the provider gave no answer. An update that the provider has
- * taken stands.
+ * until the draft is applied, dropped, or released because the provider gave no answer. An update that the provider has
+ * accepted stays in force.
  */
 export interface DraftResult {
   readonly payment: VisiblePayment;
-  /** Why the provider did not take the update; undefined where the update is in force. */
+  /** The reason why the provider refused the update; undefined if the update is in force. */
   readonly refusal?: DomainError;
 }
 
@@ -28,8 +28,8 @@ export type HeldDraft = VisiblePayment & { readonly draft: Draft };
 const isHeld = (payment: VisiblePayment): payment is HeldDraft => payment.draft !== undefined;
 
 /**
- * Finishes an update with an unknown outcome: it is sent again under its own key. Where the provider no longer takes the
- * update, the amount that the provider has decides.
+ * Finishes an update with an unknown outcome: sends it again under its own key. If the provider no longer accepts the
+ * update, the amount at the provider decides whether the draft is applied or dropped.
  * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or the provider cannot be reached
  */
 export const finishUpdate = async (parts: IntentParts, payment: VisiblePayment): Promise<DraftResult> => {
@@ -76,7 +76,7 @@ export const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promis
   });
 };
 
-/** Brings the held draft into force, on the version that an event may have led to meanwhile. */
+/** Applies the held draft to the current version, which an event may have changed since. */
 export const bringIntoForce = async (
   { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   held: HeldDraft,
@@ -93,7 +93,7 @@ export const bringIntoForce = async (
 };
 
 /**
- * Does the update send a token? The provider's answer names the token's new id. For any other method, the answer may name
+ * True if the update sends a token: the provider's answer has its new id. For any other method, the answer may name
  * a method that failed in the payer's browser.
  */
 const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>

@@ -7,7 +7,7 @@ type Total = Pick<Prices, 'totalCents'> & { readonly currency: string };
 
 /**
  * Asks the provider whether it can charge this total, before anything is written or sent. A total of 0 is never charged.
- * @param isRepeat whether the request has been accepted before: its first answer stands
+ * @param isRepeat whether the request was accepted before: then a refusal is ignored
  * @throws DomainError UNSUPPORTED_CURRENCY, VALIDATION_ERROR where the provider cannot express the total,
  * AMOUNT_TOO_SMALL, or PROVIDER_UNAVAILABLE where the provider decides and cannot be asked now
  */

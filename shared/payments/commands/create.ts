@@ -185,7 +185,7 @@ const claimCreation = async (
     if (instant(found.createdAt) + KEY_LIFETIME_MS > deps.now()) return claimFound(deps, found, draft);
     id = derivedId('payment', idempotency.scope, found.id);
   }
-  throw new Error('an idempotency key was used on too many days');
+  throw new Error('too many payments were created under one idempotency key');
 };
 
 const claimFound = async (

@@ -266,7 +266,7 @@ const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePay
   }
 };
 
-/** Where the provider's record has changed (paid there, say), its status is stored before the refusal is returned. */
+/** If the payment has changed at the provider (was paid, for example), stores its status before the refusal. */
 const refused = async (
   parts: IntentParts,
   held: HeldDraft,

@@ -8,7 +8,7 @@ export interface ReportedAmount {
 
 /**
  * The payment with the amount that the provider names: as stored, or with its draft in force. Undefined where the provider
- * names another amount. Every report of a provider passes here.
+ * names another amount. Every report of a provider is checked here.
  */
 export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): VisiblePayment | undefined => {
   if (findMismatch(payment, reported) === undefined) return payment;

@@ -19,7 +19,7 @@ interface EventReport {
   readonly attemptRef: string | undefined;
 }
 
-/** What a provider's event does to a payment. */
+/** Decides the effect of a provider's event on a payment. */
 export const decideEvent = (payment: VisiblePayment, event: EventReport): EventDecision => {
   const { status } = payment;
   const settled = isSettled(status);
@@ -30,7 +30,7 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
   return { kind: 'ignore', reason: 'backward', reconcile: !settled };
 };
 
-/** Created before the second of the current claim, or the failure of an earlier attempt. */
+/** True for an event from before the second of the current claim, and for the failure of an earlier attempt. */
 const isStale = (payment: Payment, event: EventReport): boolean => {
   if (payment.claimedAt === undefined) return false;
   if (event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
@@ -43,7 +43,7 @@ export type ReadDecision =
   /** The provider has not received our claim. */
   | { readonly kind: 'not reached' };
 
-/** An authoritative read is stored as it is, also backward; a final status undone is an anomaly. */
+/** The status of an authoritative read is stored, even backward; leaving a final status is an anomaly. */
 export const decideRead = (
   payment: VisiblePayment,
   report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
@@ -88,13 +88,13 @@ export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined 
 
 export type ApprovalDecision =
   | { readonly kind: 'claim' }
-  /** An update is under way: the approval is decided on later. */
+  /** An update is under way: the caller must decide on the approval later. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
 
 /**
- * What a payer's approval does to a payment. After a failed attempt only a later approval counts, never the approval that
- * led to that attempt. @param approvedAt epoch seconds
+ * Decides the effect of a payer's approval. After a failed attempt only a later approval counts, not the approval that
+ * caused that attempt. @param approvedAt epoch seconds
  */
 export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
   if (payment.draft) return { kind: 'busy' };

@@ -34,7 +34,7 @@ export const reconcileTime = (since: Instant, step: number): Instant => {
 };
 
 /**
- * A payment is stuck where the outcome of a charge stays unknown for long, or the provider reports `processing` for longer
+ * A payment is stuck if the outcome of a charge stays unknown too long, or the provider reports `processing` for longer
  * than a bank takes. Every later look-up logs it again, until the payment is settled.
  */
 export type LookupResult = 'outcome_unknown' | 'still_under_way';

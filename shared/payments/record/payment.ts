@@ -129,7 +129,7 @@ export const paymentSchema = z.object({
   methodNotKept: z.literal(true).optional(),
   /** The cause of this version. */
   cause: z.enum(CAUSES).optional(),
-  /** How the provider's report once contradicted the record. */
+  /** The contradiction between the record and an earlier report of the provider. */
   anomaly: optional,
 
   /** Hash of the request that created the payment, where it had an Idempotency-Key. */
@@ -220,7 +220,7 @@ export const isOfSubscription = ({ subscriptionId }: Payment): boolean => subscr
 
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;
 
-/** How a payment is found, and who owns it. */
+/** Key, parsing and ownership of payments, for access checks. */
 export const paymentRecord: RecordKind<VisiblePayment> = {
   resource: 'payment',
   key: paymentKey,

@@ -2,8 +2,8 @@ import { hasArrow, type Transitions } from '../../core/states.ts';
 import { type HistoryCause, PAYMENT_STATUSES, type Payment, type PaymentStatus } from './payment.ts';
 
 /**
- * The table of a payment's states. Every decision asks it, and the store refuses to commit what it does not hold.
- * Events, answers and invoices move a payment only further on in ORDER.
+ * The transition table of a payment. Every decision reads it, and the store refuses a change without an arrow in it.
+ * Events, answers and invoices move a payment only forward in ORDER.
  */
 const ORDER: Readonly<Record<PaymentStatus, number>> = {
   created: 0,
@@ -77,7 +77,7 @@ export const PAYMENT_TRANSITIONS: Transitions<StoredPaymentStatus, PaymentCause>
   succeeded: { read: ANYWHERE },
 };
 
-/** Does the table have this arrow? The claim of a payment that is `processing` already has none. */
+/** True if the table has this arrow. It has none for the claim of a payment that is already `processing`. */
 export const mayPaymentChange = (from: StoredPaymentStatus, to: StoredPaymentStatus, cause: PaymentCause): boolean =>
   hasArrow(PAYMENT_TRANSITIONS, { from, to, cause });
 
@@ -108,5 +108,5 @@ export const requireTransition = (
 
 export const isSettled = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'canceled';
 
-/** Is the second status further on than the first? */
+/** True if the second status is later in ORDER than the first. */
 export const isAhead = (from: PaymentStatus, to: PaymentStatus): boolean => ORDER[to] > ORDER[from];

@@ -26,7 +26,7 @@ import { advancePayment } from './versions.ts';
 /** A payment in the table: its item, its list keys, its due time. Only commits of a version are visible changes. */
 const DESCRIPTION_IN_INDEX = 200;
 
-/** The fields that lists filter by, beside `sort`; short names, because every change writes them. */
+/** The fields that lists filter by, in addition to `sort`; short names, because every change writes them. */
 const listFields = (payment: Payment) => ({
   s: payment.status,
   a: payment.totalCents,
@@ -78,11 +78,11 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
     const written = await table.put(paymentItem(payment, now()), [{ absent: true }]);
     if (written.ok) return undefined;
-    if (!written.found) throw new Error('a payment vanished while its id was claimed');
+    if (!written.found) throw new Error('a payment was removed while its id was claimed');
     return paymentOf(written.found);
   };
 
-  /** Stores aliases of ids that the provider gives late (a capture's, say), before an event can name them. */
+  /** Stores aliases of ids that the provider assigns later (for example a capture's), before an event can name them. */
   const learnIds = async (payment: Payment, learnt: Pick<Payment, ProviderIds>): Promise<void> => {
     const known = [payment.providerIntentId, payment.providerPaymentId];
     for (const id of new Set([learnt.providerIntentId, learnt.providerPaymentId])) {
@@ -119,7 +119,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   };
 
   /**
-   * Decides and commits, again on the payment as it is by then where another commit came first.
+   * Decides and commits; if another commit was faster, decides again on the payment as it is then.
    * @throws DomainError RESOURCE_NOT_FOUND where the payment has been removed, or VERSION_CONFLICT
    */
   const change = (payment: VisiblePayment, decide: DecidePayment): Promise<Changed<VisiblePayment>> =>
@@ -183,7 +183,7 @@ const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
 const busyGuard = (until: string | undefined): Clause =>
   until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
 
-/** A function that sends a draft to the provider has timed out by then. */
+/** Longer than the time-out of a function that sends a draft to the provider. */
 const DRAFT_BUSY_MS = 25 * SECOND;
 
 /** Readers do not see a draft before it is in force: no version. */
@@ -264,9 +264,9 @@ const dueTimes = (table: Table) => {
 type ProviderIds = 'providerIntentId' | 'providerPaymentId';
 
 interface CommitOptions {
-  /** The cause in the table of states, where it is not the one of the history. */
+  /** The cause in the transition table, if it differs from the cause in the history. */
   readonly by?: PaymentCause | undefined;
-  /** What must hold in the moment of the write. */
+  /** Further conditions of the write. */
   readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
@@ -285,8 +285,8 @@ interface Advance {
 }
 
 /**
- * Commits a status that the provider has reported. Where another commit came first (the event of the same attempt, say),
- * the status that is further on stands.
+ * Commits a status that the provider has reported. If another commit was faster (for example the event of the attempt),
+ * the later status of the two stays.
  */
 export const advanceStored = async (
   store: PaymentStore,

@@ -30,7 +30,7 @@ export const advancePayment = (
   { to: status, now, cause }: Move,
   changed: Partial<Payment> = {},
 ): VisiblePayment => {
-  // A settled payment takes no update any more.
+  // A settled payment can no longer be updated.
   const draft = isSettled(status) ? WITHOUT_DRAFT : {};
   const unclear = isUnderWay(status) || (payment.draft !== undefined && !isSettled(status));
   const freshlyUnclear = unclear && payment.reconcileAt === undefined;
@@ -54,7 +54,7 @@ export const advancePayment = (
 };
 
 /**
- * Where the provider names another method than the record's, the payer has tried that method in the browser. A method that
+ * If the provider reports another method than the record's, the payer has tried it in the browser. A method that
  * has paid becomes the payment's. Otherwise the record keeps its own, since a retry charges only a method that has passed
  * the rule of use. The provider's id of a claimed one-time token replaces the token.
  */
@@ -66,7 +66,7 @@ const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Paym
   return payment.status === 'processing' && holdsToken ? {} : { methodRef: payment.methodRef };
 };
 
-/** The payment with its draft in force, after the provider has taken the update. */
+/** The payment with its draft applied, after the provider has accepted the update. */
 export const applyDraft = (
   payment: VisiblePayment,
   draft: Draft,
@@ -144,7 +144,7 @@ export const claimAttempt = (
 });
 
 /**
- * Takes a claim back where the provider certainly did nothing: the payment is as it was before, and the next claim has
+ * Releases a claim after the provider certainly did nothing: the payment is as it was before, and the next claim has
  * another key.
  */
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {

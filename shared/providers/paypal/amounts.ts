@@ -27,7 +27,7 @@ export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
 };
 
 /**
- * ISO 4217 minor units of PayPal's amount, exactly. A value between two units stays a fraction, so that it equals no record;
+ * ISO 4217 minor units of PayPal's amount, exactly. A value between two units stays a fraction and matches no record;
  * undefined for an invalid currency.
  */
 export const centsOf = ({ currency_code: currency, value }: PaypalMoney): number | undefined =>

@@ -1,18 +1,7 @@
-import * as z from 'zod';
 import type { DeclineCode } from '../../core/outcome.ts';
-import { epochSeconds, instant } from '../../core/time.ts';
 import type { CustomerDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
 import type { EventInvoice, EventSubscription } from './subscriptions.ts';
-
-/** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
-export const knownAtSchema = z.int().optional();
-
-/** True if the event is older than the last known state of the record. */
-export const isStale = (
-  record: { readonly createdAt: string; readonly knownAt?: number | undefined },
-  event: { readonly createdAt: number },
-): boolean => event.createdAt < (record.knownAt ?? epochSeconds(instant(record.createdAt)));
 
 /** The event types of the interface; each adapter maps its provider's names to them. */
 export const INBOUND_EVENTS = [

@@ -16,7 +16,7 @@ import type {
 import type { SubscriptionsPort } from './subscriptions.ts';
 
 /**
- * The port to a payment provider. `can` tells the provider's capabilities as data. Every write carries our own key, derived
+ * The port to a payment provider. `can` has the provider's capabilities as data. Every write has our own key, derived
  * from our id and attempt, so that the provider recognizes a repeat.
  */
 export interface Capabilities {

@@ -3,7 +3,7 @@ import type { DeclineCode } from '../../core/outcome.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
 import { reportedAmount } from './currencies.ts';
 
-/** Reads a PaymentIntent. @param known the record's method; Stripe knows a saved method only from its confirmation on */
+/** Reads a PaymentIntent. @param known the record's method; Stripe gets a saved method only with the confirmation */
 export const readStripePayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,

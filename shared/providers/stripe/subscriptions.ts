@@ -183,7 +183,7 @@ const refusedMethod = (changed: Found): Found =>
 const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>
   latestInvoice && ['failed', 'pending'].includes(latestInvoice.status) ? latestInvoice : undefined;
 
-/** Stripe itself stops to collect unpaid invoices. */
+/** Stripe itself stops collecting unpaid invoices. */
 const cancel = async (
   { stripe, call }: Billing,
   { subscriptionId }: OfSubscription,

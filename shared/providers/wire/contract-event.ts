@@ -4,7 +4,7 @@ import type { ProviderMethod } from '../port/methods.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 
 /**
- * The interface's own event payload, `{id, type, provider, data: {object}, created}`. Every webhook route accepts it beside
+ * The interface's own event payload, `{id, type, provider, data: {object}, created}`. Each webhook route accepts it and
  * its provider's format. It is a subset of Stripe's format, with Stripe's names for the optional fields.
  */
 const eventSchema = z.looseObject({

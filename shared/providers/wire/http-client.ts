@@ -7,7 +7,7 @@ import { withOneRetry } from './one-retry.ts';
 /**
  * A small client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor certainly did
  * nothing; the caller decides on any other retry, under the same key. A 2xx counts only after its body has been parsed. The
- * vendor's table tells the meaning of every other status.
+ * vendor's table defines the meaning of every other status.
  */
 export interface HttpRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

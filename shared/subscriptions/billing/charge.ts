@@ -13,7 +13,7 @@ import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunni
 /** After this time an unfinished charge is checked. Later checks are rare: the event of its payment settles the charge. */
 const FIRST_CHECK_MS = MINUTE;
 const NEXT_CHECK_MS = HOUR;
-/** Where no event may ever come: the provider may not have received the call. */
+/** The first check of a charge whose call the provider may not have received: no event may ever arrive. */
 export const UNANSWERED_CHECK_MS = 5 * MINUTE;
 const CLAIM_KEPT_MS = DAY;
 
@@ -172,7 +172,7 @@ const failedCharge = (
   };
 };
 
-/** The payer is told at once: the subscription stays as it was before the charge, and a new one is declined. */
+/** A declined charge that the payer waits for: the subscription stays as before, and a new subscription is declined. */
 const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
   const dropped = dropCharge(subscription);
   if (dropped.status !== 'creating') return dropped;
@@ -191,7 +191,7 @@ export const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscripti
   lapsed: charge ? charge.generation + 1 : lapsed,
 });
 
-/** The retries are used up: cancels or pauses, as the policy says. */
+/** The retries are exhausted: cancels or pauses, by the policy. */
 export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = withoutCharge(subscription);

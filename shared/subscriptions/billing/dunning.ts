@@ -13,7 +13,7 @@ const HARD_DECLINES: readonly DeclineCode[] = ['lost_card', 'stolen_card'];
 
 export const isHardDecline = (code: DeclineCode): boolean => HARD_DECLINES.includes(code);
 
-/** The next retry after `now`; undefined: the retries are used up. */
+/** The next retry after `now`; undefined: the retries are exhausted. */
 export const nextRetry = ({ days }: DunningPolicy, firstFailure: Instant, now: Instant): Instant | undefined =>
   days.map((day) => firstFailure + day * DAY).find((at) => at > now);
 

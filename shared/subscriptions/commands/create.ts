@@ -69,7 +69,7 @@ const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest
 
 /**
  * Customer or method may have been deleted during the creation. A deletion ends the uses of live subscriptions; this check
- * covers a subscription that came to live after the deletion had looked.
+ * covers a subscription that became live after the deletion had read the list.
  */
 const detachDeletedRecords = async (
   deps: SubscriptionDeps,
@@ -171,7 +171,7 @@ const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): Usable
 
 const customerNamed = ({ named }: CreateRequest): Customer => {
   const customer = named(customerRecord);
-  if (!customer) throw new Error('a create request without a customer');
+  if (!customer) throw new Error('the create request has no customer');
   return customer;
 };
 

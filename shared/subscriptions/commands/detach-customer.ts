@@ -13,7 +13,7 @@ import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
 import { findChargeableSuccessor } from './replace-method.ts';
 
 /**
- * A customer is being deleted: what follows for a live subscription that names it. A subscription of the customer's owner
+ * Detaches a live subscription from a customer that is being deleted. A subscription of the customer's owner
  * is canceled. An organization's subscription that names a member's own customer continues with a method of another
  * customer, or waits for one.
  */

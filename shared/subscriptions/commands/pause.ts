@@ -40,7 +40,7 @@ export const resumeSubscription = async (
   if (record.status === 'active') return { data: commandView(record) };
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
-  // A provider that bills charges the method by itself from now on.
+  // If the provider bills, it charges the method from now on without a call.
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');

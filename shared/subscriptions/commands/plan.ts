@@ -19,7 +19,7 @@ export const planOf = (body: CreateSubscriptionBody, product: Product | undefine
   return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
 };
 
-/** A product sets the trial days. @throws DomainError PRICING_MISMATCH where the request asks for others. */
+/** A product sets the trial days. @throws DomainError PRICING_MISMATCH if the request has another number. */
 export const trialDaysOf = (
   { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
   product: Product | undefined,

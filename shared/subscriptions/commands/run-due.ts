@@ -63,7 +63,7 @@ const OVERTAKEN = 'overtaken';
 const DROPPED = 'charge dropped';
 const NOT_AT_PROVIDER = 'not known to the provider';
 
-/** Commits the step's decision. Where another commit came first, that one has set the next due time. */
+/** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
 const commitStep = async (
   { store, subscription }: DueWork,
   next: Subscription,
@@ -185,7 +185,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
     const removedId = method || !isLive(synced) ? undefined : synced.paymentMethodId;
     return (removedId === undefined ? synced : await removeMethodFrom(deps, synced, removedId)).status;
   }
-  // The provider has no subscription, and the method may no longer be charged: none is created.
+  // The provider has no subscription, and the method may no longer be charged: creates no subscription.
   if (!method) return dropCreation(work);
   const created = await createAtProvider(deps, subscription);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;

@@ -17,7 +17,7 @@ export interface Command {
     port: SubscriptionsPort,
     target: CallOptions & { readonly subscriptionId: string },
   ) => Promise<Outcome<ProviderSubscription>>;
-  /** The subscription already has the state that the command asks for. */
+  /** The subscription already has the state that the command requests. */
   readonly isMet: (subscription: Subscription) => boolean;
 }
 
@@ -84,7 +84,7 @@ export const sendToProvider = async (
 
 /**
  * Starts a new period now, and charges it. A repeated call before the charge is known to be paid is the same charge,
- * whatever else has changed meanwhile.
+ * even if other fields have changed since.
  * @throws DomainError PAYMENT_DECLINED: the subscription stays as it was, and the next call makes another charge
  */
 export const resumeInNewPeriod = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
@@ -121,7 +121,7 @@ const storeOutcome = async (
   return { subscription: await storeReport(deps, subscription, answer), isDone: true };
 };
 
-/** A cancellation may be stored while the command runs: then the command has not been met. */
+/** A cancellation may be stored while the command runs: then the command has had no effect. */
 const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command): Subscription => {
   if (isMet(subscription) || (isDone && isLive(subscription))) return subscription;
   throw invalidStateError(subscription);

@@ -95,7 +95,7 @@ const canceledAtOf = (
   return isPending ? canceledAt : undefined;
 };
 
-/** A pause for want of a method is no pause to readers: the subscription runs until its paid time ends, then is past due. */
+/** Readers do not see a pause without a method: the subscription runs until its paid time ends, then is past due. */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport): SubscriptionReport => {
   if (!subscription.held || report.status !== 'paused') return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);

@@ -97,7 +97,7 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
-/** Aborts the transfer. @throws DomainError always: why there is no successor */
+/** Aborts the transfer. @throws DomainError always: the reason why no successor was created */
 const failTransfer = async (
   context: TransferContext,
   outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' | 'not_done' }>,
@@ -149,7 +149,7 @@ export const abandonTransfer = async (deps: BillingDeps, subscription: Subscript
   return abortTransfer(context);
 };
 
-/** The former subscription collects again, unless collection was paused before the transfer for want of a method. */
+/** Resumes collection of the former subscription, unless it was paused before the transfer because it had no method. */
 const abortTransfer = async (context: TransferContext): Promise<Subscription> => {
   const { deps, port, subscription, formerId } = context;
   if (!subscription.held) {

@@ -2,7 +2,7 @@ import { type Instant, instant, iso } from '../../core/time.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './states.ts';
 import { isLive, type Subscription } from './subscription.ts';
 
-/** Due work of a subscription. The record alone says which step is due, and when. */
+/** Due work of a subscription. The record alone determines the due step and its time. */
 export type Step =
   /** An attempt was started and its outcome is unknown: look it up. */
   | 'check charge'
@@ -18,7 +18,7 @@ export type Step =
   | 'bill'
   /** Retry a renewal that failed. */
   | 'retry'
-  /** The retries are used up. */
+  /** The retries are exhausted. */
   | 'end dunning'
   /** Read the subscription from the provider that bills it: an event may have been lost. */
   | 'sync';

@@ -2,7 +2,7 @@ import type { BusEvent } from '../../events/bus-event.ts';
 import { canonicalBusEvent, payerOf } from '../../events/canonical-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
 
-/** The one event of a stored version: created, updated or cancelled. */
+/** The event of a stored version, one per version: created, updated or cancelled. */
 export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
   if (!isVisibleSubscription(after) || before?.version === after.version) return [];
   const existed = before !== undefined && isVisibleSubscription(before);

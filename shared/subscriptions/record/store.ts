@@ -18,8 +18,8 @@ import {
 } from './subscription.ts';
 
 /**
- * Subscriptions as items. What follows from a subscription (its membership, its used-by items at method, customer and
- * address, the claim of its open period) is written in the same transaction.
+ * Subscriptions as items. Its dependent items (the membership, the used-by items at method, customer and
+ * address, the claim of its open period) are written in the same transaction.
  */
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
@@ -29,7 +29,7 @@ export const subscriptionStore = (table: Table) => {
     return item && subscriptionOf(item);
   };
 
-  /** Stores a new subscription with what follows from it; or @returns the record that has its id already. */
+  /** Stores a new subscription with its dependent items. @returns the existing record if the id is taken */
   const insertOrFind = async (subscription: Subscription): Promise<Found<Subscription> | undefined> => {
     const put = { put: itemOf(subscription), if: [{ absent: true }] } as const;
     const beside = stepsBetween(undefined, subscription);

@@ -22,7 +22,7 @@ export interface ApplyEventDeps extends BillingDeps {
 
 const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER_SLOTS), event_id: z.string() }) });
 
-/** Seconds until an event whose record does not exist yet is tried again, by the number of receives. */
+/** Seconds until the retry of an event whose record does not exist yet, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 
 /** Applies one stored provider event to its record, and logs the result. */
@@ -37,7 +37,7 @@ export const applyProviderEvent = async (
   const stored = storedEventOf(item);
   const body: unknown = JSON.parse(stored.raw.toString('utf8'));
   const event = (await deps.providers.find(slot))?.readEvent(body);
-  if (!event) throw new Error('a stored event can no longer be read');
+  if (!event) throw new Error('the adapter cannot parse a stored event');
   const result = await applyToRecord(deps, slot, event);
   if (result.kind === 'early') {
     const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
@@ -70,7 +70,7 @@ type Handlers = {
 const handle = <Type extends InboundEventType>(deps: ApplyEventDeps, inbound: InboundEvent<Type>): Promise<Result> =>
   HANDLERS[inbound.type](deps, inbound);
 
-/** Where the payer asked for it, a success saves the payment method at once; if that fails, due work saves it later. */
+/** A success saves the payment method if the payer requested it. If saving fails, due work saves the method later. */
 const applyToPayment = async (deps: ApplyEventDeps, inbound: PaymentEvent): Promise<Result> => {
   const result = await applyPaymentEvent(deps, inbound);
   if (result.kind === 'applied') await saveMethod(deps, result.payment);

@@ -37,7 +37,7 @@ export const applyInvoice = async (
   return resultOfChange(context, changed);
 };
 
-/** An invoice of an earlier subscription at the provider, replaced since: its payment is recorded too. */
+/** Records the payment of an invoice whose subscription at the provider has been replaced since. */
 export const recordFormerInvoice = async (context: SubscriptionEventContext): Promise<EventResult> => {
   const { deps, subscription, event } = context;
   const news = event.object.invoice;
@@ -50,7 +50,7 @@ export const recordFormerInvoice = async (context: SubscriptionEventContext): Pr
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/** Reads at the provider what the event leaves out. @returns undefined where the provider does not know the invoice. */
+/** Reads the invoice at the provider if the event lacks fields. @returns undefined if the provider has none. */
 const wholeInvoice = async (
   { deps, subscription }: SubscriptionEventContext,
   news: EventInvoice,
@@ -71,7 +71,7 @@ const wholeInvoice = async (
   return found.kind === 'done' ? found.value : undefined;
 };
 
-/** What the invoice means for the subscription; undefined: nothing. */
+/** The report that follows from the invoice; undefined if the subscription does not change. */
 const reportOf = (
   current: Subscription,
   invoice: ProviderInvoice | undefined,

@@ -1,9 +1,8 @@
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import { isStale } from '../../providers/port/events.ts';
 import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
-import { recordStore } from '../../table/record-store.ts';
+import { isStale, recordStore } from '../../table/record-store.ts';
 import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
 import { refreshRecord } from './refresh-record.ts';
 

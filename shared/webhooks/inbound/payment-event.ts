@@ -23,7 +23,7 @@ import type { InboundEvent } from './inbound-event.ts';
 export type PaymentEventResult =
   | { readonly kind: 'applied'; readonly payment: VisiblePayment; readonly status: PaymentStatus }
   | { readonly kind: 'ignored'; readonly payment: VisiblePayment; readonly reason: string }
-  /** The event contradicts the record: the record stays as it is, and an operator has to look. */
+  /** The event contradicts the record: the record stays unchanged, and an operator must check it. */
   | { readonly kind: 'quarantined'; readonly payment: VisiblePayment; readonly reason: string }
   /** The payment does not exist yet. */
   | { readonly kind: 'early' };
@@ -43,7 +43,7 @@ const APPLY_TRIES = 8;
 
 type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
-/** Applies one event. The events of a payment end the same in any order and with any repetition. */
+/** Applies one event. Any order and any repetition of a payment's events lead to the same result. */
 export const applyPaymentEvent = async (
   deps: ApplyDeps,
   { slot, type, event }: PaymentEvent,
@@ -60,10 +60,10 @@ export const applyPaymentEvent = async (
     if (applied.kind !== 'conflict') return applied;
     payment = applied.found;
   }
-  throw new Error('too many writers at once');
+  throw new Error('too many concurrent changes of the payment');
 };
 
-/** The payment's id, by the provider's id of the object, else of the intent or order that the object belongs to. */
+/** Finds the payment's id by the provider's id of the object, else of the object's intent or order. */
 const aliasedPayment = async (
   { table }: ApplyDeps,
   slot: ProviderSlot,
@@ -162,7 +162,7 @@ const finishUpdateFirst = async ({ deps, store, payment }: PaymentEventContext):
   }
 };
 
-/** The event contradicts a settled payment: the provider's current report counts, and only if it is a later state. */
+/** The event contradicts a settled payment: reads the provider, and stores its status only if it is a later one. */
 const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: string): Promise<AppliedOnce> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));

@@ -49,7 +49,7 @@ export const receiveProviderEvent = async (
 /**
  * Where only the provider can verify the signature, the request first takes a place in its sender's window of refused
  * signatures: forged requests, also concurrent ones, cause no more calls than the window has places. A valid signature
- * gives the place back; without an answer of the provider the place stays taken.
+ * frees the place; if the provider does not answer, the place stays taken.
  */
 const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest) => {
   const places: Reservation[] = [];

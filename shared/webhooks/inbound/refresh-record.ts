@@ -1,8 +1,8 @@
 import { iso, type Now } from '../../core/time.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import { isStale } from '../../providers/port/events.ts';
 import { changeRecord } from '../../table/change.ts';
 import type { StoredRecord } from '../../table/record-store.ts';
+import { isStale } from '../../table/record-store.ts';
 import { type EventResult, ignored, type OwnerIds } from './inbound-event.ts';
 
 type Refreshable = StoredRecord & OwnerIds & { readonly knownAt?: number | undefined };
@@ -13,7 +13,7 @@ interface Refresh<T> {
     readonly commit: (was: T, next: T) => Promise<T | undefined>;
   };
   readonly event: ProviderEvent;
-  /** As the log names the record. */
+  /** The name of the record in the log. */
   readonly name: string;
   /** The fields of the record as the provider has them. */
   readonly factsOf: (record: T) => Partial<T>;
@@ -21,7 +21,7 @@ interface Refresh<T> {
 }
 
 /**
- * Stores the provider's fields of a record, and since when they are known. Only a field that differs makes a new version,
+ * Stores the provider's fields of a record, and the time of the report. Only a changed field makes a new version,
  * because each version sends an event.
  */
 export const refreshRecord = async <T extends Refreshable>(

@@ -25,7 +25,7 @@ export const applySubscriptionEvent = async (
   const context: SubscriptionEventContext = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return resultOf(context, 'quarantined', 'provider differs');
   if (!isProviderBilled(subscription)) return resultOf(context, 'ignored', 'billed here');
-  // During a transfer, two subscriptions at the provider may be meant.
+  // During a transfer, the event may concern either of two subscriptions at the provider.
   if (subscription.transfer) return { kind: 'early' };
   return applyToProviderBilled(context, type);
 };
@@ -113,7 +113,7 @@ const applyNews = async (
 };
 
 /**
- * Applies news that are newer than the record, ignores older ones, and reads the provider where their order is unsure.
+ * Applies an event that is newer than the record, ignores an older one, and reads the provider if the order is unknown.
  */
 const applyState = async (context: SubscriptionEventContext, namedId: string | undefined): Promise<EventResult> => {
   const { deps, store, subscription, event } = context;
@@ -123,10 +123,10 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   const isClear =
     age === 'newer' &&
     news?.status !== undefined &&
-    // Only the invoice says when the charge is retried.
+    // Only the invoice has the time of the next retry.
     (news.status !== 'past_due' || subscription.status === 'past_due') &&
     subscription.providerSubscriptionId !== undefined &&
-    // Only the invoice says whether the first charge is paid.
+    // Only the invoice shows whether the first charge is paid.
     !awaitsFirstCharge(subscription.charge);
   if (!isClear) return syncSubscription(context, namedId);
   let isOvertaken = false;

@@ -27,7 +27,7 @@ export interface Attempt {
   readonly paymentId?: string | undefined;
 }
 
-/** `gone`: the target asks for no further deliveries of the event (410). */
+/** `gone`: the target answered 410, so the event is not delivered again. */
 export type AttemptOutcome = 'delivered' | 'failed' | 'gone';
 
 const GONE = 410;

@@ -11,7 +11,7 @@ export interface DispatchDeps {
 }
 
 /**
- * Queues one delivery per event and target that wants it. A repeated dispatch makes the same deliveries, under the same
+ * Queues one delivery per event and subscribed target. A repeated dispatch queues the same deliveries, under the same
  * ids.
  */
 export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly OutboundEvent[]): Promise<void> => {

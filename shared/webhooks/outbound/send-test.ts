@@ -27,7 +27,7 @@ interface Tried {
 }
 
 /**
- * Sends one test event, marked as a test, to every target that wants its kind: one attempt each, with the results in
+ * Sends one test event, marked as a test, to every target that subscribes to it: one attempt each, with the results in
  * the reply.
  */
 export const sendTest = async (
@@ -86,7 +86,7 @@ const tryTarget = async (deps: SendTestDeps, target: Target, event: TestEvent): 
 /** No real event has such an id. */
 const testId = (id: string): string => id.replace('_', '_test_');
 
-/** The mark comes first, and no given field overrides it. */
+/** The test mark is the first field, and no field of the request overrides it. */
 const marked = (fields: Readonly<Record<string, unknown>>) => ({ ...MARK, ...fields, ...MARK });
 const MARK = { test: true };
 

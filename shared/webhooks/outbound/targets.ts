@@ -203,7 +203,7 @@ const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com']
 const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);
 
 /**
- * Does a target want an event? Its mode must accept the event's kind, and a filter must match one of the event's names.
+ * True if a target subscribes to an event: its mode accepts the kind, and a filter matches one of the event's names.
  */
 export const wants = (
   { mode, filters }: Pick<Target, 'mode' | 'filters'>,
@@ -211,7 +211,7 @@ export const wants = (
 ): boolean =>
   (mode === 'both' || mode === kind) && filters.some((filter) => aliases.some((name) => matchesFilter(filter, name)));
 
-/** A filter is `all`, a name, or a pattern in which `*` stands for any text: `payment.*`, `provider_a:*`. */
+/** A filter is `all`, a name, or a pattern in which `*` matches any text: `payment.*`, `provider_a:*`. */
 export const matchesFilter = (filter: string, name: string): boolean => {
   if (filter === 'all' || filter === name) return true;
   const [first = '', ...rest] = filter.split('*');

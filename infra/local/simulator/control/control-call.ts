@@ -7,7 +7,7 @@ import type { Outbox } from '../protocol/outbox.ts';
 import type { Vendor } from '../protocol/vendor.ts';
 import type { SimulatorOptions } from '../state/options.ts';
 
-/** What the control routes work with. */
+/** The dependencies of the control routes. */
 export interface ControlParts {
   readonly clock: Clock;
   readonly options: SimulatorOptions;

@@ -24,7 +24,7 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
   });
 };
 
-/** Where a browser is sent by `next_action`: the bank's question, with both answers. */
+/** The page that `next_action` links to: the bank's question, with both answers. */
 export const customerPage = (parts: ControlParts, id: string): Response => {
   const waiting = findWaiting(parts, id);
   const what =

@@ -11,8 +11,8 @@ export type MinorUnits = (document: {
 }) => number;
 
 /**
- * What the providers hold to be true, amounts in ISO 4217 minor units. `payment_id` is our own id, null where the provider
- * does not know it yet.
+ * The providers' records, with amounts in ISO 4217 minor units. `payment_id` is our own id, null while the provider
+ * does not have it.
  */
 export const ledgerView = (documents: Documents, minorUnits: MinorUnits, paymentId?: string) => ({
   charges: chargesOf(documents, paymentId).map((charge) => ({
@@ -84,7 +84,7 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
   })),
 });
 
-/** A payment that the provider made by itself is given our id later than its charges are made. */
+/** A payment that the provider created itself gets our id only after its first charge. */
 const chargesOf = (documents: Documents, paymentId: string | undefined): LedgerCharge[] =>
   paymentId === undefined
     ? documents.charges.all()

@@ -5,7 +5,7 @@ import { customerPage, customerStep } from './customer-step.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
-/** The control routes of the simulator, for tests and demonstrations; there is nothing of them at a real provider. */
+/** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
 type Route = readonly [
   method: 'GET' | 'POST' | 'DELETE',
   path: RegExp,
@@ -58,7 +58,7 @@ const ROUTES: readonly Route[] = [
   ],
 ];
 
-/** By the table of the slot's vendor; a slot that is bound to none any more keeps its amounts. */
+/** Converts by the table of the slot's vendor; a slot without a vendor keeps its amounts. */
 const minorUnitsBy =
   ({ options, vendors }: ControlParts): MinorUnits =>
   ({ provider, amount, currency }) => {

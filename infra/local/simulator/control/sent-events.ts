@@ -3,7 +3,7 @@ import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
 import { postTo } from '../protocol/deliveries.ts';
 import { ControlError, type ControlParts } from './control-call.ts';
 
-/** One provider event, made to order and sent at once: whatever a test wants a provider to have said. */
+/** Provider events with the content that a test requests, sent at once. */
 const CONTRACT_TYPES: ReadonlySet<string> = new Set([
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -38,7 +38,7 @@ export const sentEvent = z.object({
 });
 export type SentEvent = z.output<typeof sentEvent>;
 
-/** The answer to the last of them. */
+/** Sends the event `times` times. @returns the answer to the last delivery */
 export const sendEvent = async (parts: ControlParts, event: SentEvent): Promise<{ status: number; body: unknown }> => {
   const slot = parts.options.slots[event.provider];
   const vendor = parts.vendors.find(({ adapter }) => adapter === slot.adapter);

@@ -33,7 +33,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     times: z.int().nonnegative(),
     reason: z.enum(DECLINE_REASONS).default('generic_decline'),
   }),
-  /** The first attempt to charge it gets no answer; `committed` says whether it took effect. */
+  /** The first charge of the method gets no answer; `committed`: true if the charge took effect. */
   z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
 ]);
 export type Behaviour = z.infer<typeof behaviourSchema>;

@@ -62,7 +62,7 @@ export const invoiceSchema = z.object({
   /** The start of the previous period, whose use the invoice bills. */
   usedFrom: z.int(),
   paymentId: z.string().nullable(),
-  /** Attempts by the provider itself; attempts that a caller asks for do not count. */
+  /** Attempts by the provider itself; attempts that a caller requests do not count. */
   attempts: z.int(),
   firstFailedAt: z.int().nullable(),
   nextAttemptAt: z.int().nullable(),

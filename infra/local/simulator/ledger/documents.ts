@@ -148,7 +148,7 @@ export interface Listing {
   readonly limit: number;
   readonly holder?: string | undefined;
   readonly reference?: string | undefined;
-  /** Ids of the documents beside the page, newest first. */
+  /** Ids of the documents next to the page, newest first. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }

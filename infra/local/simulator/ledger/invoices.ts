@@ -17,7 +17,7 @@ const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card'];
 export interface Collecting {
   /** Charged in place of the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
-  /** Names the call that asks for the attempt; undefined: the provider's own attempt. */
+  /** Names the call that requests the attempt; undefined: the provider's own attempt. */
   readonly attempt: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export const collectInvoice = (unit: Unit, invoice: LedgerInvoice, { method, att
   return { invoice: after.status === 'succeeded' ? pay(unit, tried) : tried };
 };
 
-/** Runs when a retry is due; the invoice may have been paid, or its subscription canceled, meanwhile. */
+/** Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since it was scheduled. */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status !== 'open' || !invoice.collects) return;
@@ -92,11 +92,11 @@ export const methodOf = (unit: Unit, subscription: LedgerSubscription): LedgerMe
 
 const subscriptionOf = (unit: Unit, { id, subscriptionId }: LedgerInvoice): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
-  if (!subscription) throw new Error(`Invoice ${id} is of no subscription`);
+  if (!subscription) throw new Error(`Invoice ${id} has no subscription`);
   return subscription;
 };
 
-/** The payment has no id of ours until the service knows it. */
+/** The payment gets our id only when the service labels it. */
 const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubscription): LedgerPayment =>
   unit.documents.payments.get(unit.slot, invoice.paymentId ?? '') ?? {
     id: unit.newId('payment'),
@@ -135,7 +135,7 @@ interface Failing {
   readonly byItself: boolean;
 }
 
-/** An attempt that a caller asks for does not change the schedule of retries. */
+/** An attempt that a caller requests does not change the schedule of retries. */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const begun = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const planned = byItself || invoice.firstFailedAt === null;

@@ -10,7 +10,7 @@ import type { Unit } from './unit.ts';
  */
 const TRIAL_NOTICE_MS = 3 * 86_400_000;
 
-/** Whole seconds: providers know no finer time. */
+/** Whole seconds, as in the providers' times. */
 const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 export type NewSubscription = Omit<
@@ -132,7 +132,7 @@ export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
 
 const current = (unit: Unit, { id }: LedgerSubscription): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, id);
-  if (!subscription) throw new Error(`Subscription ${id} is gone`);
+  if (!subscription) throw new Error(`Subscription ${id} does not exist`);
   return subscription;
 };
 

@@ -119,7 +119,7 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
   return row === undefined ? undefined : dueRow.parse(row);
 };
 
-/** From the time when the ledger was created: stable in a test, and new with a new file beside older records. */
+/** Derived from the ledger's creation time: constant in a test, and different for each new ledger file. */
 const ledgerTag = (store: Store, now: number): string => {
   const known = store.readSetting('tag', z.string());
   if (known !== undefined) return known;
@@ -136,7 +136,7 @@ interface Announcement {
   readonly outbox: Outbox;
 }
 
-/** Events show the object as it is now, whatever the same call does to it later. */
+/** Events show the object as it is now, even if the same call changes it later. */
 const announce = ({ unit, change, cause, vendor, outbox }: Announcement): void => {
   for (const event of vendor.webhooks.eventsOf(change, unit)) {
     const id = unit.newId('event');

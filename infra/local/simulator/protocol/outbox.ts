@@ -6,7 +6,7 @@ import type { Store } from '../state/store.ts';
 
 /**
  * The simulator's own webhooks: written in the transaction that they report, delivered afterwards, at least once. Events
- * of one object are delivered in order, unless a test asks for another order.
+ * of one object are delivered in order, unless a test requests another order.
  */
 const WEBHOOK_MODES = ['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const;
 
@@ -184,7 +184,7 @@ const inOrder = (deliveries: readonly OutboxDelivery[], seed: number): readonly 
     ? shuffled(deliveries, seed, (delivery) => delivery.seq)
     : deliveries;
 
-/** Runs tasks of one lane in turn and different lanes beside each other, up to `atOnce` at a time. */
+/** Runs tasks of one lane in sequence and different lanes in parallel, up to `atOnce` at a time. */
 const lanes = (atOnce: number) => {
   const tails = new Map<string, Promise<void>>();
   const waiting: (() => void)[] = [];

@@ -34,7 +34,7 @@ export interface VendorEvent {
   readonly previous?: Readonly<Record<string, unknown>> | undefined;
   /** Events with the same subject are sent in order. */
   readonly subject: string;
-  /** How the object wants its events delivered. */
+  /** The delivery that a test requests for the object's events. */
   readonly manner?: string | undefined;
 }
 
@@ -120,7 +120,7 @@ export interface Vendor {
    * @throws Refused where nothing must be committed.
    */
   execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
-  /** A customer's step that is no charge yet (an approval); without it, the ledger's own authentication applies. */
+  /** A customer's step without a charge (an approval). Vendors without such a step use the ledger's authentication. */
   takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
   /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;

@@ -40,7 +40,7 @@ const savedMethod = (unit: Unit, id: string): LedgerMethod => {
   return fresh;
 };
 
-/** A test asks for a failure by this header, as PayPal's sandbox lets one. */
+/** A test requests a failure by this header, as in PayPal's sandbox. */
 const mockedIssue = ({ call }: PayPalRequest): boolean =>
   call.headers.get('paypal-mock-response')?.includes('INSTRUMENT_DECLINED') ?? false;
 

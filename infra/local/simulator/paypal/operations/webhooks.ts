@@ -93,6 +93,6 @@ const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined
   return isCard(method) ? captureEvent('PAYMENT.CAPTURE.DECLINED', charge, unit) : undefined;
 };
 
-/** How a test wants the events of a payment delivered: `sim:dup` and the like in the description. */
+/** The delivery that a test requests for the events of a payment, by `sim:dup` and similar marks in the description. */
 const mannerOf = ({ description }: { readonly description: string | null }): string | undefined =>
   /\bsim:([a-z]+)\b/.exec(description ?? '')?.[1];

@@ -36,7 +36,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };
 
-/** Values such as `SIM-OK-3-THEN-LOST`, beside those listed. */
+/** Values such as `SIM-OK-3-THEN-LOST`, in addition to the listed values. */
 const sourceOf = (value: string): TestSource | undefined => {
   if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
   const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;

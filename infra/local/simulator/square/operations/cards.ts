@@ -36,7 +36,7 @@ const create = ({ call, unit }: SquareRequest): LedgerMethod => {
   const method = methodOfPayment(unit, source) ?? methodOfSource(unit, source);
   if (isBank(method)) throw invalidSquareRequest('UNSUPPORTED_SOURCE_TYPE', 'A bank account is no card.', 'source_id');
   const { behaviour } = method;
-  // The bank is asked about a card when it is stored.
+  // Storing a card checks it with the bank.
   if (behaviour.kind === 'declines' && !behaviour.attaches) {
     throw new Refused(squareError(402, declineError(behaviour.reason), { began: true }));
   }
@@ -44,7 +44,7 @@ const create = ({ call, unit }: SquareRequest): LedgerMethod => {
   return attachMethod(unit, named, customer.id);
 };
 
-/** The card that a payment was made with, once. */
+/** The card of a payment, which can be stored once. */
 const methodOfPayment = (unit: Unit, source: string): LedgerMethod | undefined => {
   const charge = unit.documents.charges.get(unit.slot, source);
   const used = charge && unit.documents.methods.get(unit.slot, charge.methodId);

@@ -86,7 +86,7 @@ export const findSquareCustomer = (unit: Unit, id: string, field: string): Ledge
   return customer;
 };
 
-/** What is null is removed, what is absent stays. */
+/** Removes fields that are null; absent fields stay. */
 const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   checkForm(sent);
   const pick = (value: string | null | undefined, kept: unknown): string | null =>

@@ -45,7 +45,7 @@ const shown = (unit: Unit, charge: LedgerCharge): SquareReply => ({
   object: { payment: squarePaymentView(charge, unit) },
 });
 
-/** Square's API never asks the customer: a card that requires it is declined, and verified in the browser. */
+/** Square's API cannot authenticate the customer: it declines such a card, which is verified in the browser. */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);
   const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);
@@ -92,7 +92,7 @@ const findCharge = ({ unit, id }: SquareRequest): LedgerCharge => {
 
 const cancelOrder = (unit: Unit, order: LedgerPayment): LedgerPayment => cancelLedgerPayment(unit, order, null);
 
-/** Only money that is reserved can be taken or let go. */
+/** Only reserved money can be captured or released. */
 const end = (
   request: SquareRequest,
   how: (unit: Unit, order: LedgerPayment, amount: number) => LedgerPayment,

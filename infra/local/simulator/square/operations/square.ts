@@ -21,13 +21,13 @@ const ROUTES: readonly SquareRoute[] = [
 ];
 
 const API_VERSION = '2025-08-20';
-/** How long is not published. */
+/** Square does not publish how long it keeps keys. */
 const KEPT_MS = 7 * 86_400_000;
 
 export const square: Vendor = {
   adapter: 'square',
   webhooks: squareWebhooks,
-  // Whatever Square itself has issued; a simulator needs none of it.
+  // The form of Square's own tokens, which the simulator does not need.
   looksLive: (token) => /^(EAAA|sq0)/.test(token),
   identify: (call, slots) => {
     const [, token = ''] = /^Bearer (.+)$/.exec(call.headers.get('authorization') ?? '') ?? [];

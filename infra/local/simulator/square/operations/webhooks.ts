@@ -35,7 +35,7 @@ export const squareWebhooks: VendorWebhooks = {
   eventsOf: (change, unit) => eventsOf(change, unit),
 };
 
-/** There is no time in it: a stale event is as good as a fresh one. */
+/** Square's signature covers no timestamp, so an old event stays valid. */
 const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   if (kind === 'missing') return {};
   const key = kind === 'invalid' ? `${slot.webhookSecret}_of_somebody_else` : slot.webhookSecret;
@@ -43,7 +43,7 @@ const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   return { 'x-square-hmacsha256-signature': signature };
 };
 
-/** `payment.updated` is about a payment, `order.updated` about an order_updated. */
+/** The object of `payment.updated` is named `payment`, that of `order.updated` is named `order_updated`. */
 const objectName = (type: string): string => {
   const [subject = type] = type.split('.');
   return subject === 'order' ? type.replace('.', '_') : subject;
@@ -80,14 +80,14 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'method.detached':
       return [cardEvent('card.disabled', { ...cardView(change.before), enabled: false }, change.method.id)];
     default:
-      // Setups and refunds are not Square's, or not asked for; of the rest its payments tell.
+      // Square has no such events, or its payment events report the change.
       return [];
   }
 };
 
 const cardEvent = (type: string, object: SquareObject, subject: string): VendorEvent => ({ type, object, subject });
 
-/** A card's payment is seen approved first, then completed; events of one order go one after the other. */
+/** A card payment is approved first, then completed. Events of one order are sent in order. */
 const paymentEvents = (charge: LedgerCharge, unit: Unit): readonly VendorEvent[] => {
   const event = (type: string, status?: string): VendorEvent => ({
     type,

@@ -8,7 +8,7 @@ import { isBank } from '../wire/tokens.ts';
 /** The ledger in Square's objects: its payment is an order here, its charge a payment. Fields without a value are left out. */
 export type SquareObject = { readonly [field: string]: unknown };
 
-/** What only Square's protocol knows of an order. */
+/** Fields of an order that only Square's protocol has. */
 export const squareOrderWire = z.object({
   location_id: z.string(),
   version: z.int(),
@@ -152,7 +152,7 @@ const cardDetails = (charge: LedgerCharge, method: LedgerMethod, status: string)
   };
 };
 
-/** A payment shows the card; only one on file has an id, a customer and a version. */
+/** A payment shows its card. Only a card on file has an id, a customer and a version. */
 export const cardView = (method: LedgerMethod, { inPayment = false } = {}): SquareObject => ({
   ...(inPayment
     ? { card_type: method.card.funding, prepaid_type: 'NOT_PREPAID', bin: '411111' }

@@ -26,7 +26,7 @@ export const squareError = (
   began,
 });
 
-/** Refused before anything began: the same key may be tried again. */
+/** Refused before the operation began: the same key may be used again. */
 export const invalidSquareRequest = (code: string, detail: string, field?: string): Refused =>
   refuse(400, { code, detail, field });
 
@@ -44,7 +44,7 @@ const refuse = (
     squareError(status, { category: 'INVALID_REQUEST_ERROR', ...error, ...(field !== undefined && { field }) }),
   );
 
-/** A token that can no longer be used, whatever card it stands for. */
+/** The refusal of a token that can no longer be used. */
 export const spentToken = (code: 'CARD_TOKEN_USED' | 'CARD_TOKEN_EXPIRED' | 'SOURCE_USED'): Refused =>
   new Refused(
     squareError(400, {
@@ -57,7 +57,7 @@ export const spentToken = (code: 'CARD_TOKEN_USED' | 'CARD_TOKEN_EXPIRED' | 'SOU
 
 interface Decline {
   readonly code: string;
-  /** What the card's issuer answered (ISO 8583). */
+  /** The response code of the card's issuer (ISO 8583). */
   readonly issuer?: string;
 }
 

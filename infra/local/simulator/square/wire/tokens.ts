@@ -5,8 +5,8 @@ import type { Unit } from '../../ledger/unit.ts';
 import { invalidSquareRequest, spentToken, squareNotFound } from './errors.ts';
 
 /**
- * Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and those of our own
- * (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`): what they do, whatever they begin with.
+ * Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and our own
+ * (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`), with their behaviour for any prefix.
  */
 const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
 
@@ -35,7 +35,7 @@ const BANK_ACCOUNTS: Readonly<Record<string, Behaviour>> = {
 
 const SPENT = { 'already-used': 'CARD_TOKEN_USED', expired: 'CARD_TOKEN_EXPIRED' } as const;
 
-/** A test value becomes a new method at every use. @throws Refused where Square knows no such source. */
+/** Every use of a test value makes a new method. @throws Refused if Square has no such source. */
 export const methodOfSource = (unit: Unit, source: string): LedgerMethod => {
   const stored = unit.documents.methods.get(unit.slot, source);
   if (stored) {
