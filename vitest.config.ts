@@ -30,8 +30,6 @@ export default defineConfig({
     pool: 'forks',
     // Loading the CDK or the service takes longer than most tests.
     isolate: false,
-    // With V8's default young generation, a fifth of a flow test's processor time is garbage collection.
-    execArgv: ['--max-semi-space-size=64'],
     // One more than the two cores, because one worker is usually waiting.
     maxWorkers: 3,
     restoreMocks: true,

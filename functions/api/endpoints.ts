@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 
 const none = z.object({});
-const forAnybody = {
+const publicRoute = {
   method: 'GET',
   auth: 'public',
   params: none,
@@ -15,7 +15,7 @@ const forAnybody = {
 } as const;
 
 export const healthEndpoint = endpoint({
-  ...forAnybody,
+  ...publicRoute,
   id: 'api.health',
   path: '/health',
   summary: 'Say that requests are answered',
@@ -24,7 +24,7 @@ export const healthEndpoint = endpoint({
 });
 
 export const openapiEndpoint = endpoint({
-  ...forAnybody,
+  ...publicRoute,
   id: 'api.openapi',
   path: '/openapi.json',
   summary: 'Show the API document',

@@ -9,7 +9,7 @@ import { tierView } from './view.ts';
 /** More tiers than a price page shows. */
 const MAX_TIERS = 500;
 
-/** The active tiers by rank, for anybody. */
+/** The active tiers by rank; public. */
 export const listTiers = async ({ table }: { readonly table: Table }): Promise<Reply> =>
   runList(table, {
     findPage: () =>

@@ -238,7 +238,7 @@ describe('a subscription', () => {
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     const next = await attach(customerId, 'pm_card_visa');
     await native().changeMethod({ subscriptionId, methodId: next, idempotencyKey: 'change' });
-    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume', anew: true }));
+    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume', inNewPeriod: true }));
     expect(resumed).toMatchObject({
       status: 'active',
       currentPeriodStart: now(),
@@ -274,8 +274,8 @@ describe('a subscription', () => {
       by.changeMethod({ ...absent, methodId: 'pm_card_visa' }),
       by.scheduleCancel({ ...absent, cancel: true }),
       by.pause(absent),
-      by.resume({ ...absent, anew: false }),
-      by.resume({ ...absent, anew: true }),
+      by.resume({ ...absent, inNewPeriod: false }),
+      by.resume({ ...absent, inNewPeriod: true }),
       by.labelPayment({ intentId: 'pi_absent', paymentId: 'pay_1', idempotencyKey: 'k' }),
     ]) {
       expect(await call).toMatchObject({ kind: 'refused', reason: 'resource_missing' });
@@ -418,15 +418,15 @@ describe('another method', () => {
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
     await rig.clock.advance(70 * DAY_MS);
-    const anew = { subscriptionId, idempotencyKey: 'r', anew: true };
-    const resumed = doneValue(await native().resume(anew));
+    const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
+    const resumed = doneValue(await native().resume(command));
     expect(resumed).toMatchObject({
       status: 'active',
       currentPeriodStart: now(),
       latestInvoice: { status: 'succeeded', periodStart: now() },
     });
-    expect(doneValue(await native().resume(anew))).toEqual(resumed);
-    expect(doneValue(await native().resume({ ...anew, idempotencyKey: 'another' }))).toEqual(resumed);
+    expect(doneValue(await native().resume(command))).toEqual(resumed);
+    expect(doneValue(await native().resume({ ...command, idempotencyKey: 'another' }))).toEqual(resumed);
     expect(await paid()).toBe(2);
   });
 
@@ -437,7 +437,7 @@ describe('another method', () => {
     await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
     await rig.clock.advance(70 * DAY_MS);
-    const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', anew: true });
+    const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: true });
     expect(resumed).toMatchObject({ kind: 'declined' });
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     expect(await paid()).toBe(1);
@@ -450,10 +450,10 @@ describe('another method', () => {
       const { subscriptionId } = subscription;
       await native().pause({ subscriptionId, idempotencyKey: 'p' });
       await rig.clock.advance(70 * DAY_MS);
-      const anew = { subscriptionId, idempotencyKey: 'r', anew: true };
-      const lost = await struck(action, subscriptionId, (by) => by.resume(anew), 'POST');
+      const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
+      const lost = await struck(action, subscriptionId, (by) => by.resume(command), 'POST');
       expect(lost).toEqual({ kind: 'unknown', reason });
-      expect(doneValue(await native().resume(anew))).toMatchObject({ status: 'active', currentPeriodStart: now() });
+      expect(doneValue(await native().resume(command))).toMatchObject({ status: 'active', currentPeriodStart: now() });
       expect(await paid()).toBe(2);
     },
   );
@@ -511,7 +511,7 @@ describe('a pause', () => {
     await rig.clock.advance(70 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused', latestInvoice: undefined });
     expect(await paid()).toBe(1);
-    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r', anew: false }));
+    const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false }));
     expect(resumed).toMatchObject({ status: 'active', currentPeriodEnd: now() + 20 * DAY });
     expect(await paid()).toBe(1);
     await rig.clock.advance(20 * DAY_MS);
@@ -528,7 +528,7 @@ describe('a pause', () => {
     await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
     await rig.clock.advance(10 * DAY_MS);
     expect((await ledger()).charges).toEqual(charges);
-    await native().resume({ subscriptionId, idempotencyKey: 'r', anew: false });
+    await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false });
     await rig.clock.advance(1);
     expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
     expect(await paid()).toBe(2);

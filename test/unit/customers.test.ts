@@ -4,8 +4,7 @@ import { iso } from '../../shared/core/time.ts';
 import { type Customer, customerShape, customerView } from '../../shared/customers/customer.ts';
 import { customerEvents } from '../../shared/customers/events.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
-import { isStale } from '../../shared/table/record-store.ts';
-import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
+import { isStale, parseRecord, recordItem } from '../../shared/table/record-store.ts';
 import { NOON } from '../builders/payment.ts';
 
 /** A user's customer at provider_a; say only what matters to the test. */

@@ -85,10 +85,10 @@ export interface SubscriptionsPort {
   cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;
   pause(input: OfSubscription): Promise<Outcome<ProviderSubscription>>;
   /**
-   * @param input.anew a new period starts now and is charged. If the charge is declined, the subscription stays paused. If
+   * @param input.inNewPeriod a new period starts now and is charged. If the charge is declined, the subscription stays paused. If
    * the subscription is not paused at the provider, nothing is charged.
    */
-  resume(input: OfSubscription & { readonly anew: boolean }): Promise<Outcome<ProviderSubscription>>;
+  resume(input: OfSubscription & { readonly inNewPeriod: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
   /** Writes our payment's id to the metadata of the intent that the provider created. */
   labelPayment(

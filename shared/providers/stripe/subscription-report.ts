@@ -6,15 +6,17 @@ import { stripeDeclineCode } from './report.ts';
 
 /** Stripe's subscriptions and invoices in answers, which have all fields. */
 export const readStripeSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
-  const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = told(readEventSubscription(subscription));
+  const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = requirePresent(
+    readEventSubscription(subscription),
+  );
   return {
     subscriptionId,
     ourSubscriptionId,
-    status: told(news.status),
-    currentPeriodStart: told(news.currentPeriodStart),
-    currentPeriodEnd: told(news.currentPeriodEnd),
+    status: requirePresent(news.status),
+    currentPeriodStart: requirePresent(news.currentPeriodStart),
+    currentPeriodEnd: requirePresent(news.currentPeriodEnd),
     trialEnd,
-    cancelAtPeriodEnd: told(news.cancelAtPeriodEnd),
+    cancelAtPeriodEnd: requirePresent(news.cancelAtPeriodEnd),
     methodId,
     latestInvoice: newestOf(subscription),
   };
@@ -27,17 +29,17 @@ const newestOf = ({ latest_invoice: newest }: Stripe.Subscription): ProviderInvo
 };
 
 export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
-  const { invoiceId, intentId, ...news } = told(readEventInvoice(invoice));
+  const { invoiceId, intentId, ...news } = requirePresent(readEventInvoice(invoice));
   const intent = intentOf(invoice);
   return {
     invoiceId,
     intentId,
-    subscriptionId: told(news.subscriptionId),
-    status: collecting(invoice, intent) ?? told(news.status),
-    ...reportedAmount({ amount: told(news.amountCents), currency: told(news.currency) }),
-    periodStart: told(news.periodStart),
-    periodEnd: told(news.periodEnd),
-    attempts: told(news.attempts),
+    subscriptionId: requirePresent(news.subscriptionId),
+    status: collecting(invoice, intent) ?? requirePresent(news.status),
+    ...reportedAmount({ amount: requirePresent(news.amountCents), currency: requirePresent(news.currency) }),
+    periodStart: requirePresent(news.periodStart),
+    periodEnd: requirePresent(news.periodEnd),
+    attempts: requirePresent(news.attempts),
     nextAttempt: news.nextAttempt,
     failureCode:
       invoice.status !== 'paid' && intent?.last_payment_error
@@ -47,7 +49,7 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
 };
 
 /** Stripe must return this; absence is a bug. */
-const told = <T>(value: T | undefined): T => {
+const requirePresent = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error('a required field is missing in the answer of Stripe');
   return value;
 };

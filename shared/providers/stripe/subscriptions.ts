@@ -36,8 +36,8 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall): Subscript
       return collect(billing, paused, { ...input, collects: false });
     },
     resume: async (input) =>
-      input.anew
-        ? resumeAnew(billing, input)
+      input.inNewPeriod
+        ? resumeInNewPeriod(billing, input)
         : collect(billing, await resume(billing, input), { ...input, collects: true }),
 
     labelPayment: ({ intentId, paymentId, idempotencyKey }) =>
@@ -206,7 +206,7 @@ const resume = async ({ stripe, read, update }: Billing, input: OfSubscription):
 };
 
 /** Starts and charges a new period; amounts owed before the pause are not collected. */
-const resumeAnew = async (billing: Billing, input: OfSubscription): Promise<Found> => {
+const resumeInNewPeriod = async (billing: Billing, input: OfSubscription): Promise<Found> => {
   const { stripe, call, find, update } = billing;
   const current = await call(
     () => stripe.subscriptions.retrieve(input.subscriptionId),

@@ -47,13 +47,13 @@ export const pauseCommand: Command = {
 
 export const resumeCommand: Command = {
   name: 'resume',
-  send: (port, target) => port.resume({ ...target, anew: false }),
+  send: (port, target) => port.resume({ ...target, inNewPeriod: false }),
   isMet: ({ status }) => status === 'active',
 };
 
 const resumeInNewPeriodCommand: Command = {
   ...resumeCommand,
-  send: (port, target) => port.resume({ ...target, anew: true }),
+  send: (port, target) => port.resume({ ...target, inNewPeriod: true }),
 };
 
 /** The subscription as stored after a command, and whether the provider carried the command out. */

@@ -153,7 +153,7 @@ export const abandonTransfer = async (deps: BillingDeps, subscription: Subscript
 const abortTransfer = async (context: TransferContext): Promise<Subscription> => {
   const { deps, port, subscription, formerId } = context;
   if (!subscription.held) {
-    const released = await port.resume({ ...targetOf(context, 'release', formerId), anew: false });
+    const released = await port.resume({ ...targetOf(context, 'release', formerId), inNewPeriod: false });
     // A refusal: the former subscription has ended at the provider, and there is nothing to resume.
     if (released.kind === 'unknown' || released.kind === 'not_done') requireAnswer(released, subscription);
   }

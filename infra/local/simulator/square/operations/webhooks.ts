@@ -38,7 +38,7 @@ export const squareWebhooks: VendorWebhooks = {
 /** Square's signature covers no timestamp, so an old event stays valid. */
 const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   if (kind === 'missing') return {};
-  const key = kind === 'invalid' ? `${slot.webhookSecret}_of_somebody_else` : slot.webhookSecret;
+  const key = kind === 'invalid' ? `${slot.webhookSecret}_of_another` : slot.webhookSecret;
   const signature = createHmac('sha256', key).update(`${slot.webhookUrl}${raw}`).digest('base64');
   return { 'x-square-hmacsha256-signature': signature };
 };

@@ -75,7 +75,7 @@ export const stripeWebhooks: VendorWebhooks = {
 const signatureOf = ({ raw, slot, at, kind }: Signing): Record<string, string> => {
   if (kind === 'missing') return {};
   const t = Math.floor((kind === 'stale' ? at - STALE_MS : at) / 1_000);
-  const secret = kind === 'invalid' ? `${slot.webhookSecret}_of_somebody_else` : slot.webhookSecret;
+  const secret = kind === 'invalid' ? `${slot.webhookSecret}_of_another` : slot.webhookSecret;
   const v1 = createHmac('sha256', secret).update(`${t}.${raw}`).digest('hex');
   return { 'stripe-signature': `t=${t},v1=${v1}` };
 };
