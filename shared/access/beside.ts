@@ -33,8 +33,9 @@ interface Found {
 }
 
 /**
- * @returns the includes of each record by name; null if there is none. One BatchGet also reads the standing in the
- * organizations of the records. A second BatchGet is needed if an included record belongs to another organization.
+ * @returns the includes of each record by name. An include is null if it does not exist or the caller may not see it.
+ * One BatchGet also reads the standing in the organizations of the records; a second BatchGet is needed if an included
+ * record belongs to another organization.
  */
 export const showBeside = async <R extends Owned>(
   { table, caller }: ShowDeps,

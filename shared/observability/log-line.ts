@@ -40,7 +40,7 @@ export type LogMessage =
   | 'payment stuck'
   | 'method not saved yet'
   | 'subscription anomaly'
-  | 'periods let go'
+  | 'missed periods skipped'
   | 'payment followed'
   | 'due work done'
   | 'due work queued'

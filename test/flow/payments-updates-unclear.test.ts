@@ -154,13 +154,13 @@ describe.each([
 
 test('a PayPal order with another amount than the record is not captured, whatever reports the approval', async () => {
   const user = await signIn(service);
-  const [told, untold] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
-  await service.authenticate(told);
+  const [reported, unreported] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
+  await service.authenticate(reported);
   await service.settle();
   await service.webhookMode('drop');
-  await service.authenticate(untold);
+  await service.authenticate(unreported);
   await service.advance(2 * HOUR);
-  for (const id of [told, untold]) {
+  for (const id of [reported, unreported]) {
     expect(await read(service, id, user.options)).toMatchObject({ status: 'pending', total_cents: 7_000 });
     expect(await atProvider(service, id)).toMatchObject({ charges: [], intents: [{ amount: 5_000 }] });
   }

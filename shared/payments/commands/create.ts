@@ -109,7 +109,7 @@ const customerOf = (
   return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
 };
 
-/** Saving the method needs a customer at the provider; a customer is created where there is none. */
+/** Saving the method needs a customer at the provider: the owner's, or a new one. */
 const withCustomer = async (
   deps: MoneyDeps,
   request: CreateRequest,

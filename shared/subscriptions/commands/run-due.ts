@@ -87,7 +87,7 @@ const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promi
 const billNextPeriod = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const missed = missedPeriods(subscription, deps.now());
-  if (missed > 0) deps.log.warn('periods let go', { subscription_id: subscription.id, count: missed });
+  if (missed > 0) deps.log.warn('missed periods skipped', { subscription_id: subscription.id, count: missed });
   const method = await findUnattended(deps.table, subscription, subscription);
   const payable = method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
   const billed = await store.commit(subscription, openNextPeriod(payable, settlementOf(deps)));
@@ -166,8 +166,8 @@ const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promis
 };
 
 /**
- * A creation at the provider has an unknown outcome: searches for the subscription there, and repeats the call under the
- * same key if there is none.
+ * Resolves a creation with an unknown outcome: looks the subscription up at the provider; if it does not exist there,
+ * repeats the call under the same key.
  */
 const checkCreation = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
