@@ -14,6 +14,10 @@ const SCALED = [
   'test/flow/**/*-stopped.test.ts',
   'test/flow/organizations-deletion.test.ts',
   'test/flow/organizations-races.test.ts',
+  'test/flow/payments-updates-unclear.test.ts',
+  'test/flow/permission-restarts.test.ts',
+  'test/flow/slots.test.ts',
+  'test/flow/subscriptions-transfer.test.ts',
   'test/unit/**/*-laws.test.ts',
 ];
 

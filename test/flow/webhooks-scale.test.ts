@@ -12,7 +12,7 @@ import { type Delivered, deliveredTo, idOf, nodesAt, SECRET, verified } from './
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
 /** Few enough for every day, and enough for a run to be stopped at every step. */
-const EVENTS = scale === 1 ? 300 : 1_000 * scale;
+const EVENTS = scale === 1 ? 200 : 1_000 * scale;
 const TIMEOUT_MS = 300_000 * scale;
 
 const ports = {
