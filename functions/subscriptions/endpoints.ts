@@ -9,6 +9,8 @@ import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts'
 import { idSchema } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
+import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
+import { nextActionSchema } from '../../shared/payments/record/view.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
 import {
   type CreateSubscriptionBody,
@@ -54,6 +56,24 @@ const subscriptionSchema = guestSubscriptionSchema.extend({
   metadata: z.record(z.string(), z.json()),
 });
 
+/** Of a first charge that waits for its payer to authenticate. */
+const createdSubscriptionSchema = subscriptionSchema.extend({
+  next_action: nextActionSchema.optional(),
+  client_secret: z.string().optional(),
+});
+
+/** `open_payment` for callers who may pay: what a past-due subscription waits for. */
+const shownSubscriptionSchema = subscriptionSchema.extend({
+  open_payment: z
+    .object({
+      id: z.string(),
+      status: z.enum(PAYMENT_STATUSES),
+      next_action: nextActionSchema.nullable(),
+      client_secret: z.string().nullable(),
+    })
+    .optional(),
+});
+
 const addressNamed = ({
   billing_address_id: id,
 }: {
@@ -82,7 +102,7 @@ export const createSubscriptionEndpoint = endpoint({
   params: none,
   query: none,
   body: createSubscriptionBody,
-  response: subscriptionSchema,
+  response: createdSubscriptionSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -117,7 +137,7 @@ export const getSubscriptionEndpoint = endpoint({
   params: byId,
   query: none,
   body: null,
-  response: subscriptionSchema,
+  response: shownSubscriptionSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],

@@ -74,7 +74,9 @@ export interface ChargeResult {
 export const chargeAttempt = async (parts: IntentParts, payment: VisiblePayment): Promise<ChargeResult> => {
   const { provider } = parts;
   const outcome = await sendAttempt(provider, payment);
-  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT) return { payment, outcome };
+  // An invoice has one intent: if it is spent, the invoice is no longer open.
+  const isReplaceable = payment.providerInvoiceId === undefined;
+  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { payment, outcome };
   const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
   const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
   if (created.kind !== 'done') return { payment, outcome: created };

@@ -203,6 +203,19 @@ export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant |
 export const CLIENT_SECRET_LIFETIME_MS = DAY;
 export const CONFIRMATION_PERIOD_MS = DAY;
 
+const DUNNING_SECRET_LIFETIME_MS = 30 * DAY;
+
+/** The payer of a subscription may pay an open payment during the whole dunning; any other secret is kept 24 h. */
+export const secretEnds = (payment: Payment): Instant =>
+  instant(payment.createdAt) +
+  (isOfSubscription(payment) && payment.status !== 'succeeded' && payment.status !== 'canceled'
+    ? DUNNING_SECRET_LIFETIME_MS
+    : CLIENT_SECRET_LIFETIME_MS);
+
+/** The client secret that the item keeps. */
+export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
+  now < secretEnds(payment) ? payment.clientSecret : undefined;
+
 /** The client secret within its 24 h; afterwards undefined, also where the item still holds it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
   now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;

@@ -46,7 +46,7 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
   }
 };
 
-const nextActionOf = (intent: Stripe.PaymentIntent): NextAction | undefined => {
+export const nextActionOf = (intent: Stripe.PaymentIntent): NextAction | undefined => {
   if (intent.status !== 'requires_action' || !intent.next_action) return undefined;
   const url = intent.next_action.redirect_to_url?.url ?? undefined;
   return { type: url ? 'redirect_to_url' : 'use_provider_sdk', url };

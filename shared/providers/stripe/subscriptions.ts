@@ -101,7 +101,8 @@ const openBilling = (stripe: Stripe, call: StripeCall) => {
 };
 
 /** Stripe creates the price with the subscription, but the product needs a call of its own. */
-const create = async ({ stripe, call, read }: Billing, input: NewProviderSubscription): Promise<Found> => {
+const create = async (billing: Billing, input: NewProviderSubscription): Promise<Found> => {
+  const { stripe, call, read } = billing;
   const { idempotencyKey } = input;
   const amount = stripeAmounts.toProvider(input);
   if (amount === undefined) return stripeAmounts.refused(input);
@@ -115,10 +116,23 @@ const create = async ({ stripe, call, read }: Billing, input: NewProviderSubscri
   );
   if (product.kind !== 'done') return product;
   const wanted = { ...subscriptionOf(input, { product: product.value, amount }), ...WITH_INVOICE };
-  return read(() => stripe.subscriptions.create(wanted, { idempotencyKey }));
+  return endIfDeclined(billing, await read(() => stripe.subscriptions.create(wanted, { idempotencyKey })));
 };
 
-/** A failed first charge creates no subscription; a trial that ends without a method pauses it. */
+/**
+ * After a declined first charge, Stripe has an incomplete subscription, whose invoice could still be paid: it is canceled.
+ * An invoice that waits for the payer's authentication is not declined.
+ */
+const endIfDeclined = async (billing: Billing, created: Found): Promise<Found> => {
+  if (created.kind !== 'done' || !created.value.isIncomplete) return created;
+  const { subscriptionId, latestInvoice } = created.value;
+  if (latestInvoice?.status !== 'failed') return created;
+  const canceled = await cancel(billing, { subscriptionId });
+  if (canceled.kind !== 'done') return { kind: 'unknown', reason: 'error' };
+  return { kind: 'declined', code: latestInvoice.failureCode ?? 'do_not_honor', attemptRef: undefined };
+};
+
+/** A trial that ends without a method pauses the subscription. */
 const subscriptionOf = (
   input: NewProviderSubscription,
   { product, amount }: { readonly product: string; readonly amount: number },
@@ -137,8 +151,9 @@ const subscriptionOf = (
         },
       },
     ],
-    off_session: true,
-    payment_behavior: 'error_if_incomplete',
+    ...(input.isAttended
+      ? { payment_behavior: 'allow_incomplete' as const }
+      : { payment_behavior: 'error_if_incomplete' as const, off_session: true }),
     metadata: { subscription_id: input.ourSubscriptionId },
     ...(description && { description }),
     ...(input.trialEnd !== undefined && {
@@ -186,7 +201,7 @@ const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | un
 /** Stripe itself stops collecting unpaid invoices. */
 const cancel = async (
   { stripe, call }: Billing,
-  { subscriptionId }: OfSubscription,
+  { subscriptionId }: Pick<OfSubscription, 'subscriptionId'>,
 ): Promise<Outcome<{ readonly subscriptionId: string }>> => {
   const outcome = await call(
     () => stripe.subscriptions.cancel(subscriptionId),
