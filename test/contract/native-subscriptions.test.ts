@@ -68,6 +68,7 @@ const wanted = (of: Payer, more: Partial<Wanted> = {}): Wanted => {
     count: 1,
     trialEnd: undefined,
     description: 'Gold membership',
+    isAttended: true,
     idempotencyKey: `${ourSubscriptionId}:create`,
     ...more,
   };

@@ -51,10 +51,8 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   };
 };
 
-const failureOf = (intent: Stripe.PaymentIntent | undefined): DeclineCode | undefined => {
-  if (intent?.status === 'requires_action') return 'authentication_required';
-  return intent?.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined;
-};
+const failureOf = (intent: Stripe.PaymentIntent | undefined): DeclineCode | undefined =>
+  intent?.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined;
 
 /** Stripe must return this; absence is a bug. */
 const requirePresent = <T>(value: T | undefined): T => {
@@ -69,8 +67,8 @@ const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefine
 };
 
 /**
- * While an invoice is open, its intent has the more exact status. The payer of a first invoice is there to authenticate;
- * a renewal that needs authentication has failed.
+ * While an invoice is open, its intent has the more exact status. Where the payer attends (a first charge, or a payment by
+ * the payer), the intent waits for the authentication; a renewal that needs one has failed.
  */
 const collecting = (
   { status, billing_reason: reason }: Stripe.Invoice,
@@ -79,5 +77,5 @@ const collecting = (
   if (status !== 'open') return undefined;
   if (intent?.status === 'processing') return 'processing';
   if (intent?.status !== 'requires_action') return undefined;
-  return reason === 'subscription_create' ? 'pending' : 'failed';
+  return reason === 'subscription_create' || intent.last_payment_error === null ? 'pending' : 'failed';
 };
