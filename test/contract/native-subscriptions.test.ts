@@ -142,6 +142,7 @@ describe('a subscription', () => {
       currentPeriodEnd: now() + 31 * DAY,
       trialEnd: undefined,
       cancelAtPeriodEnd: false,
+      isIncomplete: false,
       methodId,
       latestInvoice: {
         invoiceId: expect.stringMatching(/^in_/),
@@ -185,12 +186,42 @@ describe('a subscription', () => {
     ['pm_card_chargeCustomerFail', 'do_not_honor'],
     ['pm_sim_ok_0_then_nsf', 'insufficient_funds'],
     ['pm_sim_ok_0_then_lost', 'lost_card'],
-    ['pm_card_authenticationRequired', 'authentication_required'],
-  ] as const)('with %s is declined, and nothing stands', async (token, code) => {
+  ] as const)('with %s is declined, and canceled', async (token, code) => {
     const input = wanted(await payer(token));
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code });
     expect(await native().create(input)).toEqual(declined);
+    const { subscriptions } = await ledger();
+    expect(subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
+    expect(await native().findOurs(input)).toEqual({ kind: 'done', value: [] });
+    expect(await paid()).toBe(0);
+  });
+
+  it('whose decline is not canceled yet has an unknown outcome, and is canceled by the next call', async () => {
+    const input = wanted(await payer('pm_card_chargeCustomerFail'));
+    const unclear = await struck('error_500', '/v1/subscriptions/sub_', (by) => by.create(input));
+    expect(unclear).toMatchObject({ kind: 'unknown' });
+    expect(await native().create(input)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
+    expect((await ledger()).subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
+  });
+
+  it('with a card that asks for authentication waits for the payer, with their client secret', async () => {
+    const { subscription } = await created('pm_card_authenticationRequired');
+    expect(subscription).toMatchObject({
+      isIncomplete: true,
+      latestInvoice: {
+        status: 'pending',
+        clientSecret: expect.stringMatching(/^pi_.*_secret_/),
+        nextAction: { type: 'use_provider_sdk' },
+      },
+    });
+    expect(await paid()).toBe(0);
+  });
+
+  it('with a card that asks for authentication is declined without a payer, and nothing stands', async () => {
+    const input = wanted(await payer('pm_card_authenticationRequired'), { isAttended: false });
+    const declined = await native().create(input);
+    expect(declined).toMatchObject({ kind: 'declined', code: 'authentication_required' });
     const { subscriptions, invoices } = await ledger();
     expect([subscriptions, invoices, await paid()]).toEqual([[], [], 0]);
   });
@@ -248,11 +279,15 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('that is processing is active, and its invoice is', async () => {
+  it('that is processing is incomplete until its first charge has settled', async () => {
     const { subscription } = await created('pm_sim_processing_ok');
-    expect(subscription).toMatchObject({ status: 'active', latestInvoice: { status: 'processing', attempts: 1 } });
+    expect(subscription).toMatchObject({ isIncomplete: true, latestInvoice: { status: 'processing', attempts: 1 } });
     await rig.clock.advance(60_000);
-    expect(await find(subscription.subscriptionId)).toMatchObject({ latestInvoice: { status: 'succeeded' } });
+    expect(await find(subscription.subscriptionId)).toMatchObject({
+      status: 'active',
+      isIncomplete: false,
+      latestInvoice: { status: 'succeeded' },
+    });
   });
 
   it('that nobody was told of is found by our id, until it is over', async () => {

@@ -32,7 +32,8 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
     case 'requires_confirmation':
       return 'created';
     case 'requires_action':
-      return 'pending';
+      // An invoice that Stripe charged without the payer: the charge failed, and the payer may pay it now.
+      return intent.last_payment_error ? 'failed' : 'pending';
     case 'processing':
     case 'requires_capture':
       return 'processing';
