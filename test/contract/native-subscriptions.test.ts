@@ -269,7 +269,7 @@ describe('a subscription', () => {
     await rig.clock.advance(11 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     const next = await attach(customerId, 'pm_card_visa');
-    await native().changeMethod({ subscriptionId, methodId: next, idempotencyKey: 'change' });
+    await native().changeMethod({ subscriptionId, methodId: next, isAttended: true, idempotencyKey: 'change' });
     const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume', inNewPeriod: true }));
     expect(resumed).toMatchObject({
       status: 'active',
@@ -307,7 +307,7 @@ describe('a subscription', () => {
     for (const call of [
       by.find('sub_absent'),
       by.findInvoice('in_absent'),
-      by.changeMethod({ ...absent, methodId: 'pm_card_visa' }),
+      by.changeMethod({ ...absent, methodId: 'pm_card_visa', isAttended: true }),
       by.scheduleCancel({ ...absent, cancel: true }),
       by.pause(absent),
       by.resume({ ...absent, inNewPeriod: false }),
@@ -427,7 +427,7 @@ describe('another method', () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_visa');
-    const changed = await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' });
+    const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
     expect(doneValue(changed)).toEqual({ ...subscription, methodId });
     expect(await paid()).toBe(1);
     await rig.clock.advance(31 * DAY_MS);
@@ -436,7 +436,12 @@ describe('another method', () => {
 
   it('pays at once what is open, and once', async () => {
     const { subscriptionId, customerId } = await pastDue();
-    const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+    const change = {
+      isAttended: true,
+      subscriptionId,
+      methodId: await attach(customerId, 'pm_card_visa'),
+      idempotencyKey: 'k',
+    };
     for (const _ of [1, 2]) {
       expect(doneValue(await native().changeMethod(change))).toMatchObject({
         status: 'active',
@@ -470,7 +475,7 @@ describe('another method', () => {
     const { subscription, customerId } = await created();
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
-    await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
+    await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
     await rig.clock.advance(70 * DAY_MS);
     const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: true });
@@ -498,7 +503,9 @@ describe('another method', () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
     await rig.clock.advance(DAY_MS / 2);
-    expect(doneValue(await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' }))).toMatchObject({
+    expect(
+      doneValue(await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' })),
+    ).toMatchObject({
       status: 'past_due',
       methodId,
       latestInvoice: { status: 'failed', failureCode: 'expired_card', attempts: 1 },
@@ -511,7 +518,12 @@ describe('another method', () => {
     'whose charge meets %s is unknown, and charged once when it is sent again',
     async (action, reason) => {
       const { subscriptionId, customerId } = await pastDue();
-      const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+      const change = {
+        isAttended: true,
+        subscriptionId,
+        methodId: await attach(customerId, 'pm_card_visa'),
+        idempotencyKey: 'k',
+      };
       expect(await struck(action, '/pay', (by) => by.changeMethod(change))).toEqual({ kind: 'unknown', reason });
       expect(doneValue(await native().changeMethod(change))).toMatchObject({ status: 'active' });
       expect(await paid()).toBe(2);
@@ -520,7 +532,12 @@ describe('another method', () => {
 
   it('meeting too many requests is not changed; once it is changed, a charge that was not made is unclear', async () => {
     const { subscriptionId, customerId } = await pastDue();
-    const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+    const change = {
+      isAttended: true,
+      subscriptionId,
+      methodId: await attach(customerId, 'pm_card_visa'),
+      idempotencyKey: 'k',
+    };
     await rig.control('POST', '/faults', { action: 'rate_limit', path: '/v1/subscriptions', times: 2 });
     expect(await native().changeMethod(change)).toMatchObject({ kind: 'not_done', retryAfterSeconds: 1 });
     await rig.control('POST', '/faults', { action: 'rate_limit', path: '/pay', times: 2 });
@@ -532,7 +549,7 @@ describe('another method', () => {
   it('that is not the customer’s is refused', async () => {
     const { subscriptionId } = await pastDue();
     const { methodId } = await payer('pm_card_visa');
-    const changed = await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' });
+    const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
     expect(changed).toMatchObject({ kind: 'refused' });
     expect(await paid()).toBe(1);
   });
@@ -561,7 +578,7 @@ describe('a pause', () => {
     });
     const { charges } = await ledger();
     const methodId = await attach(customerId, 'pm_card_visa');
-    await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
+    await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
     await rig.clock.advance(10 * DAY_MS);
     expect((await ledger()).charges).toEqual(charges);
     await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false });

@@ -188,6 +188,36 @@ describe.each(WAYS)('a subscription that %s bills, whose card asks for authentic
     expect(await paid(who, made.id)).toBe(2);
   });
 
+  test('waits for the payer again when a method that asks pays what is due', async () => {
+    const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
+    const made = await subscribe(service, who);
+    await service.advance(32 * DAY);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
+    const asking = await payer(service, who.options, ALWAYS);
+    const changed = await patch(service, who, made.id, { payment_method_id: asking.names.payment_method_id });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'past_due' } });
+    await service.settle();
+    const { open_payment: open } = await readSubscription(service, who, made.id);
+    expect(open).toMatchObject({ client_secret: expect.stringMatching(/^pi_.*_secret_/) });
+    await service.authenticate(open.id);
+    await service.settle();
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+    expect(await paid(who, made.id)).toBe(2);
+  });
+
+  test('waits for the payer when it is reactivated after its period', async () => {
+    const { who, made } = await active();
+    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await service.advance(40 * DAY);
+    const back = await command(service, who, made.id, 'reactivate');
+    expect(back).toMatchObject({ status: 200, body: { status: 'past_due', billing_status: 'pending' } });
+    const { open_payment: open } = await readSubscription(service, who, made.id);
+    await service.authenticate(open.id);
+    await service.settle();
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+    expect(await paid(who, made.id)).toBe(2);
+  });
+
   test('takes no payment once it is canceled', async () => {
     const { who, made } = await unpaidRenewal();
     await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });

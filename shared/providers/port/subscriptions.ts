@@ -86,8 +86,13 @@ export interface SubscriptionsPort {
     readonly customerId: string;
     readonly ourSubscriptionId: string;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
-  /** The next charge uses the method; an open invoice is tried with it at once. */
-  changeMethod(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
+  /**
+   * The next charge uses the method; an open invoice is tried with it at once.
+   * @param input.isAttended the payer attends, and may authenticate
+   */
+  changeMethod(
+    input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
+  ): Promise<Outcome<ProviderSubscription>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /** Cancels at once. Done also if the provider no longer has the subscription. */
   cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;

@@ -169,7 +169,7 @@ const nameOf = ({ description }: NewProviderSubscription): string | undefined =>
 
 const changeMethod = async (
   { stripe, call, find, update }: Billing,
-  input: OfSubscription & { readonly methodId: string },
+  input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
 ): Promise<Found> => {
   const { subscriptionId, methodId, idempotencyKey } = input;
   const changed = refusedMethod(await update(input, { default_payment_method: methodId }));
@@ -179,7 +179,7 @@ const changeMethod = async (
     () =>
       stripe.invoices.pay(
         unpaid.invoiceId,
-        { payment_method: methodId, off_session: true },
+        { payment_method: methodId, off_session: !input.isAttended },
         { idempotencyKey: `${idempotencyKey}:pay` },
       ),
     ({ id }) => id,
