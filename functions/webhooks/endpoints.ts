@@ -31,7 +31,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     status: 200,
     form: 'bare',
     errors: ['INVALID_WEBHOOK_SIGNATURE', 'INVALID_JSON', 'VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
-    uses: ['table:write', 'secrets:providers'],
+    uses: ['table:put', `secrets:provider_${slot}`],
     memoryMb: 256,
   });
 
@@ -107,7 +107,7 @@ export const sendWebhookTestEndpoint = endpoint({
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'stored',
   limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
-  uses: ['table:read', 'table:write', 'secrets:webhooks'],
+  uses: ['table:read', 'table:put', 'secrets:webhooks'],
   timeoutSeconds: 29,
 });
 
@@ -126,7 +126,7 @@ export const replayWebhookLogEndpoint = endpoint({
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
   limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
-  uses: ['table:read', 'table:write', 'queue:send:webhook-delivery'],
+  uses: ['table:read', 'table:put', 'queue:send:webhook-delivery'],
 });
 
 export const webhookEndpoints = [

@@ -1,3 +1,4 @@
+import { CUSTOMER_SECRETS, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/messaging/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
@@ -21,7 +22,7 @@ export const workerTriggers = [
     summary: 'Keeps the history and the counters of payments',
     sortKeys: ['PAY'],
     batchSize: 100,
-    uses: ['table:write'],
+    uses: ['table:put'],
     timeoutSeconds: 60,
     memoryMb: 512,
     impact: 'Totals of lists and the history of payments are out of date.',
@@ -36,7 +37,7 @@ export const workerTriggers = [
     maxConcurrency: 20,
     visibilitySeconds: 180,
     maxReceives: 10,
-    uses: ['table:read', 'table:write', 'secrets:providers'],
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
     memoryMb: 256,
     impact: 'Payments settled at the provider are not shown as settled here.',
@@ -60,7 +61,7 @@ export const workerTriggers = [
     maxConcurrency: 10,
     visibilitySeconds: 180,
     maxReceives: 5,
-    uses: ['table:read', 'table:write', 'secrets:providers'],
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
     memoryMb: 256,
     impact: 'Subscriptions learn the outcome of their payments late, when their own due work runs.',
@@ -70,7 +71,7 @@ export const workerTriggers = [
     kind: 'schedule',
     summary: 'Queues every record with due work',
     everyMinutes: 1,
-    uses: ['table:read', 'table:write', 'queue:send:run-due'],
+    uses: ['table:read', 'table:put', 'queue:send:run-due'],
     timeoutSeconds: 55,
     memoryMb: 256,
     impact:
@@ -86,7 +87,7 @@ export const workerTriggers = [
     maxConcurrency: 10,
     visibilitySeconds: 180,
     maxReceives: 5,
-    uses: ['table:read', 'table:write', 'secrets:providers'],
+    uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
     timeoutSeconds: 30,
     memoryMb: 256,
     impact:
@@ -118,7 +119,7 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // For the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
-    uses: ['table:read', 'table:write', 'secrets:webhooks'],
+    uses: ['table:read', 'table:put', 'secrets:webhooks'],
     timeoutSeconds: 20,
     memoryMb: 256,
     impact: 'Targets of outbound webhooks have missed events; redrive the queue when they respond again.',

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { Right } from '../core/rights.ts';
+import { callsProviders, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
@@ -118,7 +118,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',
-  timeoutSeconds: spec.uses.includes('secrets:providers') ? PROVIDER_FUNCTION_SECONDS : 10,
+  timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
   memoryMb: 512,
   errors: [],
   ...spec,

@@ -37,6 +37,14 @@ export const setDefault = async (table: Table, slot: DefaultSlot, recordId: stri
   await table.put({ ...defaultKey(slot), recordId });
 };
 
+/** The pointer stays without a record, so that a read that repairs it needs no right to delete. */
+const NO_DEFAULT = { remove: ['recordId'] } as const;
+
+/** Leaves the owner without a default if `recordId` is the default. */
+export const clearDefault = async (table: Table, slot: DefaultSlot, recordId: string): Promise<void> => {
+  await table.update(defaultKey(slot), NO_DEFAULT, [{ equals: ['recordId', recordId] }]);
+};
+
 /** `setDefault` as a step of the write that stores the record. */
 export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionStep => ({
   put: { ...defaultKey(slot), recordId },
@@ -59,7 +67,7 @@ export const successorSteps = async (
   const guard = [{ equals: ['recordId', removedId] }] as const;
   return newest
     ? [{ update: defaultKey(slot), changes: { set: { recordId: newest } }, if: guard }]
-    : [{ delete: defaultKey(slot), if: guard }];
+    : [{ update: defaultKey(slot), changes: NO_DEFAULT, if: guard }];
 };
 
 /** Makes the newest remaining record the default after a removal. @returns the id of the default, if there is one. */
@@ -71,10 +79,8 @@ export const promoteNewest = async (
   const current = await readDefault(table, slot);
   if (current !== removedId) return current;
   const newest = await findNewest(table, slot, removedId);
-  const guard = [{ equals: ['recordId', removedId] }] as const;
-  const written = newest
-    ? await table.update(defaultKey(slot), { set: { recordId: newest } }, guard)
-    : await table.remove(defaultKey(slot), guard);
+  const changes = newest ? { set: { recordId: newest } } : NO_DEFAULT;
+  const written = await table.update(defaultKey(slot), changes, [{ equals: ['recordId', removedId] }]);
   if (written.ok) return newest;
   return written.found && defaultIdOf(written.found);
 };

@@ -142,8 +142,9 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return payment && change(payment, decide);
   };
 
+  /** Removes the record of a failed creation, with its due time. */
   const removeCreating = (id: string): Promise<Written> =>
-    table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
+    table.expire(paymentKey(id), [{ equals: ['status', 'creating'] }], ['due', 'due_at']);
 
   /** Readers do not see this: no version. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
