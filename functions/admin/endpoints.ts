@@ -20,7 +20,6 @@ export const clearCacheEndpoint = endpoint({
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
   limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put'],
-  memoryMb: 256,
 });
 
 export const adminEndpoints = [clearCacheEndpoint];

@@ -50,7 +50,6 @@ export const createCustomerEndpoint = endpoint({
   limits: guestCreateLimits,
   uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer,
-  memoryMb: 256,
 });
 
 export const getCustomerEndpoint = endpoint({
@@ -109,7 +108,6 @@ export const updateCustomerEndpoint = endpoint({
   ],
   uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const deleteCustomerEndpoint = endpoint({
@@ -128,7 +126,6 @@ export const deleteCustomerEndpoint = endpoint({
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 });
 
 export const customerEndpoints = [

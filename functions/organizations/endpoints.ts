@@ -50,7 +50,7 @@ const listedMemberSchema = z.object({
 });
 
 /** Fields of every route: sessions only, with the answer in an envelope. */
-const common = { auth: 'session', query: none, form: 'envelope', memoryMb: 256 } as const;
+const common = { auth: 'session', query: none, form: 'envelope' } as const;
 const reads = { status: 200, body: null, uses: ['table:read'] } as const;
 const writes = { status: 200, uses: ['table:read', 'table:put'] } as const;
 const endsMembership = { status: 200, uses: ['table:read', 'table:put', 'table:delete'] } as const;
@@ -127,7 +127,6 @@ export const deleteOrganizationEndpoint = endpoint({
   errors: [...OWNER_ERRORS, 'PROVIDER_ERROR'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 });
 
 export const listMembersEndpoint = endpoint({

@@ -107,7 +107,6 @@ export const createMethodEndpoint = endpoint({
   limits: [...guestCreateLimits, ...savingLimits],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
-  memoryMb: 256,
 });
 
 export const getMethodEndpoint = endpoint({
@@ -176,7 +175,6 @@ export const linkMethodAddressEndpoint = endpoint({
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const setDefaultMethodEndpoint = endpoint({
@@ -208,7 +206,6 @@ export const deleteMethodEndpoint = endpoint({
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const methodEndpoints = [

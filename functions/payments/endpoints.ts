@@ -71,9 +71,9 @@ const create = {
   errors: CREATE_ERRORS,
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
-  memoryMb: 256,
+  paymentPath: true,
 } as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
 export const createIntentEndpoint = endpoint({
@@ -118,7 +118,6 @@ export const updateIntentEndpoint = endpoint({
   ],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const cancelIntentEndpoint = endpoint({
@@ -138,7 +137,6 @@ export const cancelIntentEndpoint = endpoint({
   idempotent: 'stored',
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
-  memoryMb: 256,
 });
 
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
@@ -179,7 +177,7 @@ export const confirmPaymentEndpoint = endpoint({
   limits: confirmLimits,
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: 25,
-  memoryMb: 256,
+  paymentPath: true,
 });
 
 const byProviderPaymentId = z.object({ provider_payment_id: z.string().min(1).max(255) });
@@ -209,7 +207,6 @@ export const syncPaymentEndpoint = endpoint({
   ],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const getPaymentEndpoint = endpoint({

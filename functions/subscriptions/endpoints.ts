@@ -105,7 +105,7 @@ export const createSubscriptionEndpoint = endpoint({
   limits: guestCreateLimits,
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
-  memoryMb: 256,
+  paymentPath: true,
 });
 
 export const getSubscriptionEndpoint = endpoint({
@@ -151,7 +151,6 @@ const change = {
   form: 'bare',
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 } as const;
 
 const CHANGE_ERRORS = [

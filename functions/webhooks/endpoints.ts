@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
+import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -32,7 +33,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     form: 'bare',
     errors: ['INVALID_WEBHOOK_SIGNATURE', 'INVALID_JSON', 'VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
     uses: ['table:put', `secrets:provider_${slot}`],
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
   });
 
 export const providerAWebhookEndpoint = inbound('a');

@@ -1,3 +1,4 @@
+import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { CUSTOMER_SECRETS, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/messaging/trigger.ts';
 
@@ -13,7 +14,7 @@ export const workerTriggers = [
     batchSize: 100,
     uses: ['events:put'],
     timeoutSeconds: 60,
-    memoryMb: 512,
+    memoryMb: MEMORY_MB.request,
     impact: 'Changes of payments are not published: no webhook is sent, and no provider event is applied.',
   },
   {
@@ -24,7 +25,7 @@ export const workerTriggers = [
     batchSize: 100,
     uses: ['table:put'],
     timeoutSeconds: 60,
-    memoryMb: 512,
+    memoryMb: MEMORY_MB.request,
     impact: 'Totals of lists and the history of payments are out of date.',
   },
   {
@@ -39,7 +40,7 @@ export const workerTriggers = [
     maxReceives: 10,
     uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Payments settled at the provider are not shown as settled here.',
   },
   {
@@ -63,7 +64,7 @@ export const workerTriggers = [
     maxReceives: 5,
     uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Subscriptions learn the outcome of their payments late, when their own due work runs.',
   },
   {
@@ -73,7 +74,7 @@ export const workerTriggers = [
     everyMinutes: 1,
     uses: ['table:read', 'table:put', 'queue:send:run-due'],
     timeoutSeconds: 55,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
@@ -89,7 +90,7 @@ export const workerTriggers = [
     maxReceives: 5,
     uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
@@ -105,7 +106,7 @@ export const workerTriggers = [
     maxReceives: 10,
     uses: ['secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Events are not sent to the targets of outbound webhooks.',
   },
   {
@@ -121,7 +122,7 @@ export const workerTriggers = [
     maxReceives: 4,
     uses: ['table:read', 'table:put', 'secrets:webhooks'],
     timeoutSeconds: 20,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Targets of outbound webhooks have missed events; redrive the queue when they respond again.',
   },
 ] as const satisfies readonly Trigger[];

@@ -29,7 +29,7 @@ export const updateAddress = async (
     commit(deps, address, changed),
     body.is_default ?? isDefaultAddress(deps.table, changed),
   ]);
-  if (next.type !== address.type) await promoteNewest(deps.table, addressDefaultSlot(address), address.id);
+  if (next.type !== address.type) await promoteNewest(deps.table, addressDefaultSlot(address), address);
   if (body.is_default === true) await setDefault(deps.table, addressDefaultSlot(next), next.id);
   if (body.is_default === false) await clearDefault(deps.table, addressDefaultSlot(next), next.id);
   return { data: addressView(next, isDefault) };

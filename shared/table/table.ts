@@ -37,10 +37,8 @@ export const openTable = (config: DynamoDBClientConfig, tableName: string, now: 
       updateItem(connection, { key, changes, clauses }),
     remove: (key: Key, clauses?: readonly Clause[]): Promise<Written> => removeItem(connection, key, clauses),
     /** The item counts as absent from now on, and DynamoDB deletes it later: needs no right to delete. */
-    expire: (key: Key, clauses: readonly Clause[], alsoRemoved: readonly string[] = []): Promise<Written> => {
-      const changes = { set: { ttl: epochSeconds(now()) }, remove: alsoRemoved };
-      return updateItem(connection, { key, changes, clauses });
-    },
+    expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
+      updateItem(connection, { key, changes: { set: { ttl: epochSeconds(now()) } }, clauses }),
     transact: (steps: readonly TransactionStep[]): Promise<Transacted> => transact(connection, steps),
     queryIndex: (query: IndexQuery): Promise<Page> => queryIndex(connection, query),
     queryItems: (query: Omit<IndexQuery, 'index'> & Consistency): Promise<Page> => queryItems(connection, query),

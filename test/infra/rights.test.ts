@@ -169,6 +169,8 @@ describe('the role of a function', () => {
         'payment-methods.link-address',
         'payment-methods.remove',
         'payment-methods.update',
+        'payments.create',
+        'payments.create-intent',
         'subscriptions.cancel',
         'subscriptions.create',
         'subscriptions.link-address',

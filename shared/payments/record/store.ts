@@ -142,9 +142,8 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return payment && change(payment, decide);
   };
 
-  /** Removes the record of a failed creation, with its due time. */
   const removeCreating = (id: string): Promise<Written> =>
-    table.expire(paymentKey(id), [{ equals: ['status', 'creating'] }], ['due', 'due_at']);
+    table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
 
   /** Readers do not see this: no version. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
