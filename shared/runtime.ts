@@ -188,6 +188,11 @@ const identity = perHost(() =>
   }),
 );
 
+const edge = perHost(() => {
+  const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: secretHashes } = settings();
+  return header === '' ? undefined : { header, secretHashes };
+});
+
 const epoch = perHost(() => cacheEpoch({ table: table(), now }));
 
 /** The dependencies of the request chain and of use cases that only read. */
@@ -209,6 +214,7 @@ export const webDeps = perHost(() => ({
   allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,
+  edge: edge(),
   log: log(),
   now,
   newId,
