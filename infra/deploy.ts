@@ -72,11 +72,11 @@ const deployStacks = async (given: Given, account: Account, { say, ask, cdk, con
     if (approved === undefined) say('the changes need approval at a terminal, or --require-approval never');
     if (approved !== true) return 1;
   }
-  return run(['deploy', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)]);
+  return run(['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)]);
 };
 
 /** What is shown is what is deployed. */
-const BUILT = ['--all', '--app', 'cdk.out'];
+const BUILT = ['--app', 'cdk.out'];
 
 /** The options of `cdk diff` that show what needs approval. */
 const APPROVED: Readonly<Record<string, readonly string[]>> = {

@@ -3,7 +3,7 @@
  * The measured processor times are in docs/performance.md ("Processor time", "Memory").
  */
 export const MEMORY_MB = {
-  /** Background work, for which nobody waits: at 15 % of a processor, Stripe's SDK and the rest (87 ms) load in 0.6 s. */
+  /** Background work, for which no person waits: at 15 % of a processor, Stripe's SDK and the rest (87 ms) load in 0.6 s. */
   background: 256,
   /** A person waits: at 29 % of a processor, a function loads (60 ms) in 0.2 s, and a warm read (0.6 ms) takes 2 ms. */
   request: 512,

@@ -31,7 +31,7 @@ const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, told: Tol
 };
 
 const SYNTH = 'synth --quiet --profile prod';
-const DIFF = 'diff --all --app cdk.out --method template --fail --security-only --profile prod';
+const DIFF = 'diff --app cdk.out --method template --fail --security-only --profile prod';
 const DEPLOYS = 'deploy --all --app cdk.out --require-approval never --concurrency 6 --profile prod';
 
 describe('a deployment', () => {
@@ -54,7 +54,7 @@ describe('a deployment', () => {
     expect(approved.ask).toHaveBeenCalledOnce();
     expect([approved.exitCode, approved.commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
     const any = await deployed({ requireApproval: 'any-change' }, ACCOUNT, { diff: 1, approves: true });
-    expect(any.commands[1]).toBe('diff --all --app cdk.out --method template --fail --profile prod');
+    expect(any.commands[1]).toBe('diff --app cdk.out --method template --fail --profile prod');
   });
 
   it.each([[false], [undefined]])('deploys nothing where the operator answers %s', async (approves) => {

@@ -30,7 +30,7 @@ interface Running {
 export interface RightsOptions {
   readonly endpoints: readonly DeclaredFunction[];
   readonly triggers: readonly Trigger[];
-  /** Told of each refused request: a function may catch the error. */
+  /** Called for each refused request, because a function may catch the error. */
   readonly log: (line: string) => void;
 }
 
