@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamoDBClientResolvedConfig } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -46,7 +45,7 @@ export interface FunctionRights {
   /** Whether the running function declares the right. */
   readonly holds: (right: Right) => boolean;
   /** Sends the requests of AWS clients that the running function may make. */
-  readonly requestHandler: DynamoDBClientResolvedConfig['requestHandler'];
+  readonly requestHandler: SQSClient['config']['requestHandler'];
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
