@@ -123,23 +123,27 @@ const steps = (settings: DeploymentSettings): Steps => ({
     }
   },
   webhooks: (account) => putWebhooks(new SecretsManagerClient(account), settings),
-  concurrency: async (account) => {
-    if (settings.bulkheads === undefined) return undefined;
-    const catalogue = await import('../functions/api/catalogue.ts');
-    const reserved = reservedInAll(catalogue, settings.bulkheads);
-    const { AccountLimit } = await new LambdaClient(account).send(new GetAccountSettingsCommand({}));
-    return concurrencyProblem(reserved, AccountLimit?.ConcurrentExecutions ?? 0);
-  },
+  concurrency: (account) => concurrencyProblem(new LambdaClient(account), settings),
 });
 
 /** AWS keeps this many instances for the functions without a reservation. */
 const UNRESERVED = 100;
 
-/** @returns why CloudFormation would fail; undefined if the reservations fit. */
-export const concurrencyProblem = (reserved: number, limit: number): string | undefined =>
-  reserved + UNRESERVED <= limit
-    ? undefined
-    : `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}, but the account may run ${limit}: ask AWS for more (Service Quotas, Lambda, Concurrent executions), or set BULKHEADS=off`;
+/** @returns why CloudFormation would refuse the reservations; undefined if they fit the account, or none are made. */
+export const concurrencyProblem = async (
+  client: LambdaClient,
+  { bulkheads }: Pick<DeploymentSettings, 'bulkheads'>,
+): Promise<string | undefined> => {
+  if (bulkheads === undefined) return undefined;
+  const reserved = reservedInAll(await import('../functions/api/catalogue.ts'), bulkheads);
+  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
+  const limit = AccountLimit?.ConcurrentExecutions ?? 0;
+  if (reserved + UNRESERVED <= limit) return undefined;
+  return (
+    `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}, but the account may run ${limit}: ` +
+    'ask AWS for more (Service Quotas, AWS Lambda, Concurrent executions), or set BULKHEADS=off'
+  );
+};
 
 const command = new Command('deploy')
   .description('Deploys every stack of the stage, then stores the webhook targets in their secret.')

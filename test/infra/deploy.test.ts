@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Account, accountOf, concurrencyProblem, deploy, type Given, type Steps } from '../../infra/deploy.ts';
+import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import type { Environment } from '../../shared/core/settings.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };
@@ -89,14 +93,23 @@ describe('a deployment', () => {
 });
 
 describe('reserved concurrency', () => {
-  it.each([
-    [462, 562, undefined],
-    [462, 561, 'BULKHEADS=on reserves 462 instances and AWS keeps 100, but the account may run 561'],
-    [462, 10, 'but the account may run 10'],
-  ])('of %i in an account of %i: %s', (reserved, limit, problem) => {
-    const found = concurrencyProblem(reserved, limit);
-    if (problem === undefined) expect(found).toBeUndefined();
-    else expect(found).toContain(problem);
+  const lambda = mockClient(LambdaClient);
+  beforeEach(() => lambda.reset());
+  afterAll(() => lambda.restore());
+  const problem = (env: Environment, limit: number) => {
+    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: limit } });
+    return concurrencyProblem(new LambdaClient({ region: 'eu-west-1' }), readDeploymentSettings(env));
+  };
+
+  it('may leave 100 instances of the account, and no fewer', async () => {
+    expect(await problem({ BULKHEADS: 'on' }, 562)).toBeUndefined();
+    expect(await problem({ BULKHEADS: 'on' }, 561)).toContain('reserves 462 instances');
+    expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10: ask AWS for more');
+  });
+
+  it('asks nothing of AWS where none is reserved', async () => {
+    expect(await problem({}, 10)).toBeUndefined();
+    expect(lambda.calls()).toEqual([]);
   });
 });
 
