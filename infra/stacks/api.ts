@@ -53,7 +53,7 @@ export class ApiStack extends ServiceStack {
     const api = new HttpApi(this, 'Api', {
       apiName: `payments-${stage}`,
       createDefaultStage: false,
-      // Callers of the custom domain cannot go around what stands before it.
+      // With a custom domain, no caller can bypass the proxy in front of it.
       disableExecuteApiEndpoint: customDomain !== '',
       ...(allowedOrigins.length > 0 && {
         corsPreflight: {
