@@ -3,6 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -104,9 +105,8 @@ export const createMethodEndpoint = endpoint({
   ],
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
-  memoryMb: 256,
 });
 
 export const getMethodEndpoint = endpoint({
@@ -140,7 +140,7 @@ export const listMethodsEndpoint = endpoint({
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
-  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
 });
 
 const change = {
@@ -161,7 +161,7 @@ export const updateMethodEndpoint = endpoint({
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put', 'table:delete'],
 });
 
 export const linkMethodAddressEndpoint = endpoint({
@@ -173,9 +173,8 @@ export const linkMethodAddressEndpoint = endpoint({
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const setDefaultMethodEndpoint = endpoint({
@@ -188,7 +187,7 @@ export const setDefaultMethodEndpoint = endpoint({
   body: none,
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS'],
   idempotent: 'stored',
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 export const deleteMethodEndpoint = endpoint({
@@ -205,9 +204,8 @@ export const deleteMethodEndpoint = endpoint({
   status: 204,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const methodEndpoints = [

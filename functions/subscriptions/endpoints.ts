@@ -4,6 +4,7 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -122,9 +123,9 @@ export const createSubscriptionEndpoint = endpoint({
   ],
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
-  memoryMb: 256,
+  paymentPath: true,
 });
 
 export const getSubscriptionEndpoint = endpoint({
@@ -168,9 +169,8 @@ const change = {
   response: subscriptionSchema,
   status: 200,
   form: 'bare',
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 } as const;
 
 const CHANGE_ERRORS = [
@@ -207,7 +207,7 @@ export const linkSubscriptionAddressEndpoint = endpoint({
   access: { action: 'canManageSubscriptions', record: subscriptionRecord, references: addressNamed },
   body: billingAddressBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put', 'table:delete'],
   timeoutSeconds: 10,
 });
 
@@ -268,7 +268,7 @@ export const listGuestSubscriptionsEndpoint = endpoint({
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-subscriptions'),
-  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
 });
 
 export const subscriptionEndpoints = [

@@ -22,7 +22,7 @@ export const findDefaultMethod = async (
   const id = await readDefault(table, slot);
   if (id === undefined || known.has(id)) return id;
   const item = await table.get(paymentMethodRecord.key(id));
-  return item && paymentMethodRecord.parse(item) ? id : promoteNewest(table, slot, id);
+  return item && paymentMethodRecord.parse(item) ? id : promoteNewest(table, slot, { id });
 };
 
 export const isDefaultMethod = async (table: Table, method: PaymentMethod): Promise<boolean> =>

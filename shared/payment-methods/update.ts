@@ -7,7 +7,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry/registry.ts';
-import { defaultKey, setDefault } from '../table/defaults.ts';
+import { clearDefault, setDefault } from '../table/defaults.ts';
 import type { Table } from '../table/table.ts';
 import { commitMethod } from './commit.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
@@ -31,9 +31,7 @@ export const updateMethod = async (
     body.billing_address_id === undefined ? method.billingAddressId : addressNamed(method, named)?.id;
   const next = await commit(deps, method, { alias, billingAddressId });
   if (body.is_default === true) await setDefault(deps.table, methodDefaultSlotOf(method), method.id);
-  if (body.is_default === false) {
-    await deps.table.remove(defaultKey(methodDefaultSlotOf(method)), [{ equals: ['recordId', method.id] }]);
-  }
+  if (body.is_default === false) await clearDefault(deps.table, methodDefaultSlotOf(method), method.id);
   const isDefault = body.is_default ?? (await isDefaultMethod(deps.table, method));
   return { data: methodView(next, isDefault) };
 };
