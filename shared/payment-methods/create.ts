@@ -5,6 +5,7 @@ import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
+import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
 import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
@@ -88,11 +89,12 @@ const attach = async (
   const known = ownerCustomerOf(alongside[0]);
   const given = body.provider_payment_method_token;
   if (given !== undefined && provider.isStoredMethod(given)) await requireHeldFor(provider, given, known);
-  const customer = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
+  const ensured = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
   const token = given ?? (await tokenOfCard(provider, body, id));
   const method = provider.isStoredMethod(token)
-    ? await requireHeldFor(provider, token, customer)
-    : await attachToken(provider, token, { customerId: customer.providerCustomerId, id });
+    ? await requireHeldFor(provider, token, ensured)
+    : await attachToken(provider, token, { customerId: ensured.providerCustomerId, id });
+  const customer = await learnProviderId(deps, ensured, method);
   const at = iso(deps.now());
   return {
     id,
@@ -121,7 +123,7 @@ const requireHeldFor = async (
 ): Promise<ProviderMethod> => {
   const found = customer ? await provider.findMethod(methodId) : undefined;
   if (found?.kind === 'unknown') throw unknownOutcomeError(found.reason);
-  if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
+  if (!customer || found?.kind !== 'done' || !isMethodOf(found.value, customer)) {
     throw notFound('payment_method');
   }
   return found.value;

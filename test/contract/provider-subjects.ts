@@ -102,7 +102,7 @@ export const PAYPAL: Subject = {
       'SIM-OK-2-THEN-NSF': { pays: 2, code: 'insufficient_funds' },
     },
   },
-  unattended: '"payment_type":"RECURRING"',
+  unattended: '"payment_initiator":"MERCHANT"',
   paths: { confirm: '/capture', customers: '', attach: '/payment-tokens' },
   nextAction: 'redirect_to_url',
   paymentEvents: { succeeded: ['payment_intent.succeeded'], failed: ['payment_intent.failed'] },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf, problemsOf, type SchemaNode } from './openapi-check.ts';
+import { check, type Operation, operationsOf, problemsOf, queryProblems, type SchemaNode } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
@@ -110,6 +110,7 @@ describe.skipIf(folder === undefined)(
       const at = `${exchange.method} ${operation.path}`;
       const sent: unknown = exchange.sent === '' ? undefined : JSON.parse(exchange.sent);
       return [
+        ...queryProblems(operation, exchange.search),
         ...(sent === undefined || !request ? [] : check(api, request, { value: sent, at: `${at} sends` })),
         ...(sent === undefined ? [] : strangersIn(operation, request, { value: sent, at: `${at} sends` })),
         ...check(api, answer, { value: JSON.parse(exchange.answered), at: `${at} ${exchange.status}` }),

@@ -5,7 +5,7 @@ import { INTENT_SPENT, type ProviderPayment } from '../../providers/port/payment
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from '../record/paying-customer.ts';
-import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
+import { isOfSubscription, isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { claimAttempt, releaseAttempt } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
@@ -92,11 +92,13 @@ const sendAttempt = (provider: PaymentProvider, payment: VisiblePayment): Promis
     amountCents: payment.totalCents,
     currency: payment.currency,
     method: payment.methodRef,
+    methodKind: payment.methodKind,
     customerId: payingCustomerOf(payment),
     mayNameOtherCustomer: mayNameOtherCustomer(payment),
     saveMethod: savesMethod(payment),
     returnUrl: payment.returnUrl,
     ...(payment.offSession && { offSession: true }),
+    ...(isOfSubscription(payment) && { isRecurring: true }),
   });
 
 /**
@@ -139,8 +141,10 @@ export const captureApproval = async (
   payment: VisiblePayment,
 ): Promise<CaptureResult> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
-  // The capture charges what the payer approved, not a method that the record may hold.
-  const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
+  // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
+  const approved = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
+  const { paymentMethodId, methodKind } = payment;
+  const claim = methodKind === 'card' ? { ...approved, paymentMethodId, methodKind } : approved;
   const committed = await store.commit(payment, claim, { by: 'approval' });
   if (!committed.ok) return { kind: 'conflict', found: committed.found };
   const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_RETRY_MS));
