@@ -39,7 +39,7 @@ interface Wish {
 const PAYMENT_ID = 'pay_000000000000000000000001';
 const OUR_CUSTOMER = 'cust_000000000000000000000001';
 /** The form of the ids that PayPal gives to customers. */
-const PAYPALS_ID = /^[0-9A-Z]{1,22}$/;
+const GIVEN_ID = /^[0-9A-Z]{1,22}$/;
 
 const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
   provider.createIntent({
@@ -196,7 +196,7 @@ describe('an order without a method', () => {
       idempotencyKey: 'k',
     });
     expect(doneValue(kept)).toMatchObject({
-      customerId: expect.stringMatching(PAYPALS_ID),
+      customerId: expect.stringMatching(GIVEN_ID),
       ourCustomerId: customerId,
       type: 'card',
       walletType: 'paypal',
@@ -427,7 +427,7 @@ describe('a customer', () => {
 
   it('gets an id of PayPal’s with the first method, and later methods name that id', async () => {
     const first = await attach(OUR_CUSTOMER, 'k1');
-    expect(first).toMatchObject({ customerId: expect.stringMatching(PAYPALS_ID), ourCustomerId: OUR_CUSTOMER });
+    expect(first).toMatchObject({ customerId: expect.stringMatching(GIVEN_ID), ourCustomerId: OUR_CUSTOMER });
     const later = await attach(first.customerId ?? '', 'k2');
     expect(later.customerId).toBe(first.customerId);
     expect(sentTo('/payment-tokens').map((sent) => sent.customer)).toEqual([
@@ -437,7 +437,7 @@ describe('a customer', () => {
   });
 
   it('is not invented: PayPal refuses an id that it has not given', async () => {
-    const attached = await provider.attachMethod({ token: 'SIM-OK', customerId: 'CUINVENTED', idempotencyKey: 'k' });
+    const attached = await provider.attachMethod({ token: 'SIM-OK', customerId: 'INVENTED', idempotencyKey: 'k' });
     expect(attached).toMatchObject({ kind: 'refused', reason: 'INVALID_CUSTOMER_ID' });
   });
 

@@ -4,7 +4,7 @@ import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { type Answer, Refused } from '../../protocol/vendor.ts';
-import { API, customerView, type PayPalObject, paymentTokenView } from '../views/views.ts';
+import { API, type PayPalObject, paymentTokenView, paypalCustomerView } from '../views/views.ts';
 import { malformed, paypalNotFound, refused, unprocessable } from '../wire/errors.ts';
 import {
   answer,
@@ -88,7 +88,7 @@ const setupView = (unit: Unit, setup: LedgerSetup): PayPalObject => {
   const approve = { href: unit.customerPage(setup.id), rel: 'approve', method: 'GET' };
   return {
     id: setup.id,
-    ...(setup.customerId !== null && { customer: customerView(unit, setup.customerId) }),
+    ...(setup.customerId !== null && { customer: paypalCustomerView(unit, setup.customerId) }),
     status: SETUP_STATUS[setup.status] ?? 'CREATED',
     links: setup.status === 'requires_action' ? [approve, self] : [self],
   };
@@ -167,7 +167,7 @@ const listTokens = ({ call, unit }: PayPalRequest): Answer => {
   const found = unit.documents.methods.list(unit.slot, { holder, limit: 1_000 });
   const start = (page - 1) * size;
   return answer(200, {
-    customer: customerView(unit, holder),
+    customer: paypalCustomerView(unit, holder),
     payment_tokens: found.slice(start, start + size).map((method) => paymentTokenView(unit, method)),
     ...(counted === 'true' &&
       found.length > 0 && { total_items: found.length, total_pages: Math.ceil(found.length / size) }),
