@@ -55,8 +55,8 @@ describe.skipIf(folder === undefined)(
       return { ...input, intentId: made.intentId };
     };
     type Made = Awaited<ReturnType<typeof intent>>;
-    const confirm = (made: Made) =>
-      rig.provider.confirmIntent({ ...made, idempotencyKey: `${made.paymentId}:confirm` });
+    const confirm = (made: Made, verificationToken?: string) =>
+      rig.provider.confirmIntent({ ...made, verificationToken, idempotencyKey: `${made.paymentId}:confirm` });
     const known = ({ intentId, method }: Made) =>
       ({ intentId, method, attemptRef: undefined, status: 'created' }) as const;
 
@@ -76,6 +76,12 @@ describe.skipIf(folder === undefined)(
       );
       await done(provider.findMethod(methodId));
       await provider.attachMethod({ token: SQUARE.methods.declinesToAttach, customerId, idempotencyKey: 'a2' });
+      const asks = 'cnon:card-nonce-requires-verification';
+      for (const verificationToken of [undefined, 'made up', 'verf:1']) {
+        const idempotencyKey = `verified-${verificationToken}`;
+        await provider.attachMethod({ token: asks, customerId, verificationToken, idempotencyKey });
+        await confirm(await intent({ method: asks, customerId }), verificationToken);
+      }
       const { declines, settlesLater, succeeds, unknown } = SQUARE.methods;
       const sources = [...Object.keys(declines), ...Object.values(settlesLater), succeeds, unknown, methodId];
       for (const method of sources) {

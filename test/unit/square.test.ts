@@ -209,7 +209,7 @@ describe('what Square is sent', () => {
       init: {
         method: 'POST',
         redirect: 'error',
-        headers: { authorization: 'Bearer t', 'square-version': '2025-08-20' },
+        headers: { authorization: 'Bearer t', 'square-version': '2026-09-16' },
       },
     });
     expect(JSON.parse(String(sent[0]?.init.body))).toEqual({

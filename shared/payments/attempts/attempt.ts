@@ -16,6 +16,8 @@ export interface ClaimedAttempt {
   readonly claim: VisiblePayment;
   /** The payment before the claim; restored if the provider certainly did nothing. */
   readonly before: VisiblePayment;
+  /** Proof that the payer has authenticated: sent with this attempt, and not stored for its resends. */
+  readonly verificationToken?: string | undefined;
   /** The caller waits: an attempt that the provider refuses without a charge is also released. */
   readonly isAttended?: true;
 }
@@ -31,9 +33,9 @@ export interface AttemptReport extends AttemptResult {
  */
 export const makeAttempt = async (
   parts: IntentParts,
-  { claim, before, isAttended }: ClaimedAttempt,
+  { claim, before, isAttended, verificationToken }: ClaimedAttempt,
 ): Promise<AttemptReport> => {
-  const { payment, outcome } = await chargeAttempt(parts, claim);
+  const { payment, outcome } = await chargeAttempt(parts, claim, verificationToken);
   const takeBack = () => takeBackClaim(parts, payment, before);
   if (outcome.kind === 'not_done') {
     const { isOurs, payment: stands } = await takeBack();
@@ -71,9 +73,13 @@ export interface ChargeResult {
 }
 
 /** Sends a claimed attempt to the provider. An intent that can never be charged again is replaced first. */
-export const chargeAttempt = async (parts: IntentParts, payment: VisiblePayment): Promise<ChargeResult> => {
+export const chargeAttempt = async (
+  parts: IntentParts,
+  payment: VisiblePayment,
+  verificationToken?: string,
+): Promise<ChargeResult> => {
   const { provider } = parts;
-  const outcome = await sendAttempt(provider, payment);
+  const outcome = await sendAttempt(provider, payment, verificationToken);
   if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT) return { payment, outcome };
   const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
   const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
@@ -81,10 +87,14 @@ export const chargeAttempt = async (parts: IntentParts, payment: VisiblePayment)
   const renewed = await replaceIntent(parts, payment, created.value);
   // Another commit has ended the attempt since: nothing is charged.
   if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
-  return { payment: renewed, outcome: await sendAttempt(provider, renewed) };
+  return { payment: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
 };
 
-const sendAttempt = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcome<ProviderPayment>> =>
+const sendAttempt = (
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+  verificationToken?: string,
+): Promise<Outcome<ProviderPayment>> =>
   provider.confirmIntent({
     idempotencyKey: attemptKey(payment),
     intentId: payment.providerIntentId ?? '',
@@ -97,6 +107,7 @@ const sendAttempt = (provider: PaymentProvider, payment: VisiblePayment): Promis
     mayNameOtherCustomer: mayNameOtherCustomer(payment),
     saveMethod: savesMethod(payment),
     returnUrl: payment.returnUrl,
+    ...(verificationToken && { verificationToken }),
     ...(payment.offSession && { offSession: true }),
     ...(isOfSubscription(payment) && { isRecurring: true }),
   });

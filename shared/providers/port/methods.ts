@@ -28,6 +28,8 @@ export interface ProviderMethod {
 export interface AttachMethod extends CallOptions {
   readonly token: string;
   readonly customerId: string;
+  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  readonly verificationToken?: string | undefined;
 }
 
 /** Card data on its way to the provider: never stored, logged or queued. */

@@ -92,6 +92,8 @@ export interface ConfirmIntent extends CallOptions {
   readonly returnUrl: string | undefined;
   /** A charge of a saved method that its payer does not attend. */
   readonly offSession?: boolean | undefined;
+  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  readonly verificationToken?: string | undefined;
   /** One of the charges of a subscription. */
   readonly isRecurring?: boolean | undefined;
 }
