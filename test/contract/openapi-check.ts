@@ -148,6 +148,31 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
   return [...missing, ...wrong];
 };
 
+/** Fields of a value that its schema does not describe: a provider refuses some of them and drops the rest. */
+export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
+  const parts = partsOf(api, schema);
+  if (Array.isArray(value)) {
+    const items = parts.find((part) => part.items)?.items;
+    return value.flatMap((item, index) => strangersIn(api, items, { value: item, at: `${at}[${index}]` }));
+  }
+  const described = Object.assign({}, ...parts.map(({ properties }) => properties));
+  // A schema without fields describes an object of any fields.
+  if (typeof value !== 'object' || value === null || Object.keys(described).length === 0) return [];
+  return Object.entries(value).flatMap(([field, inner]) =>
+    Object.hasOwn(described, field)
+      ? strangersIn(api, described[field], { value: inner, at: `${at}.${field}` })
+      : [`${at}.${field}: is not in the document`],
+  );
+};
+
+/** The schema, and the schemas that it is made of. */
+const partsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
+  if (schema?.$ref !== undefined) {
+    return partsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
+  }
+  return schema === undefined ? [] : [schema, ...(schema.allOf ?? []).flatMap((part) => partsOf(api, part))];
+};
+
 const content = z.object({ content: z.record(z.string(), z.object({ schema: node.optional() })).optional() });
 const operation = z.object({
   parameters: z.array(z.union([parameter, z.object({ $ref: z.string() })])).optional(),

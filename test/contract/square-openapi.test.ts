@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf, problemsOf, queryProblems, type SchemaNode } from './openapi-check.ts';
+import { check, type Operation, operationsOf, problemsOf, queryProblems, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
@@ -118,31 +118,9 @@ describe.skipIf(folder === undefined)(
       return [
         ...queryProblems(operation, exchange.search),
         ...(sent === undefined || !request ? [] : check(api, request, { value: sent, at: `${at} sends` })),
-        ...(sent === undefined ? [] : strangersIn(operation, request, { value: sent, at: `${at} sends` })),
+        ...strangersIn(api, request, { value: sent, at: `${at} sends` }),
         ...check(api, answer, { value: JSON.parse(exchange.answered), at: `${at} ${exchange.status}` }),
       ];
-    };
-
-    /** What is sent and not described: Square refuses some of it and drops the rest. */
-    const strangersIn = (
-      operation: Operation,
-      schema: SchemaNode | undefined,
-      { value, at }: { readonly value: unknown; readonly at: string },
-    ): string[] => {
-      const name = schema?.$ref?.slice('#/components/schemas/'.length);
-      const target = name === undefined ? schema : operation.api.components.schemas[name];
-      if (Array.isArray(value)) {
-        return value.flatMap((item, index) =>
-          strangersIn(operation, target?.items, { value: item, at: `${at}[${index}]` }),
-        );
-      }
-      if (typeof value !== 'object' || value === null) return [];
-      return Object.entries(value).flatMap(([field, inner]) => {
-        const described = target?.properties?.[field];
-        return described
-          ? strangersIn(operation, described, { value: inner, at: `${at}.${field}` })
-          : [`${at}.${field}: is not in the document`];
-      });
     };
 
     it('is as Square describes it, every request and every answer', () => {
