@@ -5,16 +5,22 @@ import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
+import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
 import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
-import { NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
+import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { MethodDeps } from '../providers/registry/deps.ts';
-import { requireDone, requireProvider, unknownOutcomeError } from '../providers/registry/unwrap.ts';
+import {
+  requireDone,
+  requireProvider,
+  requireTakesVerification,
+  unknownOutcomeError,
+} from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
@@ -33,6 +39,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   if (!owner) throw new Error('a payment method needs an owner');
   const provider = await deps.providers.require(body.provider_id, 'methods');
   refuseRawCard(deps, provider, body);
+  requireTakesVerification(provider, body.verification_token);
   const address = request.named(addressRecord);
   if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
   const saved = request.named(paymentMethodRecord);
@@ -88,11 +95,16 @@ const attach = async (
   const known = ownerCustomerOf(alongside[0]);
   const given = body.provider_payment_method_token;
   if (given !== undefined && provider.isStoredMethod(given)) await requireHeldFor(provider, given, known);
-  const customer = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
+  const ensured = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
   const token = given ?? (await tokenOfCard(provider, body, id));
   const method = provider.isStoredMethod(token)
-    ? await requireHeldFor(provider, token, customer)
-    : await attachToken(provider, token, { customerId: customer.providerCustomerId, id });
+    ? await requireHeldFor(provider, token, ensured)
+    : await attachToken(provider, token, {
+        customerId: ensured.providerCustomerId,
+        verificationToken: body.verification_token ?? undefined,
+        id,
+      });
+  const customer = await learnProviderId(deps, ensured, method);
   const at = iso(deps.now());
   return {
     id,
@@ -121,7 +133,7 @@ const requireHeldFor = async (
 ): Promise<ProviderMethod> => {
   const found = customer ? await provider.findMethod(methodId) : undefined;
   if (found?.kind === 'unknown') throw unknownOutcomeError(found.reason);
-  if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
+  if (!customer || found?.kind !== 'done' || !isMethodOf(found.value, customer)) {
     throw notFound('payment_method');
   }
   return found.value;
@@ -131,13 +143,18 @@ const requireHeldFor = async (
 const attachToken = async (
   provider: PaymentProvider,
   token: string,
-  { customerId, id }: { readonly customerId: string; readonly id: string },
+  {
+    customerId,
+    verificationToken,
+    id,
+  }: Pick<AttachMethod, 'customerId' | 'verificationToken'> & { readonly id: string },
 ): Promise<ProviderMethod> => {
   const attached = await provider.attachMethod({
     token,
     customerId,
+    verificationToken,
     // After a refusal, the client may send another token under the same Idempotency-Key.
-    idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
+    idempotencyKey: `${id}:attach:${fingerprint(token, ...(verificationToken ? [verificationToken] : [])).slice(0, 12)}`,
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
   return requireDone(attached, 'provider_payment_method_token');

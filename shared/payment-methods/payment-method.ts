@@ -4,6 +4,7 @@ import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
+import type { MethodKind } from '../providers/port/payments.ts';
 import { aliasesOf } from '../table/alias.ts';
 import { recordKey } from '../table/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
@@ -38,6 +39,9 @@ export const paymentMethodSchema = z.object({
   knownAt: knownAtSchema,
 });
 export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
+
+export const kindOf = ({ type, walletType }: Pick<PaymentMethod, 'type' | 'walletType'>): MethodKind =>
+  walletType === undefined ? type : 'wallet';
 
 export const paymentMethodShape: RecordShape<PaymentMethod> = {
   kind: 'PM',

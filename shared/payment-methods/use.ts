@@ -4,12 +4,13 @@ import { standingKeys, standingOf } from '../access/standing.ts';
 import { chargeableIf, mayCharge, payingOwners, requireMayCharge } from '../access/use.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
+import type { MethodKind } from '../providers/port/payments.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import { requireProvider } from '../providers/registry/unwrap.ts';
 import { findAlias } from '../table/alias.ts';
 import { aliasKey, memberKey } from '../table/keys.ts';
 import type { Table, TransactionStep } from '../table/table.ts';
-import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
 /**
  * The only source of a payment method that may be charged. Every use case that charges a method or sends it to a provider
@@ -23,6 +24,8 @@ export interface UsableMethod {
   readonly methodRef: string | undefined;
   /** Our record, if the method is saved. */
   readonly paymentMethodId: string | undefined;
+  /** Of a saved method. */
+  readonly methodKind?: MethodKind | undefined;
   /** The customer to charge: a saved method is charged only for its own customer. */
   readonly providerCustomerId: string | undefined;
   /** Our record of that customer. */
@@ -35,18 +38,20 @@ export interface UsableMethod {
 
 /** The method as a payment or subscription stores it. */
 export type HeldMethod = Partial<
-  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'customerId' | 'isLent'>
+  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'providerCustomerId' | 'customerId' | 'isLent'>
 >;
 
 const passed = (
-  { methodRef, paymentMethodId, providerCustomerId, customerId, isLent }: HeldMethod,
+  { methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent }: HeldMethod,
   onlyIf: readonly TransactionStep[],
-) => ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, customerId, isLent, onlyIf }) as const;
+) =>
+  ({ [PASSED]: true, methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent, onlyIf }) as const;
 
 /** A saved method with its customer, as a payment or subscription stores it. */
 export const heldAs = (method: PaymentMethod): HeldMethod => ({
   methodRef: method.providerMethodId,
   paymentMethodId: method.id,
+  methodKind: kindOf(method),
   providerCustomerId: method.providerCustomerId,
   customerId: method.customerId,
 });

@@ -51,7 +51,7 @@ export interface ProviderEvent {
   readonly id?: string;
   readonly created?: number;
   readonly vocabulary?: 'contract' | 'native';
-  readonly signature?: 'valid' | 'invalid' | 'missing';
+  readonly signature?: 'valid' | 'invalid' | 'missing' | 'stale';
   readonly times?: number;
 }
 

@@ -6,7 +6,7 @@ import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
-import { unavailableError } from '../../providers/registry/unwrap.ts';
+import { requireTakesVerification, unavailableError } from '../../providers/registry/unwrap.ts';
 import type { Table, TransactionStep } from '../../table/table.ts';
 import { makeAttempt } from '../attempts/attempt.ts';
 import { saveMethod } from '../attempts/save-method.ts';
@@ -31,6 +31,7 @@ export interface ConfirmDeps extends MoneyDeps {
 interface ConfirmInput {
   readonly payment_method_id?: string | null | undefined;
   readonly return_url?: string | null | undefined;
+  readonly verification_token?: string | null | undefined;
 }
 
 /** Confirms a payment: one conditional write claims the attempt, then the provider is called once. */
@@ -38,10 +39,12 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   const store = paymentStore(deps.table, deps.now);
   const onlyIf = await conditionsOf(deps, request.record);
   const provider = await deps.providers.require(request.record.providerId, 'payments');
+  const verificationToken = request.body.verification_token ?? undefined;
+  requireTakesVerification(provider, verificationToken);
   const payment = await withoutDraft({ deps, store, provider }, request.record);
   const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const answer = await makeAttempt({ deps, store, provider }, { ...claim, isAttended: true });
+  const answer = await makeAttempt({ deps, store, provider }, { ...claim, verificationToken, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {

@@ -3,6 +3,7 @@ import type { RecordKind } from '../../access/record-kind.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
+import type { MethodKind } from '../../providers/port/payments.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
 
@@ -37,6 +38,8 @@ export const CAUSES = [
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
+const METHOD_KINDS = ['card', 'bank_account', 'wallet'] as const satisfies readonly MethodKind[];
+
 const optional = z.string().optional();
 
 /** The fields that PUT may change. */
@@ -54,6 +57,8 @@ const changeable = {
   paymentMethodId: optional,
   /** The method's id or one-time token at the provider; never shown. */
   methodRef: optional,
+  /** Of a saved method. */
+  methodKind: z.enum(METHOD_KINDS).optional(),
   /** A customer of the payment's owner, never of another: a method that the payment saves is kept for this customer. */
   providerCustomerId: optional,
   /** The customer of the member whose own saved method pays for an organization. */

@@ -1,4 +1,5 @@
 import type { DeclineCode } from '../../core/outcome.ts';
+import { DAY } from '../../core/time.ts';
 import type { CustomerDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
 import type { EventInvoice, EventSubscription } from './subscriptions.ts';
@@ -25,6 +26,9 @@ export const INBOUND_EVENTS = [
 ] as const;
 export type InboundEventType = (typeof INBOUND_EVENTS)[number];
 
+/** A received event is stored this long. In that time an event with the same id is a duplicate, and is not applied again. */
+export const EVENT_KEPT_MS = 30 * DAY;
+
 /** A parsed event of a provider. `type` is undefined if the service does not act on it. */
 export interface ProviderEvent {
   readonly id: string;
@@ -45,7 +49,7 @@ export interface ProviderEvent {
     /** The payer has approved the payment: the service must capture it. */
     readonly awaitsCapture?: true;
     /** Of payment_method events. */
-    readonly method: Omit<ProviderMethod, 'methodId' | 'customerId'> | undefined;
+    readonly method: Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> | undefined;
     /** Of customer events. */
     readonly customer: CustomerDetails | undefined;
     /** Of subscription events. */

@@ -11,7 +11,10 @@ export interface KeepMethod extends KnownPayment, CallOptions {
 /** The state of a saved method at the provider. */
 export interface ProviderMethod {
   readonly methodId: string;
+  /** The provider's id of the customer. */
   readonly customerId: string | undefined;
+  /** Our id of the customer, where the provider stores it beside the method. */
+  readonly ourCustomerId?: string | undefined;
   readonly type: 'card' | 'bank_account';
   readonly walletType: string | undefined;
   readonly cardBrand: string | undefined;
@@ -25,6 +28,8 @@ export interface ProviderMethod {
 export interface AttachMethod extends CallOptions {
   readonly token: string;
   readonly customerId: string;
+  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  readonly verificationToken?: string | undefined;
 }
 
 /** Card data on its way to the provider: never stored, logged or queued. */

@@ -32,6 +32,8 @@ export interface Capabilities {
   readonly clientConfirmation: boolean;
   /** A payer's approval at the provider replaces a method; the service then captures the payment. */
   readonly capturesOnApproval: boolean;
+  /** Takes the proof of a payer's authentication that the provider's page in the browser has made. */
+  readonly verificationTokens: boolean;
   readonly subscriptions: 'native' | 'service';
 }
 
@@ -49,6 +51,8 @@ export interface PaymentProvider {
   isStoredMethod(id: string): boolean;
   /** Called before any write or other call. @returns undefined if the provider can charge it. Only Square needs a call. */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
+  /** Set where the account takes one currency only. `refused` if the adapter cannot charge in it. */
+  onlyCurrency?(): Promise<Outcome<string>>;
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;
   confirmIntent(input: ConfirmIntent): Promise<Outcome<ProviderPayment>>;

@@ -24,6 +24,7 @@ const CAN: Omit<Capabilities, 'subscriptions'> = {
   billingDetails: true,
   clientConfirmation: true,
   capturesOnApproval: false,
+  verificationTokens: false,
 };
 
 /** @returns undefined if the slot has no key: it is closed. */
