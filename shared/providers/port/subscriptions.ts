@@ -62,6 +62,9 @@ export interface NewProviderSubscription extends CallOptions {
   /** No charge before then. */
   readonly trialEnd: number | undefined;
   readonly description: string | undefined;
+  /** Our product, if the subscription has one. */
+  readonly productId: string | undefined;
+  readonly productName: string | undefined;
 }
 
 type OfSubscription = CallOptions & { readonly subscriptionId: string };

@@ -100,6 +100,8 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
     ...providerInterval(subscription),
     trialEnd,
     description: subscription.description ?? subscription.concept,
+    productId: subscription.productId,
+    productName: subscription.productName,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,
   };
 };
