@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
 import { type Documents, type LedgerPayment, type LedgerSetup, referenceOf } from '../ledger/documents.ts';
-import { followPayment } from '../ledger/invoices.ts';
+import { settleInvoice } from '../ledger/invoices.ts';
 import { authenticate } from '../ledger/payments.ts';
 import { authenticateSetup } from '../ledger/setups.ts';
 import type { Unit } from '../ledger/unit.ts';
@@ -78,7 +78,7 @@ const takeAuthentication = (unit: Unit, waiting: LedgerPayment | LedgerSetup, { 
     'amount' in waiting
       ? authenticate(unit, { payment: waiting, method }, passed)
       : authenticateSetup(unit, { setup: waiting, method }, passed);
-  if ('amount' in after) followPayment(unit, after);
+  if ('amount' in after) settleInvoice(unit, after);
   if (waiting.returnUrl === null) return { after, backTo: undefined };
   const back = new URL(waiting.returnUrl);
   back.searchParams.set('amount' in waiting ? 'payment_intent' : 'setup_intent', waiting.id);

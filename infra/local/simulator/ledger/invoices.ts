@@ -96,11 +96,11 @@ export const retryInvoice = (unit: Unit, invoiceId: string): void => {
 export const settlePayment = (unit: Unit, paymentId: string): void => {
   settleLedgerPayment(unit, paymentId);
   const payment = unit.documents.payments.get(unit.slot, paymentId);
-  if (payment) followPayment(unit, payment, true);
+  if (payment) settleInvoice(unit, payment, true);
 };
 
 /** Gives an invoice the outcome of its payment, which was confirmed, authenticated or settled elsewhere. */
-export const followPayment = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
+export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
   const { invoice: invoiceId } = payment.wire;
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
   if (invoice?.status !== 'open') return;

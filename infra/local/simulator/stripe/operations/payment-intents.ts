@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
-import { followPayment } from '../../ledger/invoices.ts';
+import { settleInvoice } from '../../ledger/invoices.ts';
 import {
   attemptPayment,
   type ChargeOutcome,
@@ -256,7 +256,7 @@ const attempt = (request: StripeRequest, { payment, sent, name }: Confirmation):
   const offSession = sent.off_session === true || sent.error_on_requires_action === true;
   const terms = { offSession, attempt: name, waitsForCustomer: typeof payment.wire['invoice'] === 'string' };
   const outcome = attemptPayment(unit, { payment: ready, method }, terms);
-  followPayment(unit, outcome.payment);
+  settleInvoice(unit, outcome.payment);
   return replyTo(request, outcome);
 };
 
