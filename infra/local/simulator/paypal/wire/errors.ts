@@ -63,6 +63,7 @@ const ISSUES = {
   DECIMAL_PRECISION: 'If the currency supports decimals, only two decimal place precision is supported.',
   CANNOT_BE_ZERO_OR_NEGATIVE:
     'Must be greater than zero. If the currency supports decimals, only two decimal place precision is supported.',
+  MAX_VALUE_EXCEEDED: 'Should be less than or equal to 999999999999999.99.',
   NOT_PATCHABLE: 'Cannot be patched.',
   SETUP_TOKEN_NOT_APPROVED: 'The payer has not yet approved the setup token.',
 } as const;

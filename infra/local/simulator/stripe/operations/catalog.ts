@@ -8,6 +8,7 @@ import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
+  descriptorText,
   expand,
   flag,
   mergeMetadata,
@@ -33,7 +34,7 @@ const productFields = z.strictObject({
   description: text().optional(),
   active: flag.optional(),
   metadata: metadata.optional(),
-  statement_descriptor: text(22).optional(),
+  statement_descriptor: descriptorText.optional(),
   tax_code: text().optional(),
   unit_label: text(12).optional(),
   url: text().optional(),
