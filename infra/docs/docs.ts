@@ -4,6 +4,7 @@ import { argv, stdout } from 'node:process';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { floorParts } from './floors.ts';
 import { settingsTables } from './settings-table.ts';
+import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
 /**
@@ -23,6 +24,7 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/architecture.md': floorParts,
   'docs/settings.md': settingsTables,
   'docs/states.md': stateDiagrams,
+  'docs/local.md': simulatorOperations,
   'docs/routes.md': () => ({ routes: routes() }),
 };
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { descriptorProblem, LONGEST_DESCRIPTOR } from './statement-descriptor.ts';
 
 /**
  * Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment, the local
@@ -47,6 +48,10 @@ type Letter = (typeof LETTERS)[number];
 export const ADAPTERS = ['stripe', 'paypal', 'square', 'braintree'] as const;
 export type AdapterName = (typeof ADAPTERS)[number];
 
+const descriptorSetting = textSetting.pipe(
+  z.string().max(LONGEST_DESCRIPTOR, `must have at most ${LONGEST_DESCRIPTOR} characters`),
+);
+
 export const slotFields = {
   ADAPTER: z
     .enum(['', ...ADAPTERS])
@@ -61,17 +66,24 @@ export const slotFields = {
     ),
   SECRET_ARN: textSetting,
   API_KEY: textSetting.describe('Stripe: the secret key'),
-  WEBHOOK_SECRET: textSetting.describe('Stripe: the signing secret of the webhook endpoint'),
+  WEBHOOK_SECRET: textSetting.describe(
+    'Stripe: the signing secret of the webhook endpoint; several by commas are all accepted, for several endpoints or a change of the secret',
+  ),
   CLIENT_ID: textSetting.describe('PayPal: the app'),
   CLIENT_SECRET: textSetting.describe('PayPal: its secret'),
   WEBHOOK_ID: textSetting.describe('PayPal: the id of the registered webhook'),
   ACCESS_TOKEN: textSetting.describe('Square: the access token'),
   LOCATION_ID: textSetting.describe('Square: the id of the location'),
-  SIGNATURE_KEY: textSetting.describe('Square: the signature key of the webhook subscription'),
+  SIGNATURE_KEY: textSetting.describe(
+    'Square: the signature key of the webhook subscription; several by commas are all accepted, for several subscriptions',
+  ),
   NOTIFICATION_URL: listSetting.describe('Square: the registered notification URLs, exactly as registered'),
   MERCHANT_ID: textSetting.describe('Braintree: the merchant'),
   PUBLIC_KEY: textSetting.describe('Braintree: the public key'),
   PRIVATE_KEY: textSetting.describe('Braintree: the private key'),
+  STATEMENT_DESCRIPTOR: descriptorSetting.describe(
+    'the text on statements of this slot; empty: STATEMENT_DESCRIPTOR. Stripe: 5 to 22 characters, after the prefix of the account; PayPal: up to 22; Square: up to 20',
+  ),
 };
 const slotSchema = z.object(slotFields);
 export type SlotSettings = z.infer<typeof slotSchema>;
@@ -115,6 +127,9 @@ export const serviceSettings = z.object({
     .describe(
       'SHA-256, in hex, of the secret that the proxy sends in x-trusted-edge-secret; several are accepted, so that the secret can be replaced',
     ),
+  STATEMENT_DESCRIPTOR: descriptorSetting.describe(
+    "the text on payers' statements, at most 22 characters by each provider's rules; empty: the text of the account",
+  ),
   GUEST_TOKEN_SECRET: listSetting.describe(
     'signs guest tokens; the first one signs, all are accepted, so that the secret can be replaced; empty: no guest tokens',
   ),
@@ -195,7 +210,7 @@ export const parseSettings = (env: Environment): Settings => {
     }
     return parsed.data;
   });
-  mistakes.push(...productionMistakes(env));
+  mistakes.push(...productionMistakes(env), ...descriptorMistakes(env));
   if (base.data) mistakes.push(...retryMistakes(base.data), ...edgeMistakes(base.data));
   const [a, b, c, d] = slots;
   if (mistakes.length > 0 || !base.data || !a || !b || !c || !d) throw new SettingsError(mistakes);
@@ -204,8 +219,35 @@ export const parseSettings = (env: Environment): Settings => {
       .filter(([name, value]) => name.startsWith('QUEUE_URL_') && value)
       .map(([name, value]) => [name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-'), value ?? '']),
   );
-  return { ...base.data, slots: { provider_a: a, provider_b: b, provider_c: c, provider_d: d }, queueUrls };
+  const withDescriptor = (slot: SlotSettings): SlotSettings => ({
+    ...slot,
+    STATEMENT_DESCRIPTOR: slot.STATEMENT_DESCRIPTOR || (base.data?.STATEMENT_DESCRIPTOR ?? ''),
+  });
+  return {
+    ...base.data,
+    slots: {
+      provider_a: withDescriptor(a),
+      provider_b: withDescriptor(b),
+      provider_c: withDescriptor(c),
+      provider_d: withDescriptor(d),
+    },
+    queueUrls,
+  };
 };
+
+const SHARED_DESCRIPTOR = 'STATEMENT_DESCRIPTOR';
+
+/** Each slot takes its own text or the shared one, by the rules of its adapter. */
+const descriptorMistakes = (env: Environment): readonly string[] =>
+  LETTERS.flatMap((letter) => {
+    const own = `PROVIDER_${letter}_${SHARED_DESCRIPTOR}`;
+    const name = env[own]?.trim() ? own : SHARED_DESCRIPTOR;
+    const text = env[name]?.trim() ?? '';
+    const adapter = ADAPTERS.find((known) => known === env[`PROVIDER_${letter}`]) ?? '';
+    // The schema reports a text that is too long for every provider.
+    const problem = text.length > LONGEST_DESCRIPTOR ? undefined : descriptorProblem(adapter, text);
+    return problem === undefined ? [] : [`${name}: ${problem}${name === own ? '' : `; or set ${own}`}`];
+  });
 
 /** An HMAC key shorter than its hash can be guessed from one token. */
 const GUEST_SECRET_CHARACTERS = 32;

@@ -69,6 +69,8 @@ const wanted = (of: Payer, more: Partial<Wanted> = {}): Wanted => {
     trialEnd: undefined,
     description: 'Gold membership',
     isAttended: true,
+    productId: undefined,
+    productName: undefined,
     idempotencyKey: `${ourSubscriptionId}:create`,
     ...more,
   };
@@ -128,6 +130,71 @@ describe('an adapter', () => {
     const of = await payer('pm_card_visa');
     expect(await native().create(wanted(of, { unit, count: most }))).toMatchObject({ kind: 'done' });
     expect(await native().create(wanted(of, { unit, count: most + 1 }))).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('the product at Stripe', () => {
+  const products = async (): Promise<string[]> => {
+    const found = new Set(
+      rig.exchanges
+        .filter(({ path, status }) => path.endsWith('/v1/products') && status === 200)
+        .map(({ answered }) => String(JSON.parse(answered).id)),
+    );
+    return [...found];
+  };
+
+  it('is one for 20 subscriptions to one product of ours, created one by one or at once', async () => {
+    const of = await payer('pm_card_visa');
+    const gold = { productId: 'prod_gold', productName: 'Gold' };
+    for (let n = 0; n < 10; n += 1) doneValue(await native().create(wanted(of, gold)));
+    const prices = [1_000, 1_500].flatMap((amountCents) => Array.from({ length: 5 }, () => ({ amountCents, ...gold })));
+    const made = await Promise.all(prices.map((more) => native().create(wanted(of, more))));
+    for (const outcome of made) doneValue(outcome);
+    expect(await products()).toEqual(['payments_prod_gold']);
+    const creations = rig.exchanges.filter(({ path, status }) => path.endsWith('/v1/products') && status === 200);
+    expect(creations).toHaveLength(1);
+    expect(JSON.parse(creations[0]?.answered ?? '')).toMatchObject({
+      name: 'Gold',
+      metadata: { product_id: 'prod_gold' },
+    });
+    const { subscriptions } = await rig.control<{ subscriptions: unknown[] }>('GET', '/ledger');
+    expect(subscriptions).toHaveLength(20);
+  });
+
+  it('is one per price where the subscription has no product of ours', async () => {
+    const of = await payer('pm_card_visa');
+    const plans: Partial<Wanted>[] = [
+      {},
+      {},
+      { amountCents: 900 },
+      { currency: 'EUR' },
+      { unit: 'year' },
+      { count: 2 },
+    ];
+    for (const plan of plans) doneValue(await native().create(wanted(of, plan)));
+    expect((await products()).toSorted()).toEqual([
+      'payments_price_eur_2500_1_month',
+      'payments_price_usd_2500_1_month',
+      'payments_price_usd_2500_1_year',
+      'payments_price_usd_2500_2_month',
+      'payments_price_usd_900_1_month',
+    ]);
+  });
+
+  it('takes an id of ours with any characters', async () => {
+    const of = await payer('pm_card_visa');
+    for (const productId of ['gold/monthly', 'gold monthly', 'é']) {
+      doneValue(await native().create(wanted(of, { productId })));
+    }
+    expect(await products()).toHaveLength(3);
+  });
+
+  it('that cannot be made leaves no subscription, and a repeated creation goes on', async () => {
+    const input = wanted(await payer('pm_card_visa'), { productId: 'prod_gold', productName: 'Gold' });
+    await rig.control('POST', '/faults', { path: '/v1/products', times: 1, action: 'timeout_after' });
+    expect((await native(rig.impatient).create(input)).kind).toBe('unknown');
+    expect(doneValue(await native().create(input)).status).toBe('active');
+    expect(await products()).toEqual(['payments_prod_gold']);
   });
 });
 

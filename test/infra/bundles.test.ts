@@ -112,7 +112,7 @@ describe('the bundles', () => {
         paths.push(method + ' ' + new URL(url).pathname);
         return new Response(JSON.stringify({ id: 'x', object: 'x', amount: 1, currency: 'usd', status: 'created' }));
       };
-      const settings = { API_KEY: 'sk_test_x', BASE_URL: '', WEBHOOK_SECRET: '', SUBSCRIPTIONS: '' };
+      const settings = { API_KEY: 'sk_test_x', BASE_URL: '', WEBHOOK_SECRET: '', SUBSCRIPTIONS: '', STATEMENT_DESCRIPTOR: '' };
       const provider = openStripe({ slot: 'provider_a', settings, timeoutMs: 1000, fetch, log: { info() {} } });
       const key = { idempotencyKey: 'k' };
       const intent = { ...key, intentId: 'pi', paymentId: 'p', amountCents: 1, currency: 'USD', method: 'pm', customerId: 'c' };

@@ -142,7 +142,7 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['many signatures of Stripe', (text) => stripe.verifyWebhook(signedBy('stripe-signature', `t=1,v1=${text},v1=a`))],
   [
     'a signature of Square',
-    (text) => verifySquareSignature(signedBy('x-square-hmacsha256-signature', text), 'key', ['https://a.example/']),
+    (text) => verifySquareSignature(signedBy('x-square-hmacsha256-signature', text), ['key'], ['https://a.example/']),
   ],
   ...PAYPAL_HEADERS.map(
     (name) => [`PayPal’s ${name}`, (text: string) => paypalSays(signedBy(`paypal-${name}`, text))] as const,

@@ -157,6 +157,63 @@ test('Stripe is not asked again where it says that a retry is no use', async () 
   expect(keys).toHaveLength(1);
 });
 
+describe('where Stripe asks for a retry', () => {
+  const WANTED = { 'stripe-should-retry': 'true' };
+  const PAID = {
+    id: 'pi_1',
+    object: 'payment_intent',
+    amount: 2_500,
+    currency: 'usd',
+    status: 'succeeded',
+    metadata: {},
+  };
+  /** The answers in turn; the last one again and again. */
+  const inTurn = (...answers: readonly (() => Promise<Response>)[]) => {
+    let calls = 0;
+    return opened(
+      'Stripe',
+      () => {
+        const answer = answers[Math.min(calls, answers.length - 1)];
+        calls += 1;
+        if (!answer) throw new Error('no answer');
+        return answer();
+      },
+      2_000,
+    );
+  };
+  const paid = async () => Response.json(PAID);
+
+  test.each([409, 500, 503])(
+    'it is asked once more after %i, under the same key, and the answer counts',
+    async (status) => {
+      const { provider, keys } = inTurn(answering('Stripe', status, WANTED), paid);
+      expect(await confirm(provider)).toMatchObject({ kind: 'done', value: { status: 'succeeded' } });
+      expect(keys).toEqual(['pay_1:confirm:1', 'pay_1:confirm:1']);
+    },
+  );
+
+  test('it is asked no third time', async () => {
+    const { provider, keys } = inTurn(answering('Stripe', 500, WANTED));
+    expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
+    expect(keys).toHaveLength(2);
+  });
+
+  test.each([
+    ['too many requests', answering('Stripe', 429)],
+    ['a refused connection', networkError('ECONNREFUSED')],
+  ])('the first call may have acted, also after %s', async (_, second) => {
+    const { provider, keys } = inTurn(answering('Stripe', 500, WANTED), second);
+    expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
+    expect(keys).toHaveLength(2);
+  });
+
+  test('it is not asked again for a refusal without that advice', async () => {
+    const { provider, keys } = inTurn(answering('Stripe', 400, { 'stripe-should-retry': 'false' }));
+    expect(await confirm(provider)).toMatchObject({ kind: 'refused' });
+    expect(keys).toHaveLength(1);
+  });
+});
+
 test('an answer that comes at the second try counts', async () => {
   let calls = 0;
   const { provider } = opened(

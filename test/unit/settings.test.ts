@@ -149,3 +149,53 @@ describe('the settings', () => {
     });
   });
 });
+
+describe('the text on statements', () => {
+  const slots = { PROVIDER_A: 'stripe', PROVIDER_B: 'paypal', PROVIDER_C: 'square', PROVIDER_D: 'braintree' };
+
+  test('is that of the slot, else the shared one', () => {
+    const { slots: parsed } = parseSettings({
+      ...slots,
+      STATEMENT_DESCRIPTOR: 'Gold Club',
+      PROVIDER_C_STATEMENT_DESCRIPTOR: 'Gold',
+    });
+    expect(PROVIDER_SLOTS.map((slot) => parsed[slot].STATEMENT_DESCRIPTOR)).toEqual([
+      'Gold Club',
+      'Gold Club',
+      'Gold',
+      'Gold Club',
+    ]);
+    expect(parseSettings({}).slots.provider_a.STATEMENT_DESCRIPTOR).toBe('');
+  });
+
+  test.each([
+    ['PROVIDER_A', 'Club', /5 to 22/],
+    ['PROVIDER_A', 'x'.repeat(23), /at most 22/],
+    ['PROVIDER_A', '12345', /a letter/],
+    ['PROVIDER_A', 'Gold*Club', /none of/],
+    ['PROVIDER_A', "Gold's", /none of/],
+    ['PROVIDER_A', 'Gold \\ Club', /none of/],
+    ['PROVIDER_A', 'Café Gold', /ASCII/],
+    ['PROVIDER_B', 'Gold & Club', /letters, digits/],
+    ['PROVIDER_C', 'x'.repeat(21), /1 to 20/],
+    ['PROVIDER_C', 'Gold™', /ASCII/],
+  ])('is refused at the start for %s: %s', (slot, text, problem) => {
+    const name = `${slot}_STATEMENT_DESCRIPTOR`;
+    const own = mistakes({ ...slots, [name]: text });
+    expect(own).toHaveLength(1);
+    expect(own[0]).toMatch(new RegExp(`^${name}: `));
+    expect(own[0]).toMatch(problem);
+  });
+
+  test('that one provider does not take names the setting of its slot', () => {
+    expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City' })).toEqual([
+      'STATEMENT_DESCRIPTOR: Square takes 1 to 20 characters; or set PROVIDER_C_STATEMENT_DESCRIPTOR',
+    ]);
+    const own = { PROVIDER_C_STATEMENT_DESCRIPTOR: 'Gold Club' };
+    expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City', ...own })).toEqual([]);
+  });
+
+  test.each(['Gold*Club', "Gold's", '12'])('may be %s at a slot whose provider takes it', (text) => {
+    expect(mistakes({ PROVIDER_C: 'square', STATEMENT_DESCRIPTOR: text })).toEqual([]);
+  });
+});

@@ -14,8 +14,17 @@ const URLS = ['https://api.example/webhooks/provider_c', 'https://fn.example/'];
 const BODY = '{"merchant_id":"M","type":"payment.updated","event_id":"e1"}';
 const sign = (url: string, body: string, key = KEY): string =>
   createHmac('sha256', key).update(`${url}${body}`).digest('base64');
-const verify = (signature: string | undefined, body = BODY, key = KEY, urls: readonly string[] = URLS) =>
-  verifySquareSignature({ raw: Buffer.from(body), headers: { 'x-square-hmacsha256-signature': signature } }, key, urls);
+const verify = (
+  signature: string | undefined,
+  body = BODY,
+  keys: readonly string[] = [KEY],
+  urls: readonly string[] = URLS,
+) =>
+  verifySquareSignature(
+    { raw: Buffer.from(body), headers: { 'x-square-hmacsha256-signature': signature } },
+    keys,
+    urls,
+  );
 
 test("the version of Square's API is the one that Square's SDK 46 pins", () => {
   expect(SQUARE_VERSION).toBe('2026-09-16');
@@ -26,9 +35,16 @@ describe("Square's signature", () => {
     expect(verify(sign(url, BODY))).toBe('valid');
   });
 
+  test('is valid under each of several keys, with each URL', () => {
+    const keys = [KEY, 'a_second_key'];
+    for (const key of keys) for (const url of URLS) expect(verify(sign(url, BODY, key), BODY, keys)).toBe('valid');
+    expect(verify(sign(URLS[0] ?? '', BODY, 'a_third_key'), BODY, keys)).toBe('invalid');
+    expect(verify(sign(URLS[0] ?? '', BODY, ''), BODY, [])).toBe('invalid');
+  });
+
   test('is what another tool makes of key, URL and body', () => {
     // printf 'https://x.example/{}' | openssl dgst -sha256 -hmac k -binary | base64
-    expect(verify('r77jKNII3HtW3GEn48mUWhRzQbaifSH4cW6EPPxr1rA=', '{}', 'k', ['https://x.example/'])).toBe('valid');
+    expect(verify('r77jKNII3HtW3GEn48mUWhRzQbaifSH4cW6EPPxr1rA=', '{}', ['k'], ['https://x.example/'])).toBe('valid');
   });
 
   test.each([
@@ -43,8 +59,8 @@ describe("Square's signature", () => {
   });
 
   test('is invalid wherever key or URLs are missing', () => {
-    expect(verify(sign(URLS[0] ?? '', BODY, ''), BODY, '')).toBe('invalid');
-    expect(verify(sign(URLS[0] ?? '', BODY), BODY, KEY, [])).toBe('invalid');
+    expect(verify(sign(URLS[0] ?? '', BODY, ''), BODY, [])).toBe('invalid');
+    expect(verify(sign(URLS[0] ?? '', BODY), BODY, [KEY], [])).toBe('invalid');
   });
 
   test('stands for no other body, and no other text stands for it', () => {

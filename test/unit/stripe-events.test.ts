@@ -262,6 +262,16 @@ describe('a signature', () => {
     expect(await verdict(header(second, sign('not json', second)), 'not json')).toBe('valid');
   });
 
+  test('holds under each of several secrets, and under no other', async () => {
+    const env = { PROVIDER_A_WEBHOOK_SECRET: 'whsec_old, whsec_new' };
+    for (const secret of ['whsec_old', 'whsec_new']) {
+      expect(await verdict(header(second, sign(body, second, secret)), body, env)).toBe('valid');
+    }
+    for (const secret of ['whsec_other', 'whsec_old, whsec_new', '']) {
+      expect(await verdict(header(second, sign(body, second, secret)), body, env)).toBe('invalid');
+    }
+  });
+
   test('is never valid where no secret is set', async () => {
     const unsigned = sign(body, second, '');
     expect(await verdict(header(second, unsigned), body, { PROVIDER_A_WEBHOOK_SECRET: '' })).toBe('invalid');

@@ -214,13 +214,16 @@ const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhoo
     case 'paypal':
       return { apiKey: `${slot.CLIENT_ID}:${slot.CLIENT_SECRET}`, webhookSecret: slot.WEBHOOK_ID };
     case 'square':
-      return { apiKey: slot.ACCESS_TOKEN, webhookSecret: slot.SIGNATURE_KEY };
+      return { apiKey: slot.ACCESS_TOKEN, webhookSecret: firstOf(slot.SIGNATURE_KEY) };
     case 'braintree':
       return { apiKey: slot.PRIVATE_KEY, webhookSecret: '' };
     default:
-      return { apiKey: slot.API_KEY, webhookSecret: slot.WEBHOOK_SECRET };
+      return { apiKey: slot.API_KEY, webhookSecret: firstOf(slot.WEBHOOK_SECRET) };
   }
 };
+
+/** Of several secrets, the simulator signs with the first. */
+const firstOf = (secrets: string): string => secrets.split(',')[0]?.trim() ?? '';
 
 const deliver: SimulatorOptions['deliver'] = async (url, init) => {
   const response = await fetch(url, { method: 'POST', ...init });

@@ -20,7 +20,7 @@ import { stripe } from '../simulator/stripe/operations/stripe.ts';
  * The payment providers on this machine: their wire protocols over one ledger, so that the service's real adapters,
  * signatures and retries run without an account or a network. Add a vendor to VENDORS.
  */
-const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
+export const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
 
 /** @throws Error where a key looks live. */
 export const createSimulator = (options: SimulatorOptions): Simulator => {

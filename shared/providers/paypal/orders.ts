@@ -21,7 +21,7 @@ import { findKind, paypalCustomer } from './tokens.ts';
  * The intent is an order; its capture moves the money. A saved method is sent only with the confirmation, because PayPal
  * captures an order that is created with a saved method at once. Without a method, the payer approves the order at PayPal.
  */
-export const paypalOrders = (call: PaypalCall) => ({
+export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
     const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
@@ -39,6 +39,7 @@ export const paypalOrders = (call: PaypalCall) => ({
             invoice_id: input.paymentId,
             amount,
             ...(input.description && { description: shortened(input.description) }),
+            ...(descriptor !== '' && { soft_descriptor: descriptor }),
           },
         ],
         ...(input.method === undefined && { payment_source: payerSource(input) }),

@@ -40,7 +40,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     can: CAN,
     acceptsWebhooks: webhookId !== '',
     checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
-    ...paypalOrders(call),
+    ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),
     ...paypalVault(call),
     isStoredMethod: (id) => !ONE_TIME.test(id),
     tokenizeCard: notOffered,

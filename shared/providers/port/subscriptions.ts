@@ -70,6 +70,9 @@ export interface NewProviderSubscription extends CallOptions {
   readonly description: string | undefined;
   /** The payer attends: a first charge may wait for their authentication. False: it is declined then. */
   readonly isAttended: boolean;
+  /** Our product, if the subscription has one. */
+  readonly productId: string | undefined;
+  readonly productName: string | undefined;
 }
 
 type OfSubscription = CallOptions & { readonly subscriptionId: string };

@@ -19,6 +19,8 @@ export interface SquareAccount {
   readonly call: SquareCall;
   readonly locationId: string;
   readonly accessToken: string;
+  /** The text on the payer's statement; empty: the seller's. */
+  readonly descriptor: string;
 }
 
 type OrderDetails = Pick<CreateIntent, 'description' | 'customerId'>;
@@ -66,6 +68,7 @@ export const squarePayments = (account: SquareAccount) => {
           location_id: locationId,
           reference_id: input.paymentId,
           autocomplete: true,
+          ...(account.descriptor !== '' && { statement_description_identifier: account.descriptor }),
           ...(customerId && { customer_id: customerId }),
           ...(verificationToken && { verification_token: verificationToken }),
           ...(input.offSession && { customer_details: { customer_initiated: false } }),

@@ -1,5 +1,5 @@
 import type { Capabilities, PaymentProvider } from '../port/provider.ts';
-import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
+import { type AdapterOptions, listed, notOffered } from '../wire/adapter.ts';
 import { httpClient } from '../wire/http-client.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
@@ -28,15 +28,16 @@ const CAN: Capabilities = {
 /** @returns undefined if the slot lacks token or location: it is closed. */
 export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
-  const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId, SIGNATURE_KEY: key, NOTIFICATION_URL: urls } = settings;
+  const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId, NOTIFICATION_URL: urls } = settings;
+  const keys = listed(settings.SIGNATURE_KEY);
   if (accessToken === '' || locationId === '') return undefined;
   const http = httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE, statuses: SQUARE_STATUSES });
   const call = squareCalls(http, accessToken);
-  const account = { call, locationId, accessToken };
+  const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR };
   return {
     slot,
     can: CAN,
-    acceptsWebhooks: key !== '' && urls.length > 0,
+    acceptsWebhooks: keys.length > 0 && urls.length > 0,
     ...squareLocation(call, locationId),
     ...squarePayments(account),
     ...squareCustomers(call),
@@ -44,7 +45,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     isStoredMethod: (id) => id.startsWith(ON_FILE),
     tokenizeCard: notOffered,
     updateBilling: notOffered,
-    verifyWebhook: async (request) => verifySquareSignature(request, key, urls),
+    verifyWebhook: async (request) => verifySquareSignature(request, keys, urls),
     readEvent: readSquareEvent,
   };
 };

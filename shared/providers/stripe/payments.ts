@@ -5,7 +5,7 @@ import { stripeAmounts } from './currencies.ts';
 import type { StripeCall } from './outcome.ts';
 import { readStripePayment } from './report.ts';
 
-export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
+export const stripePayments = (stripe: Stripe, callFor: StripeCall, descriptor: string) => {
   const call = (send: () => Promise<Stripe.PaymentIntent>, known?: Pick<KnownPayment, 'method'>) =>
     callFor(send, (intent) => readStripePayment(intent, known));
   return {
@@ -18,6 +18,8 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall) => {
             amount,
             ...common(input),
             metadata: { payment_id: input.paymentId },
+            // Stripe refuses `statement_descriptor` for cards; the suffix follows the account's prefix.
+            ...(descriptor !== '' && { statement_descriptor_suffix: descriptor }),
             automatic_payment_methods: {
               enabled: true,
               ...(input.returnUrl === undefined && { allow_redirects: 'never' as const }),

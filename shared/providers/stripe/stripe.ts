@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
 import type { WebhookRequest } from '../port/events.ts';
 import type { Capabilities, PaymentProvider } from '../port/provider.ts';
-import type { AdapterOptions } from '../wire/adapter.ts';
+import { type AdapterOptions, listed } from '../wire/adapter.ts';
 import { withOneRetry } from '../wire/one-retry.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
@@ -15,6 +15,9 @@ import { stripeSubscriptions } from './subscriptions.ts';
 /** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/one-retry.ts). */
 const LIVE_BASE = 'https://api.stripe.com';
 const CLOCK_TOLERANCE_SECONDS = 300;
+
+/** The version that this adapter is written for. A newer SDK has another: read Stripe's changelog before a change. */
+export const STRIPE_API_VERSION = '2026-10-28.endive';
 
 const CAN: Omit<Capabilities, 'subscriptions'> = {
   payments: true,
@@ -34,23 +37,27 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   const retries = { statuses: STRIPE_STATUSES, timeoutMs: options.timeoutMs };
   const stripe = new Stripe(settings.API_KEY, {
     httpClient: Stripe.createFetchHttpClient(withOneRetry(rebased(options.fetch, settings.BASE_URL), retries)),
+    apiVersion: STRIPE_API_VERSION,
     maxNetworkRetries: 0,
     timeout: options.timeoutMs,
     telemetry: false,
   });
   const call = stripeCalls(options);
+  const webhookSecrets = listed(settings.WEBHOOK_SECRET);
+  const descriptor = settings.STATEMENT_DESCRIPTOR;
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
     can: { ...CAN, subscriptions: bills },
-    acceptsWebhooks: settings.WEBHOOK_SECRET !== '',
+    acceptsWebhooks: webhookSecrets.length > 0,
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
-    ...stripePayments(stripe, call),
+    ...stripePayments(stripe, call, descriptor),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
     isStoredMethod: () => false,
-    subscriptions: stripeSubscriptions(stripe, call),
-    verifyWebhook: async (request) => verify(request, settings.WEBHOOK_SECRET),
+    subscriptions: stripeSubscriptions(stripe, call, descriptor),
+    verifyWebhook: async (request) =>
+      webhookSecrets.some((secret) => verify(request, secret) === 'valid') ? 'valid' : 'invalid',
     readEvent: readStripeEvent,
   };
 };
@@ -63,7 +70,7 @@ const rebased = (send: typeof fetch, baseUrl: string): typeof fetch =>
 
 const verify = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' | 'invalid' => {
   const header = headers['stripe-signature'];
-  if (!header || secret === '') return 'invalid';
+  if (!header) return 'invalid';
   try {
     // Checks the signature only; readEvent refuses a body that is not JSON.
     const { signature } = Stripe.webhooks;

@@ -10,14 +10,15 @@ import type {
 import { afterChange } from '../wire/failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import type { StripeCall } from './outcome.ts';
+import { ensureProduct } from './products.ts';
 import { readStripeInvoice, readStripeSubscription } from './subscription-report.ts';
 
 /**
  * Stripe Billing. Every call expands the newest invoice. An invoice that is still open is read again with its intent, which
  * has the reason why it is unpaid (Stripe expands four levels; one call would need five).
  */
-export const stripeSubscriptions = (stripe: Stripe, call: StripeCall): SubscriptionsPort => {
-  const billing = openBilling(stripe, call);
+export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor: string): SubscriptionsPort => {
+  const billing = openBilling(stripe, call, descriptor);
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
     find: billing.find,
@@ -67,7 +68,7 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
-const openBilling = (stripe: Stripe, call: StripeCall) => {
+const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
   const findInvoice = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
 
@@ -97,23 +98,16 @@ const openBilling = (stripe: Stripe, call: StripeCall) => {
   ): Promise<Found> =>
     read(() => stripe.subscriptions.update(subscriptionId, { ...changes, ...WITH_INVOICE }, { idempotencyKey }));
 
-  return { stripe, call, read, find, findInvoice, update };
+  return { stripe, call, descriptor, read, find, findInvoice, update };
 };
 
 /** Stripe creates the price with the subscription, but the product needs a call of its own. */
 const create = async (billing: Billing, input: NewProviderSubscription): Promise<Found> => {
-  const { stripe, call, read } = billing;
+  const { stripe, read } = billing;
   const { idempotencyKey } = input;
   const amount = stripeAmounts.toProvider(input);
   if (amount === undefined) return stripeAmounts.refused(input);
-  const product = await call(
-    () =>
-      stripe.products.create(
-        { name: nameOf(input) ?? 'Subscription', metadata: { subscription_id: input.ourSubscriptionId } },
-        { idempotencyKey: `${idempotencyKey}:product` },
-      ),
-    ({ id }) => id,
-  );
+  const product = await ensureProduct(billing, input);
   if (product.kind !== 'done') return product;
   const wanted = { ...subscriptionOf(input, { product: product.value, amount }), ...WITH_INVOICE };
   return endIfDeclined(billing, await read(() => stripe.subscriptions.create(wanted, { idempotencyKey })));

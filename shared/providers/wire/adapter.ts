@@ -11,6 +11,13 @@ export interface AdapterOptions {
   readonly log: Log;
 }
 
+/** The parts of a setting that holds several secrets by commas. */
+export const listed = (setting: string): readonly string[] =>
+  setting
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
 /** The method of a capability that the provider lacks. The service does not call it; it does nothing. */
 export const notOffered = async (): Promise<Extract<Outcome<never>, { kind: 'refused' }>> => ({
   kind: 'refused',

@@ -151,6 +151,7 @@ const draftOf = (
     ...paymentFields(request, provider, method),
     projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,
     productId: product?.id,
+    productName: product?.name,
     providerId: provider.slot,
     ...plan,
     concept: text(body.concept),

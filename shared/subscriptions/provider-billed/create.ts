@@ -102,6 +102,8 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
     trialEnd,
     description: subscription.description ?? subscription.concept,
     isAttended: false,
+    productId: subscription.productId,
+    productName: subscription.productName,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,
   };
 };

@@ -84,6 +84,8 @@ export const subscriptionSchema = z.object({
   organizationId: optional,
   projectId: optional,
   productId: optional,
+  /** As it was when the subscription was created. */
+  productName: optional,
   customerId: z.string(),
   /** undefined: its payment method was deleted or may no longer be charged. */
   paymentMethodId: optional,

@@ -228,7 +228,7 @@ const collection = <T extends { id: string; provider: ProviderSlot; metadata: Re
     put: (document) => {
       store.run(
         `INSERT INTO document (kind, id, slot, holder, reference, body) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (kind, id) DO UPDATE
+         ON CONFLICT (kind, slot, id) DO UPDATE
          SET holder = excluded.holder, reference = excluded.reference, body = excluded.body`,
         kind,
         document.id,

@@ -21,6 +21,15 @@ export interface Answer {
   readonly began: boolean;
 }
 
+/** A header of refusals that may be the simulator's own: the vendor may offer what the simulator does not. */
+export const NOT_OFFERED: Readonly<Record<string, string>> = { 'x-simulator': 'not-offered' };
+
+export interface VendorOperation {
+  readonly method: string;
+  /** Ids are `:id`. */
+  readonly path: string;
+}
+
 export interface VendorCaller {
   readonly slot: ProviderSlot;
   /** `adapter`: uses the secret key; `browser`: the customer's browser, with the publishable key. */
@@ -110,6 +119,8 @@ export class Refused extends Error {
 /** One vendor's protocol over the ledger. A vendor holds no state of its own. */
 export interface Vendor {
   readonly adapter: AdapterName;
+  /** What the simulator offers of the vendor's API. */
+  readonly operations: readonly VendorOperation[];
   readonly webhooks: VendorWebhooks;
   readonly idempotency: VendorIdempotency;
   looksLive(apiKey: string): boolean;

@@ -10,7 +10,8 @@ import * as z from 'zod';
 const TABLES = `
 CREATE TABLE IF NOT EXISTS document (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, id TEXT NOT NULL, slot TEXT NOT NULL,
-  holder TEXT, reference TEXT, body TEXT NOT NULL, UNIQUE (kind, id));
+  holder TEXT, reference TEXT, body TEXT NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS document_id ON document (kind, slot, id);
 CREATE INDEX IF NOT EXISTS document_slot ON document (kind, slot, seq);
 CREATE INDEX IF NOT EXISTS document_holder ON document (kind, holder, seq);
 CREATE INDEX IF NOT EXISTS document_reference ON document (kind, reference, seq);

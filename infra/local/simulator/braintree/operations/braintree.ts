@@ -1,11 +1,12 @@
 import type { LedgerIdKind } from '../../ledger/unit.ts';
 import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
 import { emptyAnswer } from '../wire/errors.ts';
-import { customerRoute } from './customers.ts';
+import { CUSTOMER_OPERATIONS, customerRoute } from './customers.ts';
 
 /** Braintree's protocol over the ledger, as far as customers go: JSON in, XML out, no idempotency keys, no events. */
 export const braintree: Vendor = {
   adapter: 'braintree',
+  operations: CUSTOMER_OPERATIONS,
   webhooks: { headersOf: () => ({}), envelope: ({ object }) => object, eventsOf: () => [] },
   // The form of Braintree's own private keys.
   looksLive: (privateKey) => /^[0-9a-f]{32}$/.test(privateKey),

@@ -2,12 +2,22 @@ import * as z from 'zod';
 import type { LedgerCustomer } from '../../ledger/documents.ts';
 import { deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import type { Answer, Call } from '../../protocol/vendor.ts';
+import { type Answer, type Call, NOT_OFFERED, type VendorOperation } from '../../protocol/vendor.ts';
 import { emptyAnswer, invalidField, xmlAnswer } from '../wire/errors.ts';
 import type { XmlValue } from '../wire/xml.ts';
 
 /** `POST|GET|PUT|DELETE /merchants/{merchant}/customers[/{id}]`. */
 const PATH = /^\/merchants\/([^/]+)\/customers(?:\/([^/]+))?$/;
+
+const COLLECTION = '/merchants/:id/customers';
+export const CUSTOMER_OPERATIONS: readonly VendorOperation[] = [
+  { method: 'POST', path: COLLECTION },
+  { method: 'GET', path: `${COLLECTION}/:id` },
+  { method: 'PUT', path: `${COLLECTION}/:id` },
+  { method: 'DELETE', path: `${COLLECTION}/:id` },
+];
+
+const noRoute: Answer = { ...emptyAnswer(404), headers: NOT_OFFERED };
 
 const text = z.string().max(255).optional();
 const fields = z.object({
@@ -19,10 +29,10 @@ type Fields = z.output<typeof fields>['customer'];
 
 export const customerRoute = (call: Call, unit: Unit): Answer => {
   const [, merchantId, id] = PATH.exec(call.path) ?? [];
-  if (merchantId === undefined) return emptyAnswer(404);
+  if (merchantId === undefined) return noRoute;
   const shown = (status: number, customer: LedgerCustomer): Answer =>
     xmlAnswer(status, 'customer', customerView(customer, merchantId));
-  if (id === undefined) return call.method === 'POST' ? shown(201, create(call, unit)) : emptyAnswer(404);
+  if (id === undefined) return call.method === 'POST' ? shown(201, create(call, unit)) : noRoute;
   const found = unit.documents.customers.get(unit.slot, id);
   if (!found || found.deleted) return emptyAnswer(404);
   switch (call.method) {
@@ -34,7 +44,7 @@ export const customerRoute = (call: Call, unit: Unit): Answer => {
       deleteLedgerCustomer(unit, found);
       return { ...emptyAnswer(200), began: true };
     default:
-      return emptyAnswer(404);
+      return noRoute;
   }
 };
 

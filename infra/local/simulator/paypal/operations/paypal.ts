@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
-import type { Answer, Call, Vendor, VendorCaller } from '../../protocol/vendor.ts';
+import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import { accessRoutes, identify, refusedToken } from '../wire/access.ts';
 import { paypalError } from '../wire/errors.ts';
 import { paypalMinorUnits } from '../wire/order-fields.ts';
@@ -19,6 +19,7 @@ const KEY_MAX = 108;
 
 export const paypal: Vendor = {
   adapter: 'paypal',
+  operations: ROUTES,
   webhooks: paypalWebhooks,
   looksLive: () => false,
   identify,
@@ -48,7 +49,7 @@ const execute = (call: Call, caller: VendorCaller, unit: Unit): Answer => {
   const expired = refusedToken(call, unit.at);
   if (expired) return expired;
   const found = findRoute(call);
-  if (!found) return paypalError(404);
+  if (!found) return { ...paypalError(404), headers: NOT_OFFERED };
   if ((call.headers.get('paypal-request-id')?.length ?? 0) > KEY_MAX) {
     return paypalError(400, { details: [{ issue: 'INVALID_STRING_LENGTH', field: 'PayPal-Request-Id' }] });
   }

@@ -61,6 +61,7 @@ export const orderRequest = z.looseObject({
         custom_id: text.optional(),
         invoice_id: text.optional(),
         description: text.optional(),
+        soft_descriptor: z.string().min(1).max(22).optional(),
         amount: money,
       }),
     )
@@ -92,6 +93,9 @@ const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
 /** Currencies without decimals at PayPal that have two by ISO 4217. */
 const HUNDREDTHS_BY_ISO: ReadonlySet<string> = new Set(['HUF', 'TWD']);
 
+/** PayPal takes up to 999999999999999.99. */
+const ABOVE_MAX = 1e15;
+
 const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency) ? 0 : 2);
 
 /** @throws Refused 422 for what PayPal cannot charge. */
@@ -99,6 +103,7 @@ const readMoney = ({ currency_code: currency, value }: { readonly currency_code:
   if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', '/purchase_units/0/amount/currency_code');
   const decimals = value.split('.')[1] ?? '';
   if (decimals.length > decimalsOf(currency)) throw refused('DECIMAL_PRECISION', '/purchase_units/0/amount/value');
+  if (Number(value) >= ABOVE_MAX) throw refused('MAX_VALUE_EXCEEDED', '/purchase_units/0/amount/value');
   const amount = Math.round(Number(value) * 10 ** decimalsOf(currency));
   if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', '/purchase_units/0/amount/value');
   return { amount, currency };

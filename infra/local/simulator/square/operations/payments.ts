@@ -30,6 +30,7 @@ const fields = z.strictObject({
   verification_token: z.string().optional(),
   buyer_email_address: z.string().max(255).optional(),
   billing_address: squareAddress.optional(),
+  statement_description_identifier: z.string().max(20).optional(),
   customer_details: z.strictObject({ customer_initiated: z.boolean().optional() }).optional(),
 });
 type Fields = z.output<typeof fields>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { LedgerIdKind } from '../../ledger/unit.ts';
-import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
+import { type Answer, type Call, NOT_OFFERED, type Vendor } from '../../protocol/vendor.ts';
 import { squareError } from '../wire/errors.ts';
 import type { SquareRequest, SquareRoute } from '../wire/request.ts';
 import { cardRoutes } from './cards.ts';
@@ -26,6 +26,7 @@ const KEPT_MS = 7 * 86_400_000;
 
 export const square: Vendor = {
   adapter: 'square',
+  operations: ROUTES,
   webhooks: squareWebhooks,
   // The form of Square's own tokens, which the simulator does not need.
   looksLive: (token) => /^(EAAA|sq0)/.test(token),
@@ -84,12 +85,14 @@ const UNAUTHORIZED = squareError(401, {
   detail: 'This request could not be authorized.',
 });
 
-const noRoute = (call: Call): Answer =>
-  squareError(404, {
+const noRoute = (call: Call): Answer => ({
+  ...squareError(404, {
     category: 'INVALID_REQUEST_ERROR',
     code: 'NOT_FOUND',
     detail: `${call.method} ${call.path} is no route of Square's, or none that the simulator speaks.`,
-  });
+  }),
+  headers: NOT_OFFERED,
+});
 
 const findRoute = ({ method, path }: Call): { readonly route: SquareRoute; readonly id: string } | undefined => {
   const parts = path.split('/').map(decodeURIComponent);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
-import type { Answer, Call } from '../../protocol/vendor.ts';
+import { type Answer, type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { invalidSquareRequest } from './errors.ts';
 
 /** One call of a route of Square's, within its transaction. */
@@ -35,7 +35,10 @@ export const readSquareBody = <T extends z.ZodType>(call: Call, schema: T): z.ou
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  throw invalidSquareRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
+  const refusal = invalidSquareRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
+  // Square may have the parameter or the value.
+  const isPerhapsOffered = issue?.code === 'unrecognized_keys' || issue?.code === 'invalid_value';
+  throw isPerhapsOffered ? new Refused({ ...refusal.answer, headers: NOT_OFFERED }) : refusal;
 };
 
 const codeOf = (issue: z.core.$ZodIssue | undefined): string => {

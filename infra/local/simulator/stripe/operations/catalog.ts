@@ -8,6 +8,7 @@ import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
+  descriptorText,
   expand,
   flag,
   mergeMetadata,
@@ -28,11 +29,12 @@ export const catalogRoutes: readonly StripeRoute[] = [
 ];
 
 const productFields = z.strictObject({
+  id: text().optional(),
   name: text(),
   description: text().optional(),
   active: flag.optional(),
   metadata: metadata.optional(),
-  statement_descriptor: text(22).optional(),
+  statement_descriptor: descriptorText.optional(),
   tax_code: text().optional(),
   unit_label: text(12).optional(),
   url: text().optional(),
@@ -41,15 +43,27 @@ const productFields = z.strictObject({
 
 const createProduct = ({ call, unit }: StripeRequest): LedgerProduct => {
   const sent = readParameters(call, productFields);
+  if (sent.id !== undefined) checkNewId(unit, sent.id);
   return unit.documents.products.put({
-    id: unit.newId('product'),
+    id: sent.id ?? unit.newId('product'),
     provider: unit.slot,
     metadata: mergeMetadata({}, sent.metadata),
-    wire: {},
+    wire: sent.statement_descriptor === undefined ? {} : { statement_descriptor: sent.statement_descriptor },
     createdAt: unit.at,
     name: sent.name,
     description: sent.description ?? null,
   });
+};
+
+const checkNewId = (unit: Unit, id: string): void => {
+  if (!/^[\w-]+$/.test(id)) {
+    throw invalidStripeRequest({
+      message: `Invalid id: '${id}'. Ids may contain only letters, numbers, underscores and dashes.`,
+      param: 'id',
+    });
+  }
+  if (!unit.documents.products.get(unit.slot, id)) return;
+  throw invalidStripeRequest({ code: 'resource_already_exists', message: 'Product already exists.', param: 'id' });
 };
 
 export const priceData = z.strictObject({
@@ -125,7 +139,7 @@ const productView = (product: LedgerProduct): StripeObject => ({
   name: product.name,
   package_dimensions: null,
   shippable: null,
-  statement_descriptor: null,
+  statement_descriptor: product.wire['statement_descriptor'] ?? null,
   tax_code: null,
   type: 'service',
   unit_label: null,

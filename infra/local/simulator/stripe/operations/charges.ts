@@ -6,6 +6,7 @@ import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
+  createdRange,
   expand,
   mergeMetadata,
   metadata,
@@ -23,6 +24,7 @@ export const chargeRoutes: readonly StripeRoute[] = [
     collection: unit.documents.charges,
     view: (charge) => chargeView(charge, unit),
   })),
+  { method: 'GET', path: '/v1/refunds', run: (request) => ({ object: listRefunds(request) }) },
   { method: 'POST', path: '/v1/refunds', run: (request) => ({ object: refundView(refund(request)) }) },
   getRoute('/v1/refunds/:id', 'refund', (unit) => ({ collection: unit.documents.refunds, view: refundView })),
   { method: 'GET', path: '/v1/events', run: (request) => ({ object: listEvents(request) }) },
@@ -47,22 +49,48 @@ const refundFields = z.strictObject({
 
 const listCharges = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
-  const sent = readParameters(call, z.strictObject({ ...page, payment_intent: text().optional() }));
+  const filters = { customer: text().optional(), payment_intent: text().optional(), created: createdRange.optional() };
+  const sent = readParameters(call, z.strictObject({ ...page, ...filters }));
+  const { customer } = sent;
   return listPage(request, sent, {
     collection: unit.documents.charges,
     view: (charge) => chargeView(charge, unit),
     holder: sent.payment_intent,
+    wanted: customer === undefined ? undefined : (charge) => charge.customerId === customer,
     kind: 'charge',
+  });
+};
+
+const listRefunds = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const filters = { charge: text().optional(), payment_intent: text().optional(), created: createdRange.optional() };
+  const sent = readParameters(call, z.strictObject({ ...page, ...filters }));
+  const { charge } = sent;
+  return listPage(request, sent, {
+    collection: unit.documents.refunds,
+    view: refundView,
+    holder: sent.payment_intent,
+    wanted: charge === undefined ? undefined : (refund) => refund.chargeId === charge,
+    kind: 'refund',
   });
 };
 
 const listEvents = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
-  const sent = readParameters(call, z.strictObject({ ...page, type: text().optional() }));
+  const filters = {
+    type: text().optional(),
+    types: z.array(text()).max(20).optional(),
+    created: createdRange.optional(),
+  };
+  const sent = readParameters(call, z.strictObject({ ...page, ...filters }));
+  if (sent.type !== undefined && sent.types !== undefined) {
+    throw invalidStripeRequest({ message: 'You may pass only one of these parameters: type, types.', param: 'types' });
+  }
   return listPage(request, sent, {
     collection: unit.documents.events,
     view: (event) => eventObject.parse(JSON.parse(event.body)),
     holder: sent.type,
+    wanted: sent.types && (({ type }) => sent.types?.includes(type) ?? true),
     kind: 'event',
   });
 };
@@ -71,7 +99,7 @@ const refund = ({ call, unit }: StripeRequest): LedgerRefund => {
   const sent = readParameters(call, refundFields);
   const charge = chargeFor(unit, sent);
   const left = charge.amountCaptured - charge.amountRefunded;
-  const amount = checkAmount(sent.amount ?? left);
+  const amount = checkAmount(sent.amount ?? left, charge.currency);
   if (charge.status === 'refunded') {
     throw invalidStripeRequest({
       code: 'charge_already_refunded',

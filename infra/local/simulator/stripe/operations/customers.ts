@@ -8,6 +8,7 @@ import {
   anything,
   choice,
   clearable,
+  createdRange,
   expand,
   mergeMetadata,
   metadata,
@@ -94,15 +95,16 @@ const remove = ({ call, unit, id }: StripeRequest): LedgerCustomer => {
 
 const list = (request: StripeRequest) => {
   const { unit, call } = request;
-  const sent = readParameters(call, z.strictObject({ ...page, email: text(512).optional() }));
-  const { customers } = unit.documents;
-  const wanted = (customer: LedgerCustomer): boolean =>
-    !customer.deleted && (sent.email === undefined || customer.email === sent.email);
-  const shown = {
-    ...customers,
-    list: (...args: Parameters<typeof customers.list>) => customers.list(...args).filter(wanted),
-  };
-  return listPage(request, sent, { collection: shown, view: stripeCustomerView, kind: 'customer' });
+  const sent = readParameters(
+    call,
+    z.strictObject({ ...page, email: text(512).optional(), created: createdRange.optional() }),
+  );
+  return listPage(request, sent, {
+    collection: unit.documents.customers,
+    view: stripeCustomerView,
+    wanted: (customer) => !customer.deleted && (sent.email === undefined || customer.email === sent.email),
+    kind: 'customer',
+  });
 };
 
 const applied = (unit: Unit, customer: LedgerCustomer, sent: Omit<Fields, 'payment_method'>): LedgerCustomer => ({

@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
-import { anything, choice, clearable, expand, flag, metadata, text, whole } from '../wire/parameters.ts';
+import {
+  anything,
+  choice,
+  clearable,
+  descriptorText,
+  expand,
+  flag,
+  metadata,
+  text,
+  whole,
+} from '../wire/parameters.ts';
 import { methodData } from './method-data.ts';
 
 /** The fields of Stripe's PaymentIntent requests. Unknown fields are refused, as at Stripe. */
@@ -30,11 +40,20 @@ const common = {
   expand: expand.optional(),
 };
 
+/** Stripe refuses a whole descriptor for cards, which every payment of the simulator may be paid with. */
+const descriptors = {
+  statement_descriptor: text(22)
+    .refine(() => false, {
+      error: 'You cannot set `statement_descriptor` for a card charge. Use `statement_descriptor_suffix` instead.',
+    })
+    .optional(),
+  statement_descriptor_suffix: descriptorText.optional(),
+};
+
 const described = {
   description: clearable(1_000).optional(),
   metadata: metadata.optional(),
-  statement_descriptor: text(22).optional(),
-  statement_descriptor_suffix: text(22).optional(),
+  ...descriptors,
   transfer_group: text().optional(),
 };
 
@@ -91,8 +110,7 @@ export const cancelFields = z.strictObject({
 export const captureFields = z.strictObject({
   amount_to_capture: whole.optional(),
   metadata: metadata.optional(),
-  statement_descriptor: text(22).optional(),
-  statement_descriptor_suffix: text(22).optional(),
+  ...descriptors,
   expand: expand.optional(),
 });
 

@@ -6,7 +6,17 @@ import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
 import { stripeMethodView } from '../views/views.ts';
 import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
-import { expand, flag, mergeMetadata, metadata, page, readParameters, text } from '../wire/parameters.ts';
+import {
+  choice,
+  createdRange,
+  expand,
+  flag,
+  mergeMetadata,
+  metadata,
+  page,
+  readParameters,
+  text,
+} from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, none, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { checkUsable, findMethod } from './method-data.ts';
@@ -24,13 +34,25 @@ export const invoiceRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: `${PATH}/:id/void`, run: (request) => ({ object: cancel(request) }) },
 ];
 
+const listFields = z.strictObject({
+  ...page,
+  created: createdRange.optional(),
+  customer: text().optional(),
+  status: choice(['draft', 'open', 'paid', 'uncollectible', 'void']).optional(),
+  subscription: text().optional(),
+});
+
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
-  const sent = readParameters(call, z.strictObject({ ...page, subscription: text().optional() }));
+  const sent = readParameters(call, listFields);
+  const { customer, status } = sent;
   return listPage(request, sent, {
     collection: unit.documents.invoices,
     view: (invoice) => invoiceView(invoice, unit),
     holder: sent.subscription,
+    wanted: (invoice) =>
+      (customer === undefined || invoice.customerId === customer) &&
+      (status === undefined || invoice.status === status),
     kind: 'invoice',
   });
 };

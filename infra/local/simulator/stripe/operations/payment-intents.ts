@@ -20,7 +20,7 @@ import {
   stripeError,
   stripeNotFound,
 } from '../wire/errors.ts';
-import { mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
+import { createdRange, mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import {
@@ -148,7 +148,10 @@ const read = (request: StripeRequest): StripeReply => {
 
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
-  const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional() }));
+  const sent = readParameters(
+    call,
+    z.strictObject({ ...page, customer: text().optional(), created: createdRange.optional() }),
+  );
   if (sent.customer !== undefined) findStripeCustomer(unit, sent.customer, 'customer');
   return listPage(request, sent, {
     collection: unit.documents.payments,
@@ -308,7 +311,7 @@ const captureIntent = (request: StripeRequest): StripeReply => {
         'one of the following statuses may be captured: requires_capture.',
     );
   }
-  const amount = checkAmount(sent.amount_to_capture ?? payment.amount, 'amount_to_capture');
+  const amount = checkAmount(sent.amount_to_capture ?? payment.amount, payment.currency, 'amount_to_capture');
   if (amount > payment.amount) {
     throw invalidStripeRequest({
       code: 'amount_too_large',

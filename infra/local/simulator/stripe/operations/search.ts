@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
 import { stripePaymentView } from '../views/intent-views.ts';
 import { invalidStripeRequest } from '../wire/errors.ts';
-import { page, readParameters, text, whole } from '../wire/parameters.ts';
+import { page, pageSize, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject, StripeRequest } from '../wire/request.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { StripeObject, StripeRequest } from '../wire/request.ts';
  */
 const fields = z.strictObject({
   query: text(),
-  limit: whole.optional(),
+  limit: pageSize.optional(),
   page: text().optional(),
   expand: page.expand,
 });
@@ -19,7 +19,6 @@ const fields = z.strictObject({
 type Clause = (payment: LedgerPayment) => boolean;
 
 const DEFAULT_LIMIT = 10;
-const MAX_LIMIT = 100;
 const CLAUSE =
   /^(?:metadata\[(?<k>["'])(?<key>[^"']+)\k<k>\]|(?<field>[a-z_]+))\s*:\s*(?:(?<q>["'])(?<quoted>.*)\k<q>|(?<bare>\S+))$/;
 
@@ -31,7 +30,7 @@ export const searchPayments = ({ call, unit }: StripeRequest): StripeObject => {
     .all(reference)
     .filter((payment) => payment.provider === unit.slot && clauses.every((clause) => clause(payment)))
     .reverse();
-  const limit = Math.min(Math.max(sent.limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
+  const limit = sent.limit ?? DEFAULT_LIMIT;
   const start = sent.page === undefined ? 0 : Number(sent.page) || 0;
   const more = found.length > start + limit;
   return {

@@ -15,14 +15,22 @@ import {
   anything,
   choice,
   clearable,
+  createdRange,
   expand,
   flag,
   mergeMetadata,
   metadata,
+  page,
   readParameters,
   text,
 } from '../wire/parameters.ts';
-import type { StripeObject, StripeReply, StripeRequest, StripeRoute } from '../wire/request.ts';
+import {
+  listPage,
+  type StripeObject,
+  type StripeReply,
+  type StripeRequest,
+  type StripeRoute,
+} from '../wire/request.ts';
 import { checkUsable, findMethod, findStripeCustomer, methodData, methodFromData } from './method-data.ts';
 
 const common = {
@@ -57,6 +65,7 @@ const OPEN: readonly LedgerSetup['status'][] = ['requires_payment_method', 'requ
 
 export const setupIntentRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: PATH, run: (request) => create(request) },
+  { method: 'GET', path: PATH, run: (request) => ({ object: list(request) }) },
   { method: 'GET', path: `${PATH}/:id`, browser: true, run: (request) => read(request) },
   { method: 'POST', path: `${PATH}/:id/confirm`, browser: true, run: (request) => confirm(request) },
   { method: 'POST', path: `${PATH}/:id/cancel`, run: (request) => cancel(request) },
@@ -135,6 +144,26 @@ const read = (request: StripeRequest): StripeReply => {
   const schema = z.strictObject({ client_secret: text().optional(), expand: expand.optional() });
   const { client_secret: secret } = readParameters(request.call, schema);
   return { object: viewFor(request, find(request, secret)) };
+};
+
+const listFields = z.strictObject({
+  ...page,
+  created: createdRange.optional(),
+  customer: text().optional(),
+  payment_method: text().optional(),
+});
+
+const list = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, listFields);
+  const { payment_method: methodId } = sent;
+  return listPage(request, sent, {
+    collection: unit.documents.setups,
+    view: (setup) => setupView(setup, unit),
+    holder: sent.customer,
+    wanted: methodId === undefined ? undefined : (setup) => setup.methodId === methodId,
+    kind: 'setupintent',
+  });
 };
 
 const confirm = (request: StripeRequest): StripeReply => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
-import type { Answer, Call, Vendor, VendorCaller } from '../../protocol/vendor.ts';
+import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
 import { stripeMinorUnits } from '../wire/currencies.ts';
 import { stripeError, unauthorized } from '../wire/errors.ts';
@@ -35,6 +35,7 @@ const KEY_MAX = 255;
 
 export const stripe: Vendor = {
   adapter: 'stripe',
+  operations: ROUTES,
   webhooks: stripeWebhooks,
   looksLive: (apiKey) => /^(sk|rk|pk)_live_/.test(apiKey),
   identify: (call, slots) => identify(call, slots),
@@ -121,15 +122,17 @@ const execute = (call: Call, caller: VendorCaller, unit: Unit): Answer => {
   return { status: 200, body: JSON.stringify(object), began: true };
 };
 
-const unknownUrl = (call: Call): Answer =>
-  stripeError(
+const unknownUrl = (call: Call): Answer => ({
+  ...stripeError(
     404,
     {
       type: 'invalid_request_error',
       message: `Unrecognized request URL (${call.method}: ${call.path}). Either Stripe has no such route, or the simulator does not speak it.`,
     },
     false,
-  );
+  ),
+  headers: NOT_OFFERED,
+});
 
 /** The first match wins: `search` comes before `:id`. */
 const findRoute = (call: Call): { readonly route: StripeRoute; readonly id: string } | undefined => {

@@ -20,6 +20,7 @@ import {
   anything,
   choice,
   clearable,
+  createdRange,
   expand,
   flag,
   mergeMetadata,
@@ -282,7 +283,10 @@ const cancel = (request: StripeRequest): LedgerSubscription => {
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
   const status = choice(STATUSES).optional();
-  const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional(), status }));
+  const sent = readParameters(
+    call,
+    z.strictObject({ ...page, created: createdRange.optional(), customer: text().optional(), status }),
+  );
   if (sent.customer !== undefined) findStripeCustomer(unit, sent.customer, 'customer');
   const isWanted = (subscription: LedgerSubscription): boolean => {
     if (sent.status === undefined) return isLedgerSubscriptionLive(subscription);
@@ -290,13 +294,9 @@ const list = (request: StripeRequest): StripeObject => {
       ? !isLedgerSubscriptionLive(subscription)
       : ['all', subscription.status].includes(sent.status);
   };
-  const { subscriptions } = unit.documents;
-  const listed: typeof subscriptions.list = (slot, listing) => {
-    const found = subscriptions.list(slot, { ...listing, limit: MOST_LISTED }).filter(isWanted);
-    return listing.before === undefined ? found.slice(0, listing.limit) : found.slice(-listing.limit);
-  };
   return listPage(request, sent, {
-    collection: { ...subscriptions, list: listed },
+    collection: unit.documents.subscriptions,
+    wanted: isWanted,
     view: (subscription) => stripeSubscriptionView(subscription, unit),
     holder: sent.customer,
     kind: 'subscription',
@@ -315,5 +315,3 @@ const STATUSES = [
   'trialing',
   'unpaid',
 ] as const;
-
-const MOST_LISTED = 100_000;

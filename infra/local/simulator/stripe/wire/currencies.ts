@@ -81,7 +81,7 @@ export const checkCurrency = (currency: string): string => {
 };
 
 /** For refunds and captures, which have no minimum. */
-export const checkAmount = (amount: number, param = 'amount'): number => {
+export const checkAmount = (amount: number, currency: string, param = 'amount'): number => {
   if (amount < 1) {
     throw invalidStripeRequest({
       code: 'parameter_invalid_integer',
@@ -90,14 +90,18 @@ export const checkAmount = (amount: number, param = 'amount'): number => {
     });
   }
   if (amount > MAX_AMOUNT) {
-    throw invalidStripeRequest({ code: 'amount_too_large', message: 'Amount must be no more than $999,999.99', param });
+    throw invalidStripeRequest({
+      code: 'amount_too_large',
+      message: `Amount must be no more than ${written(MAX_AMOUNT, currency)}`,
+      param,
+    });
   }
   return amount;
 };
 
 /** @throws Refused where Stripe cannot charge the amount. */
 export const checkCharge = (amount: number, currency: string, param = 'amount'): number => {
-  checkAmount(amount, param);
+  checkAmount(amount, currency, param);
   const { perUnit, multipleOf } = ruleOf(currency);
   if (amount % multipleOf !== 0) {
     throw invalidStripeRequest({
@@ -107,12 +111,25 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
     });
   }
   const least = LEAST[currency];
-  if (least === undefined || amount >= Math.round(Number(least) * perUnit)) return amount;
+  const leastAmount = Math.round(Number(least ?? 0) * perUnit);
+  if (amount >= leastAmount) return amount;
   throw invalidStripeRequest({
     code: 'amount_too_small',
-    message: `Amount must be at least ${least} ${currency.toLowerCase()}`,
+    message: `Amount must be at least ${written(leastAmount, currency)} ${currency.toLowerCase()}`,
     param,
   });
+};
+
+/** `$0.50`, `¥50` */
+const written = (amount: number, currency: string): string => {
+  const { perUnit } = ruleOf(currency);
+  const minimumFractionDigits = Math.round(Math.log10(perUnit));
+  return new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits,
+  }).format(amount / perUnit);
 };
 
 /** In ISO 4217 minor units. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Call } from '../../protocol/vendor.ts';
+import { type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { invalidStripeRequest } from './errors.ts';
 import { type FormValue, parseForm, type StripeForm } from './form.ts';
 
@@ -56,8 +56,35 @@ export const stripeAddress = z.strictObject({
   state: clearable().optional(),
 });
 
+const MAX_LIMIT = 100;
+const tooSmall = problem('parameter_invalid_integer', () => 'This value must be greater than or equal to 1.');
+const tooLarge = problem('parameter_invalid_integer', () => `This value must be less than or equal to ${MAX_LIMIT}.`);
+export const pageSize = whole.refine((n) => n >= 1, tooSmall).refine((n) => n <= MAX_LIMIT, tooLarge);
+
+/** Unix seconds, or a range of them. */
+export const createdRange = z.union([
+  whole,
+  z.strictObject({
+    gt: whole.optional(),
+    gte: whole.optional(),
+    lt: whole.optional(),
+    lte: whole.optional(),
+  }),
+]);
+
+/** Text on the statements of payers: docs.stripe.com/get-started/account/statement-descriptors */
+export const descriptorText = text(22)
+  .refine(
+    (value) => !/[<>\\'"*]/.test(value),
+    problem('', () => 'The statement descriptor cannot contain the characters <, >, \\, \', " or *.'),
+  )
+  .refine(
+    (value) => /[A-Za-z]/.test(value),
+    problem('', () => 'The statement descriptor must contain at least one letter.'),
+  );
+
 export const page = {
-  limit: whole.optional(),
+  limit: pageSize.optional(),
   starting_after: text().optional(),
   ending_before: text().optional(),
   expand: expand.optional(),
@@ -97,11 +124,13 @@ const refusalOf = (form: StripeForm, issue: z.core.$ZodIssue | undefined) => {
   const param = nameOf(issue.path);
   if (issue.code === 'unrecognized_keys') {
     const unknown = nameOf([...issue.path, issue.keys[0] ?? '']);
-    return invalidStripeRequest({
-      code: 'parameter_unknown',
-      message: `Received unknown parameter: ${unknown}`,
-      param: unknown,
-    });
+    return perhapsOffered(
+      invalidStripeRequest({
+        code: 'parameter_unknown',
+        message: `Received unknown parameter: ${unknown}`,
+        param: unknown,
+      }),
+    );
   }
   const given = valueAt(form, issue.path);
   if (given === undefined) {
@@ -117,8 +146,16 @@ const refusalOf = (form: StripeForm, issue: z.core.$ZodIssue | undefined) => {
     });
   }
   const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : '';
-  return invalidStripeRequest({ ...(code === '' ? {} : { code }), message: messageOf(issue, param, given), param });
+  const refusal = invalidStripeRequest({
+    ...(code === '' ? {} : { code }),
+    message: messageOf(issue, param, given),
+    param,
+  });
+  return issue.code === 'invalid_value' ? perhapsOffered(refusal) : refusal;
 };
+
+/** Stripe may have the parameter or the value. */
+const perhapsOffered = ({ answer }: Refused): Refused => new Refused({ ...answer, headers: NOT_OFFERED });
 
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {
   if (issue.code === 'custom') return issue.message;

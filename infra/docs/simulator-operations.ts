@@ -1,0 +1,36 @@
+import { VENDORS } from '../local/host/simulator.ts';
+
+/** The part of the page on the local host that lists what the simulator offers of each provider's API. */
+interface Described {
+  readonly name: string;
+  /** Operations in the provider's own description of its API, and where that is; undefined: it publishes none. */
+  readonly theirs: { readonly count: number; readonly source: string } | undefined;
+}
+
+/** Counted in the OpenAPI files that the providers publish; a test compares them where copies lie beside the project. */
+export const DESCRIBED: Readonly<Record<string, Described>> = {
+  stripe: { name: 'Stripe', theirs: { count: 468, source: 'github.com/stripe/openapi, spec3, version 2023-08-16' } },
+  paypal: {
+    name: 'PayPal',
+    theirs: {
+      count: 57,
+      source:
+        'github.com/paypal/paypal-rest-api-specifications: orders, payments, vault, webhooks, products, subscriptions',
+    },
+  },
+  square: { name: 'Square', theirs: { count: 316, source: 'github.com/square/connect-api-specification' } },
+  braintree: { name: 'Braintree', theirs: undefined },
+};
+
+export const simulatorOperations = (): Readonly<Record<string, string>> => ({
+  'simulator-operations': [
+    '| Provider | Offered | Of | Operations |',
+    '|---|---|---|---|',
+    ...VENDORS.map(({ adapter, operations }) => {
+      const { name, theirs } = DESCRIBED[adapter] ?? { name: adapter, theirs: undefined };
+      const all = theirs ? `${theirs.count} (${theirs.source})` : 'no published description';
+      const listed = operations.map(({ method, path }) => `\`${method} ${path}\``).join(' · ');
+      return `| ${name} | ${operations.length} | ${all} | ${listed} |`;
+    }),
+  ].join('\n'),
+});

@@ -1,0 +1,53 @@
+import type Stripe from 'stripe';
+import type { Outcome } from '../../core/outcome.ts';
+import type { NewProviderSubscription } from '../port/subscriptions.ts';
+import type { StripeCall } from './outcome.ts';
+
+/**
+ * Stripe's product of a subscription. Subscriptions to one product of ours share one product at Stripe, and so do
+ * subscriptions without a product that have the same price. Its id derives from the request, so that concurrent creations
+ * name the same product.
+ */
+type Sold = Pick<
+  NewProviderSubscription,
+  'productId' | 'productName' | 'amountCents' | 'currency' | 'unit' | 'count' | 'idempotencyKey'
+>;
+
+export interface ProductMaker {
+  readonly stripe: Stripe;
+  readonly call: StripeCall;
+  /** The text on the payer's statement; empty: the account's. */
+  readonly descriptor: string;
+}
+
+/** @returns the product's id */
+export const ensureProduct = async (
+  { stripe, call, descriptor }: ProductMaker,
+  sold: Sold,
+): Promise<Outcome<string>> => {
+  const id = productIdOf(sold);
+  const created = await call(
+    () =>
+      stripe.products.create(
+        {
+          id,
+          name: sold.productName?.slice(0, MAX_NAME_LENGTH).toWellFormed() || 'Subscription',
+          ...(sold.productId !== undefined && { metadata: { product_id: sold.productId } }),
+          ...(descriptor !== '' && { statement_descriptor: descriptor }),
+        },
+        { idempotencyKey: `${sold.idempotencyKey}:product` },
+      ),
+    (product) => product.id,
+  );
+  const isThere = created.kind === 'refused' && created.reason === 'resource_already_exists';
+  return isThere ? { kind: 'done', value: id } : created;
+};
+
+const MAX_NAME_LENGTH = 250;
+
+/** Letters, digits, `_` and `-`, as Stripe's ids have them. An id of ours with another character is written in hex. */
+const productIdOf = ({ productId, amountCents, currency, unit, count }: Sold): string => {
+  if (productId === undefined) return `payments_price_${currency.toLowerCase()}_${amountCents}_${count}_${unit}`;
+  const isPlain = /^[\w-]{1,200}$/.test(productId);
+  return isPlain ? `payments_${productId}` : `payments_x_${Buffer.from(productId, 'utf8').toString('hex')}`;
+};

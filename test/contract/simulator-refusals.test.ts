@@ -1,0 +1,355 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { DESCRIBED } from '../../infra/docs/simulator-operations.ts';
+import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
+import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
+import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
+
+/** What each provider documents that it refuses, and that the simulator refuses it in the provider's words. */
+const BRAINTREE: Bound = {
+  slot: 'provider_d',
+  adapter: 'braintree',
+  open: openBraintree,
+  settings: { MERCHANT_ID: 'local', PUBLIC_KEY: 'local_public', PRIVATE_KEY: 'local_private' },
+  credentials: { apiKey: 'local_private', webhookSecret: '' },
+};
+
+let rig: ProviderRig;
+afterEach(() => rig.close());
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+const answerOf = async (response: Response) => ({
+  status: response.status,
+  body: objectSchema.parse(await response.json()),
+  notOffered: response.headers.get('x-simulator') === 'not-offered',
+});
+
+const stripe = async (path: string, fields?: Readonly<Record<string, string>>) => {
+  rig = await openRig(STRIPE);
+  const headers = { authorization: 'Bearer sk_test_local' };
+  const init = fields === undefined ? { headers } : { method: 'POST', headers, body: new URLSearchParams(fields) };
+  return answerOf(await fetch(`${rig.url}${path}`, init));
+};
+
+const intent = (amount: number | string, currency: string, more: Readonly<Record<string, string>> = {}) =>
+  stripe('/v1/payment_intents', { amount: String(amount), currency, ...more });
+
+const withToken = async (): Promise<Record<string, string>> => {
+  rig = await openRig(PAYPAL);
+  const response = await fetch(`${rig.url}/v1/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from('local_client:local_secret').toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token: token } = z.object({ access_token: z.string() }).parse(await response.json());
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+};
+
+const order = async (value: string, currency: string, more: object = {}) => {
+  const headers = await withToken();
+  const unit = { amount: { currency_code: currency, value }, ...more };
+  const body = JSON.stringify({ intent: 'CAPTURE', purchase_units: [unit] });
+  return answerOf(await fetch(`${rig.url}/v2/checkout/orders`, { method: 'POST', headers, body }));
+};
+
+const square = async (path: string, body?: object) => {
+  rig = await openRig(SQUARE);
+  const headers = { authorization: 'Bearer local_token', 'content-type': 'application/json' };
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+  return answerOf(await fetch(`${rig.url}${path}`, init));
+};
+
+const payment = (amount: unknown, currency: string, more: object = {}) =>
+  square('/v2/payments', {
+    idempotency_key: 'k1',
+    source_id: 'cnon:card-nonce-ok',
+    amount_money: { amount, currency },
+    ...more,
+  });
+
+describe('an amount at Stripe', () => {
+  it.each<[number | string, string, string | undefined, string]>([
+    [49, 'usd', 'amount_too_small', 'Amount must be at least $0.50 usd'],
+    [199, 'aed', 'amount_too_small', 'Amount must be at least AED 2.00 aed'],
+    [49, 'aud', 'amount_too_small', 'Amount must be at least $0.50 aud'],
+    [99, 'bgn', 'amount_too_small', 'Amount must be at least BGN 1.00 bgn'],
+    [49, 'brl', 'amount_too_small', 'Amount must be at least R$0.50 brl'],
+    [49, 'cad', 'amount_too_small', 'Amount must be at least $0.50 cad'],
+    [49, 'chf', 'amount_too_small', 'Amount must be at least CHF 0.50 chf'],
+    [1_499, 'czk', 'amount_too_small', 'Amount must be at least Kč 15.00 czk'],
+    [249, 'dkk', 'amount_too_small', 'Amount must be at least kr 2.50 dkk'],
+    [49, 'eur', 'amount_too_small', 'Amount must be at least €0.50 eur'],
+    [29, 'gbp', 'amount_too_small', 'Amount must be at least £0.30 gbp'],
+    [399, 'hkd', 'amount_too_small', 'Amount must be at least $4.00 hkd'],
+    [17_499, 'huf', 'amount_too_small', 'Amount must be at least Ft 175.00 huf'],
+    [49, 'inr', 'amount_too_small', 'Amount must be at least ₹0.50 inr'],
+    [49, 'jpy', 'amount_too_small', 'Amount must be at least ¥50 jpy'],
+    [999, 'mxn', 'amount_too_small', 'Amount must be at least $10.00 mxn'],
+    [199, 'myr', 'amount_too_small', 'Amount must be at least RM 2.00 myr'],
+    [299, 'nok', 'amount_too_small', 'Amount must be at least kr 3.00 nok'],
+    [49, 'nzd', 'amount_too_small', 'Amount must be at least $0.50 nzd'],
+    [199, 'pln', 'amount_too_small', 'Amount must be at least zł 2.00 pln'],
+    [199, 'ron', 'amount_too_small', 'Amount must be at least lei 2.00 ron'],
+    [299, 'sek', 'amount_too_small', 'Amount must be at least kr 3.00 sek'],
+    [49, 'sgd', 'amount_too_small', 'Amount must be at least $0.50 sgd'],
+    [999, 'thb', 'amount_too_small', 'Amount must be at least ฿10.00 thb'],
+    [100_000_000, 'usd', 'amount_too_large', 'Amount must be no more than $999,999.99'],
+    [100_000_000, 'jpy', 'amount_too_large', 'Amount must be no more than ¥99,999,999'],
+    [0, 'usd', 'parameter_invalid_integer', 'This value must be greater than or equal to 1.'],
+    [-5, 'usd', 'parameter_invalid_integer', 'This value must be greater than or equal to 1.'],
+    ['12.5', 'usd', 'parameter_invalid_integer', 'Invalid integer: 12.5'],
+    [550, 'isk', 'parameter_invalid_integer', 'Invalid amount: 550. Amounts in isk must be evenly divisible by 100.'],
+    [550, 'ugx', 'parameter_invalid_integer', 'Invalid amount: 550. Amounts in ugx must be evenly divisible by 100.'],
+    [5_125, 'kwd', 'parameter_invalid_integer', 'Invalid amount: 5125. Amounts in kwd must be evenly divisible by 10.'],
+  ])('of %s %s is refused: %s', async (amount, currency, code, message) => {
+    const { status, body } = await intent(amount, currency);
+    expect(status).toBe(400);
+    expect(body['error']).toMatchObject({ type: 'invalid_request_error', code, param: 'amount' });
+    expect(String(objectSchema.parse(body['error'])['message']).replaceAll('\u00a0', ' ')).toBe(
+      message.replaceAll('\u00a0', ' '),
+    );
+  });
+
+  it.each([
+    [50, 'usd'],
+    [99_999_999, 'usd'],
+    [500, 'isk'],
+    [500, 'ugx'],
+    [17_501, 'huf'],
+    [1_001, 'twd'],
+    [50, 'jpy'],
+    [1, 'krw'],
+    [5_120, 'kwd'],
+  ])('of %s %s is taken', async (amount, currency) => {
+    expect((await intent(amount, currency)).status).toBe(200);
+  });
+
+  it.each(['xyz', 'dollars', 'btc'])('in %s is refused with the currencies that Stripe takes', async (currency) => {
+    const { status, body } = await intent(1_000, currency);
+    expect(status).toBe(400);
+    expect(body['error']).toMatchObject({
+      param: 'currency',
+      message: expect.stringMatching(
+        new RegExp(`^Invalid currency: ${currency}\\. Stripe currently supports these currencies: usd, aed, `),
+      ),
+    });
+  });
+});
+
+describe('a request at Stripe', () => {
+  it.each<[Record<string, string>, string | undefined, string, string]>([
+    [{ statement_descriptor: 'Gold Club' }, undefined, 'statement_descriptor', 'Use `statement_descriptor_suffix`'],
+    [{ statement_descriptor_suffix: '12345' }, undefined, 'statement_descriptor_suffix', 'at least one letter'],
+    [{ statement_descriptor_suffix: 'Gold*Club' }, undefined, 'statement_descriptor_suffix', 'cannot contain'],
+    [{ statement_descriptor_suffix: 'x'.repeat(23) }, undefined, 'statement_descriptor_suffix', 'at most 22'],
+    [{ amounts: '1' }, 'parameter_unknown', 'amounts', 'Received unknown parameter: amounts'],
+    [{ 'expand[]': 'latest_charge.nothing' }, undefined, 'expand', 'cannot be expanded'],
+    [{ 'expand[]': 'balance' }, undefined, 'expand', 'cannot be expanded'],
+    [{ customer: 'cus_unknown' }, 'resource_missing', 'customer', "No such customer: 'cus_unknown'"],
+  ])('with %o is refused', async (fields, code, param, message) => {
+    const charged = { confirm: 'true', payment_method: 'pm_card_visa', return_url: 'https://shop.example/' };
+    const { status, body } = await intent(1_000, 'usd', { ...charged, ...fields });
+    expect(status).toBe(400);
+    expect(body['error']).toMatchObject({ type: 'invalid_request_error', param });
+    expect(objectSchema.parse(body['error'])['code']).toBe(code);
+    expect(objectSchema.parse(body['error'])['message']).toContain(message);
+  });
+
+  it.each([
+    'customers',
+    'payment_intents',
+    'payment_intents/search',
+    'charges',
+    'refunds',
+    'events',
+    'invoices',
+    'subscriptions',
+    'setup_intents',
+    'payment_methods',
+  ])('for a page of %s that is too large or too small is refused', async (list) => {
+    const query = list.endsWith('search') ? "&query=status:'succeeded'" : '';
+    for (const [limit, message] of [
+      ['0', 'This value must be greater than or equal to 1.'],
+      ['101', 'This value must be less than or equal to 100.'],
+    ]) {
+      const { status, body } = await stripe(`/v1/${list}?limit=${limit}${query}`);
+      await rig.close();
+      expect(status).toBe(400);
+      expect(body['error']).toMatchObject({ code: 'parameter_invalid_integer', param: 'limit', message });
+    }
+    expect((await stripe(`/v1/${list}?limit=100${query}`)).status).toBe(200);
+  });
+
+  it.each([
+    'customers',
+    'payment_intents',
+    'charges',
+    'refunds',
+    'events',
+    'invoices',
+    'subscriptions',
+    'setup_intents',
+  ])('for %s of a time or a customer finds those', async (list) => {
+    rig = await openRig(STRIPE);
+    const headers = { authorization: 'Bearer sk_test_local' };
+    const post = async (path: string, fields: Record<string, string>) =>
+      objectSchema.parse(
+        await (await fetch(`${rig.url}${path}`, { method: 'POST', headers, body: new URLSearchParams(fields) })).json(),
+      );
+    const count = async (query: string): Promise<number> =>
+      z
+        .object({ data: z.array(z.unknown()) })
+        .parse(await (await fetch(`${rig.url}/v1/${list}?limit=100&${query}`, { headers })).json()).data.length;
+    const made = async () => {
+      const customer = String((await post('/v1/customers', { email: 'a@example.com' }))['id']);
+      const method = String((await post('/v1/payment_methods/pm_card_visa/attach', { customer }))['id']);
+      const confirmed = { customer, payment_method: method, confirm: 'true' };
+      const back = { return_url: 'https://shop.example/' };
+      const paid = await post('/v1/payment_intents', { amount: '500', currency: 'usd', ...confirmed, ...back });
+      await post('/v1/refunds', { payment_intent: String(paid['id']) });
+      await post('/v1/setup_intents', confirmed);
+      const product = String((await post('/v1/products', { name: 'Gold' }))['id']);
+      await post('/v1/subscriptions', {
+        customer,
+        default_payment_method: method,
+        'items[0][price_data][currency]': 'usd',
+        'items[0][price_data][product]': product,
+        'items[0][price_data][unit_amount]': '500',
+        'items[0][price_data][recurring][interval]': 'month',
+      });
+      return customer;
+    };
+    const first = await made();
+    const start = Math.floor(rig.clock.now() / 1_000);
+    const once = await count('');
+    expect(once).toBeGreaterThan(0);
+    await rig.clock.advance(60_000);
+    await made();
+    expect(await count('')).toBe(2 * once);
+    expect(await count(`created[gt]=${start}`)).toBe(once);
+    expect(await count(`created[lte]=${start}`)).toBe(once);
+    expect(await count(`created=${start + 60}`)).toBe(once);
+    expect(await count(`created[gte]=${start}&created[lt]=${start + 60}`)).toBe(once);
+    if (!['customers', 'events', 'refunds'].includes(list)) expect(await count(`customer=${first}`)).toBe(once);
+  });
+});
+
+describe('an amount at PayPal', () => {
+  it.each([
+    ['10.005', 'USD', 'DECIMAL_PRECISION'],
+    ['10.5', 'JPY', 'DECIMAL_PRECISION'],
+    ['10.5', 'HUF', 'DECIMAL_PRECISION'],
+    ['10.5', 'TWD', 'DECIMAL_PRECISION'],
+    ['0.00', 'USD', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+    ['-1.00', 'USD', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+    ['0', 'JPY', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+    ['10.00', 'KWD', 'INVALID_CURRENCY_CODE'],
+    ['10.00', 'XYZ', 'INVALID_CURRENCY_CODE'],
+    ['1000000000000000.00', 'USD', 'MAX_VALUE_EXCEEDED'],
+  ])('of %s %s is refused: %s', async (value, currency, issue) => {
+    const { status, body } = await order(value, currency);
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue }] });
+  });
+
+  it('that is no number, or a text on statements that is too long, violates the schema', async () => {
+    for (const refused of [
+      await order('ten', 'USD'),
+      await order('1.00', 'USD', { soft_descriptor: 'x'.repeat(23) }),
+    ]) {
+      expect(refused.status).toBe(400);
+      expect(refused.body).toMatchObject({ name: 'INVALID_REQUEST' });
+    }
+  });
+});
+
+describe('an amount at Square', () => {
+  it.each<[unknown, string, string]>([
+    [500, 'EUR', 'INVALID_VALUE'],
+    [500, 'XYZ', 'INVALID_VALUE'],
+    [0, 'USD', 'VALUE_TOO_SHORT'],
+    [-5, 'USD', 'VALUE_TOO_SHORT'],
+    ['500', 'USD', 'INCORRECT_TYPE'],
+    [1.5, 'USD', 'INCORRECT_TYPE'],
+  ])('of %s %s is refused: %s', async (amount, currency, code) => {
+    const { status, body } = await payment(amount, currency);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ errors: [{ category: 'INVALID_REQUEST_ERROR', code }] });
+  });
+
+  it('may come with a text for the statement of at most 20 characters', async () => {
+    const refused = await payment(500, 'USD', { statement_description_identifier: 'x'.repeat(21) });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ code: 'VALUE_TOO_LONG' }] } });
+  });
+});
+
+describe('what the simulator does not offer', () => {
+  it.each<[string, () => Promise<{ status: number; notOffered: boolean }>]>([
+    ['a route of Stripe', () => stripe('/v1/balance')],
+    ['a parameter of Stripe', () => intent(500, 'usd', { confirmation_token: 'ctoken_1' })],
+    ['a value of Stripe', () => intent(500, 'usd', { 'payment_method_types[0]': 'ideal' })],
+    ['a route of Square', () => square('/v2/invoices')],
+    ['a parameter of Square', () => payment(500, 'USD', { tip_money: { amount: 1, currency: 'USD' } })],
+    [
+      'a route of PayPal',
+      async () => {
+        const headers = await withToken();
+        return answerOf(await fetch(`${rig.url}/v1/billing/plans`, { headers }));
+      },
+    ],
+    [
+      'a route of Braintree',
+      async () => {
+        rig = await openRig(BRAINTREE);
+        const secret = Buffer.from('local_public:local_private').toString('base64');
+        const headers = { authorization: `Basic ${secret}` };
+        const { status, headers: answered } = await fetch(`${rig.url}/merchants/m/transactions`, { headers });
+        return { status, notOffered: answered.get('x-simulator') === 'not-offered' };
+      },
+    ],
+  ])('is refused by name: %s', async (_, call) => {
+    const { status, notOffered } = await call();
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(notOffered).toBe(true);
+  });
+
+  it('is no header of the refusals of what it offers', async () => {
+    expect((await intent(49, 'usd')).notOffered).toBe(false);
+  });
+});
+
+const contracts = resolve(import.meta.dirname, '../../../shared/contracts');
+const COUNTED: readonly (readonly [keyof typeof DESCRIBED, readonly string[]])[] = [
+  ['stripe', ['stripe/spec3.2023-08-16.json']],
+  [
+    'paypal',
+    [
+      'billing_subscriptions_v1',
+      'catalogs_products_v1',
+      'checkout_orders_v2',
+      'notifications_webhooks_v1',
+      'payments_payment_v2',
+      'vault_payment_tokens_v3',
+    ].map((name) => `paypal/${name}.json`),
+  ],
+  ['square', ['square/api.json']],
+];
+const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
+
+describe.skipIf(!existsSync(contracts))(
+  "the providers' operations (skipped where their API descriptions do not lie beside the project)",
+  () => {
+    it.each(COUNTED)('of %s are counted right on the page of the local host', (vendor, files) => {
+      const described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
+      const counts = files.map((file) => {
+        const { paths } = described.parse(JSON.parse(readFileSync(resolve(contracts, file), 'utf8')));
+        return Object.values(paths).flatMap((path) => Object.keys(path).filter((method) => METHODS.includes(method)))
+          .length;
+      });
+      expect(DESCRIBED[vendor]?.theirs?.count).toBe(counts.reduce((sum, count) => sum + count, 0));
+    });
+  },
+);

@@ -1,0 +1,49 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openRig, type ProviderRig } from './provider-rig.ts';
+import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
+import type { Subject } from './provider-suite.ts';
+
+/** The text on payers' statements, as each provider takes it. */
+const TEXT = 'Gold Club';
+
+let rig: ProviderRig;
+afterEach(() => rig.close());
+
+/** The calls that create a payment and charge it, as they went over the wire. */
+const pay = async (subject: Subject, descriptor: string): Promise<readonly string[]> => {
+  rig = await openRig({ ...subject, settings: { ...subject.settings, STATEMENT_DESCRIPTOR: descriptor } });
+  const payment = { paymentId: 'pay_1', amountCents: 2_500, currency: 'USD', customerId: undefined };
+  const created = await rig.provider.createIntent({
+    ...payment,
+    description: undefined,
+    method: undefined,
+    isSavedMethod: false,
+    saveMethod: false,
+    returnUrl: undefined,
+    idempotencyKey: 'pay_1:create',
+  });
+  if (created.kind !== 'done') throw new Error(JSON.stringify(created));
+  await rig.provider.confirmIntent({
+    ...payment,
+    intentId: created.value.intentId,
+    method: subject.methods.succeeds,
+    returnUrl: undefined,
+    idempotencyKey: 'pay_1:confirm:1',
+  });
+  return rig.exchanges.map(({ sent }) => decodeURIComponent(sent.replaceAll('+', ' ')));
+};
+
+describe.each<[Subject, string]>([
+  [STRIPE, `statement_descriptor_suffix=${TEXT}`],
+  [PAYPAL, `"soft_descriptor":"${TEXT}"`],
+  [SQUARE, `"statement_description_identifier":"${TEXT}"`],
+])('the text on statements', (subject, sent) => {
+  it(`is sent to ${subject.name} once, if there is one`, async () => {
+    expect((await pay(subject, TEXT)).filter((body) => body.includes(sent))).toHaveLength(1);
+    expect(rig.exchanges.every(({ status }) => status < 300)).toBe(true);
+  });
+
+  it(`is the account's own at ${subject.name} where there is none`, async () => {
+    expect((await pay(subject, '')).some((body) => /descriptor|description_identifier/.test(body))).toBe(false);
+  });
+});
