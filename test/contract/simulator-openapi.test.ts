@@ -30,6 +30,11 @@ const get = async (path: string): Promise<Answered> => {
   return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
 };
 
+const remove = async (path: string): Promise<Answered> => {
+  const response = await rig.raw(path, { method: 'DELETE', headers: AUTH });
+  return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
+};
+
 const INTENT = {
   amount: '500',
   currency: 'usd',
@@ -70,6 +75,7 @@ const subscription = async (method = 'pm_card_visa', more: Record<string, string
     ...more,
   });
 };
+const unauthenticated = () => subscription('pm_card_authenticationRequired', { payment_behavior: 'allow_incomplete' });
 const trial = () => subscription('pm_card_visa', { trial_period_days: '7' });
 const changed = async (fields: Record<string, string>) =>
   post(`/v1/subscriptions/${(await subscription()).body['id']}`, fields);
@@ -165,6 +171,31 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ['a paused subscription', 'subscription', 200, () => changed({ 'pause_collection[behavior]': 'void' })],
   ['one that is to end', 'subscription', 200, () => changed({ cancel_at_period_end: 'true' })],
   ['a first charge that is declined', 'error', 402, () => subscription('pm_card_chargeCustomerFail')],
+  ['a subscription that waits for its payer', 'subscription', 200, () => unauthenticated()],
+  [
+    'a subscription whose payer confirms',
+    'subscription',
+    200,
+    () => subscription('pm_card_visa', { payment_behavior: 'default_incomplete' }),
+  ],
+  [
+    'an expired subscription',
+    'subscription',
+    200,
+    async () => remove(`/v1/subscriptions/${(await unauthenticated()).body['id']}`),
+  ],
+  [
+    'an invoice that asks for authentication',
+    'error',
+    402,
+    async () => post(`/v1/invoices/${(await unauthenticated()).body['latest_invoice']}/pay`),
+  ],
+  [
+    'a void invoice',
+    'invoice',
+    200,
+    async () => post(`/v1/invoices/${(await unauthenticated()).body['latest_invoice']}/void`),
+  ],
   ['an invoice', 'invoice', 200, () => invoice()],
   ["a trial's invoice", 'invoice', 200, () => invoice(trial())],
   ['an open invoice', 'invoice', 200, () => invoice(subscription('pm_sim_processing_ok'))],
@@ -176,17 +207,12 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
     () => post('/v1/setup_intents', { confirm: 'true', payment_method: 'pm_card_visa' }),
   ],
   [
-    'a deleted customer',
-    'deleted_customer',
+    'a setup intent that waits for its customer',
+    'setup_intent',
     200,
-    async () => {
-      const response = await rig.raw(`/v1/customers/${(await customer()).body['id']}`, {
-        method: 'DELETE',
-        headers: AUTH,
-      });
-      return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
-    },
+    () => post('/v1/setup_intents', { confirm: 'true', payment_method: 'pm_card_authenticationRequiredOnSetup' }),
   ],
+  ['a deleted customer', 'deleted_customer', 200, async () => remove(`/v1/customers/${(await customer()).body['id']}`)],
 ];
 
 /** What has moved since that version: the period to the item, the rest away. */

@@ -329,7 +329,7 @@ describe('a method of a subscription', () => {
 describe('a request', () => {
   it.each<[string, Params, RegExp]>([
     ['a trial that is over', { trial_end: 1 }, /in the future/],
-    ['another treatment of a failure', { payment_behavior: 'allow_incomplete' }, /payment_behavior/],
+    ['a pending update', { payment_behavior: 'pending_if_incomplete' }, /payment_behavior/],
     ['a parameter that is none', { backdate_start_date: 1 }, /unknown parameter/],
     ['a price that is not there', { items: [{ price: 'price_absent' }] }, /No such price/],
     ['two items', { items: [{ price: 'a' }, { price: 'b' }] }, /items/],

@@ -67,6 +67,9 @@ const BY_CODE: ReadonlyMap<string, DeclineCode> = new Map(
     authentication_required: 'authentication_required',
     authentication_not_handled: 'authentication_required',
     payment_intent_authentication_failure: 'authentication_required',
+    setup_intent_authentication_failure: 'authentication_required',
+    subscription_payment_intent_requires_action: 'authentication_required',
+    invoice_payment_intent_requires_action: 'authentication_required',
   } as const),
 );
 

@@ -67,5 +67,6 @@ const collecting = (
 ): ProviderInvoice['status'] | undefined => {
   if (status !== 'open') return undefined;
   if (intent?.status === 'processing') return 'processing';
-  return intent?.status === 'requires_action' ? 'pending' : undefined;
+  // After a failed charge the intent waits for the payer too: the invoice is unpaid, as after any other decline.
+  return intent?.status === 'requires_action' && intent.last_payment_error === null ? 'pending' : undefined;
 };

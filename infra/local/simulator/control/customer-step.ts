@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
-import { type LedgerPayment, type LedgerSetup, referenceOf } from '../ledger/documents.ts';
+import { type Documents, type LedgerPayment, type LedgerSetup, referenceOf } from '../ledger/documents.ts';
+import { followPayment } from '../ledger/invoices.ts';
 import { authenticate } from '../ledger/payments.ts';
 import { authenticateSetup } from '../ledger/setups.ts';
 import type { Unit } from '../ledger/unit.ts';
@@ -12,7 +13,7 @@ const step = z.object({ outcome: z.enum(['success', 'failure']), payer: z.string
 
 export const customerStep = (parts: ControlParts, call: ControlCall): Response => {
   const { outcome, payer } = parsed(step, call.body);
-  const waiting = findWaiting(parts, call.id);
+  const waiting = findWaiting(parts, call);
   const { after, backTo } = take(parts, waiting, { passed: outcome === 'success', payer });
   parts.deliverNow();
   if (call.fromPage) return backFrom(backTo, after.status);
@@ -25,8 +26,8 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
 };
 
 /** The page that `next_action` links to: the bank's question, with both answers. */
-export const customerPage = (parts: ControlParts, id: string): Response => {
-  const waiting = findWaiting(parts, id);
+export const customerPage = (parts: ControlParts, call: ControlCall): Response => {
+  const waiting = findWaiting(parts, call);
   const what =
     'amount' in waiting ? `${waiting.amount} ${waiting.currency} (as the provider counts)` : 'storing this card';
   const button = (outcome: string, label: string): string =>
@@ -36,19 +37,25 @@ export const customerPage = (parts: ControlParts, id: string): Response => {
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 };
 
-/** By our own payment's id, or by the provider's. */
-const findWaiting = ({ units }: ControlParts, id: string): LedgerPayment | LedgerSetup => {
-  const { payments, setups } = units.documents;
-  const ours = payments.all(id);
-  const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]).filter(
-    (found) => found !== undefined,
-  );
-  const found = [...ours, ...theirs];
-  if (found.length === 0) throw new ControlError(404, `No provider knows a payment ${id}`);
+const findWaiting = ({ units }: ControlParts, { id, url }: ControlCall): LedgerPayment | LedgerSetup => {
+  const isMethod = url.pathname.startsWith('/payment-methods/');
+  const kind = isMethod ? 'payment method' : 'payment';
+  const found = isMethod ? setupsOf(units.documents, id) : paymentsOf(units.documents, id);
+  if (found.length === 0) throw new ControlError(404, `No provider knows a ${kind} ${id}`);
   const waiting = found.findLast(({ status }) => status === 'requires_action');
   if (waiting) return waiting;
-  throw new ControlError(409, `Payment ${id} waits for no step of its customer: it is ${found.at(-1)?.status}`);
+  throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer: it is ${found.at(-1)?.status}`);
 };
+
+/** By our own payment's id, or by the provider's. */
+const paymentsOf = ({ payments, setups }: Documents, id: string): (LedgerPayment | LedgerSetup)[] => {
+  const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]);
+  return [...payments.all(id), ...theirs.filter((found) => found !== undefined)];
+};
+
+/** By our own payment method's id, or by the provider's. */
+const setupsOf = ({ setups }: Documents, id: string): LedgerSetup[] =>
+  setups.all().filter(({ metadata, methodId }) => metadata['payment_method_id'] === id || methodId === id);
 
 type Taken = Exclude<StepTaken, { problem: string }>;
 
@@ -71,6 +78,7 @@ const takeAuthentication = (unit: Unit, waiting: LedgerPayment | LedgerSetup, { 
     'amount' in waiting
       ? authenticate(unit, { payment: waiting, method }, passed)
       : authenticateSetup(unit, { setup: waiting, method }, passed);
+  if ('amount' in after) followPayment(unit, after);
   if (waiting.returnUrl === null) return { after, backTo: undefined };
   const back = new URL(waiting.returnUrl);
   back.searchParams.set('amount' in waiting ? 'payment_intent' : 'setup_intent', waiting.id);

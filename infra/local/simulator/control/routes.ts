@@ -35,8 +35,8 @@ const ROUTES: readonly Route[] = [
     },
   ],
   ['POST', /^\/events$/, async (parts, { body }) => json(200, await sendEvent(parts, parsed(sentEvent, body)))],
-  ['GET', /^\/payments\/([^/]+)\/authenticate$/, (parts, { id }) => customerPage(parts, id)],
-  ['POST', /^\/payments\/([^/]+)\/authenticate$/, (parts, call) => customerStep(parts, call)],
+  ['GET', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerPage(parts, call)],
+  ['POST', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerStep(parts, call)],
   ['GET', /^\/webhooks$/, ({ outbox }) => json(200, { ...outbox.setting(), events: outbox.counts() })],
   [
     'POST',

@@ -25,8 +25,15 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('succeeds') }),
   /** `attaches`: the method can be stored, and fails only when it is charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
-  /** Requires authentication always, or until the method was authenticated for later use. */
-  z.object({ kind: z.literal('asks_customer'), until: z.enum(['never', 'set_up']) }),
+  /**
+   * Requires authentication always; until the method was authenticated for later use; or (`absent`) only of a customer
+   * who is present, as a method that was set up elsewhere. `afterwards`: the decline that follows a passed authentication.
+   */
+  z.object({
+    kind: z.literal('asks_customer'),
+    until: z.enum(['never', 'set_up', 'absent']),
+    afterwards: z.enum(DECLINE_REASONS).optional(),
+  }),
   z.object({ kind: z.literal('settles_later'), outcome: z.enum(['succeeded', 'failed']) }),
   z.object({
     kind: z.literal('succeeds_then_declines'),

@@ -27,7 +27,8 @@ export const ledgerSubscriptionSchema = z.object({
   unit: z.enum(UNITS),
   count: z.int(),
   description: z.string().nullable(),
-  status: z.enum(['trialing', 'active', 'past_due', 'paused', 'canceled']),
+  /** `incomplete`: the first charge has not succeeded yet. `incomplete_expired`: it did not succeed in time. */
+  status: z.enum(['incomplete', 'incomplete_expired', 'trialing', 'active', 'past_due', 'paused', 'canceled']),
   /** Where period 0 starts. */
   anchor: z.int(),
   /** The current period, counted from the anchor; -1 in a trial. */
@@ -44,6 +45,8 @@ export const ledgerSubscriptionSchema = z.object({
   /** The treatment of invoices while collection is paused. */
   pausedCollection: z.enum(['void', 'keep_as_draft', 'mark_uncollectible']).nullable(),
   latestInvoiceId: z.string().nullable(),
+  /** Whether the method of each successful charge becomes the subscription's own. */
+  keepsPayingMethod: z.boolean().default(false),
 });
 export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 

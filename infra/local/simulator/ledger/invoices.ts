@@ -12,22 +12,31 @@ import type { Unit } from './unit.ts';
  */
 const DAY_MS = 86_400_000;
 const RETRY_DAYS = [1, 3, 7, 14];
-const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card'];
+/** Declines that Stripe does not retry with the same card: for want of authentication, only its customer can go on. */
+const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card', 'authentication_required'];
 
 export interface Collecting {
   /** Charged in place of the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
   /** Names the call that requests the attempt; undefined: the provider's own attempt. */
   readonly attempt: string | undefined;
+  /** The customer is present and can authenticate. */
+  readonly onSession?: boolean;
 }
 
 export interface Collected {
   readonly invoice: LedgerInvoice;
   readonly declined?: ChargeOutcome['declined'];
+  /** The payment waits for its customer. */
+  readonly asked?: LedgerPayment;
 }
 
 /** The invoice is open, and no payment of it is under way. */
-export const collectInvoice = (unit: Unit, invoice: LedgerInvoice, { method, attempt }: Collecting): Collected => {
+export const collectInvoice = (
+  unit: Unit,
+  invoice: LedgerInvoice,
+  { method, attempt, onSession = false }: Collecting,
+): Collected => {
   const subscription = subscriptionOf(unit, invoice);
   const payment = paymentOf(unit, invoice, subscription);
   const byItself = attempt === undefined;
@@ -42,10 +51,34 @@ export const collectInvoice = (unit: Unit, invoice: LedgerInvoice, { method, att
   const { payment: after, declined } = attemptPayment(
     unit,
     { payment, method: source },
-    { offSession: true, attempt, byItself },
+    { offSession: !onSession, waitsForCustomer: true, attempt, byItself },
   );
-  if (declined) return { invoice: fail(unit, tried, { refused: declined, byItself }), declined };
-  return { invoice: after.status === 'succeeded' ? pay(unit, tried) : tried };
+  const invoiceAfter = declined
+    ? fail(unit, tried, { refused: declined, byItself })
+    : after.status === 'succeeded'
+      ? pay(unit, tried)
+      : tried;
+  if (after.status === 'requires_action') {
+    unit.announce({ kind: 'invoice.payment_action_required', invoice: invoiceAfter });
+  }
+  return {
+    invoice: invoiceAfter,
+    ...(declined && { declined }),
+    ...(after.status === 'requires_action' && { asked: after }),
+  };
+};
+
+/** Opens the payment of an invoice, which its customer is to confirm. */
+export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
+  const subscription = subscriptionOf(unit, invoice);
+  const method = methodOf(unit, subscription);
+  const payment = unit.documents.payments.put({
+    ...paymentOf(unit, invoice, subscription),
+    status: method ? 'requires_confirmation' : 'requires_payment_method',
+    methodId: method?.id ?? null,
+  });
+  unit.announce({ kind: 'payment.created', payment });
+  return unit.documents.invoices.put({ ...invoice, paymentId: payment.id });
 };
 
 /** Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since it was scheduled. */
@@ -63,14 +96,19 @@ export const retryInvoice = (unit: Unit, invoiceId: string): void => {
 export const settlePayment = (unit: Unit, paymentId: string): void => {
   settleLedgerPayment(unit, paymentId);
   const payment = unit.documents.payments.get(unit.slot, paymentId);
-  const invoiceId = payment?.wire['invoice'];
+  if (payment) followPayment(unit, payment, true);
+};
+
+/** Gives an invoice the outcome of its payment, which was confirmed, authenticated or settled elsewhere. */
+export const followPayment = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
+  const { invoice: invoiceId } = payment.wire;
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
-  if (!payment || invoice?.status !== 'open') return;
+  if (invoice?.status !== 'open') return;
   if (payment.status === 'succeeded') pay(unit, invoice);
-  if (payment.failure === null) return;
+  if (payment.status !== 'requires_payment_method' || payment.failure === null) return;
   const { reason, methodId } = payment.failure;
   const method = unit.documents.methods.get(unit.slot, methodId ?? '');
-  fail(unit, invoice, { refused: method && { reason, method }, byItself: true });
+  fail(unit, invoice, { refused: method && { reason, method }, byItself });
 };
 
 /** Whether the provider continues to collect the invoice without a call. */
@@ -83,7 +121,10 @@ export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: bool
 };
 
 /** The subscription's own method, or its customer's default; undefined where that was removed. */
-export const methodOf = (unit: Unit, subscription: LedgerSubscription): LedgerMethod | undefined => {
+export const methodOf = (
+  unit: Unit,
+  subscription: Pick<LedgerSubscription, 'customerId' | 'methodId'>,
+): LedgerMethod | undefined => {
   const customer = unit.documents.customers.get(unit.slot, subscription.customerId);
   return [subscription.methodId, customer?.defaultMethodId ?? null]
     .map((id) => unit.documents.methods.get(unit.slot, id ?? ''))
@@ -111,7 +152,7 @@ const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubsc
     description: invoice.reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
     customerId: invoice.customerId,
     methodId: null,
-    saveMethod: null,
+    saveMethod: 'off_session',
     amountReceived: 0,
     latestChargeId: null,
     failure: null,
@@ -124,9 +165,23 @@ export const pay = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const paid = unit.documents.invoices.put({ ...invoice, status: 'paid', paidAt: unit.at, nextAttemptAt: null });
   unit.announce({ kind: 'invoice.paid', invoice: paid });
   const subscription = subscriptionOf(unit, paid);
-  const isSettled = subscription.latestInvoiceId === paid.id && subscription.status === 'past_due';
-  if (isSettled) changeSubscription(unit, subscription, { status: 'active' });
+  const changes: Partial<LedgerSubscription> = {
+    ...(subscription.latestInvoiceId === paid.id && UNPAID.includes(subscription.status) && { status: 'active' }),
+    ...payerOf(unit, subscription, paid),
+  };
+  if (Object.keys(changes).length > 0) changeSubscription(unit, subscription, changes);
   return paid;
+};
+
+const UNPAID: readonly LedgerSubscription['status'][] = ['incomplete', 'past_due'];
+
+const payerOf = (
+  unit: Unit,
+  { keepsPayingMethod, methodId: own }: LedgerSubscription,
+  { paymentId }: LedgerInvoice,
+): Pick<LedgerSubscription, 'methodId'> | undefined => {
+  const methodId = unit.documents.payments.get(unit.slot, paymentId ?? '')?.methodId;
+  return keepsPayingMethod && methodId && methodId !== own ? { methodId } : undefined;
 };
 
 interface Failing {
@@ -138,14 +193,15 @@ interface Failing {
 /** An attempt that a caller requests does not change the schedule of retries. */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const begun = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
-  const planned = byItself || invoice.firstFailedAt === null;
+  const subscription = subscriptionOf(unit, invoice);
+  // The first invoice of a subscription that has not begun is not tried again without a call.
+  const planned = subscription.status !== 'incomplete' && (byItself || invoice.firstFailedAt === null);
   const failed = unit.documents.invoices.put({
     ...begun,
     nextAttemptAt: planned ? nextRetry(begun, unit.at) : invoice.nextAttemptAt,
     refusedMethodId: refused && FOR_GOOD.includes(refused.reason) ? refused.method.id : null,
   });
   unit.announce({ kind: 'invoice.payment_failed', invoice: failed });
-  const subscription = subscriptionOf(unit, failed);
   const isBehind = subscription.latestInvoiceId === failed.id && subscription.status === 'active';
   if (isBehind) changeSubscription(unit, subscription, { status: 'past_due' });
   return planned ? goOn(unit, failed) : failed;

@@ -12,6 +12,8 @@ const SETTLEMENT_MS = 60_000;
 export interface ChargeTerms {
   /** The customer is absent and cannot authenticate. */
   readonly offSession: boolean;
+  /** A payment that is declined for want of authentication waits for its customer, as the payment of an invoice does. */
+  readonly waitsForCustomer?: boolean;
   /** Names this attempt, so that it loses its connection only once; undefined: every time. */
   readonly attempt: string | undefined;
   /** The provider itself charges: there is no caller whose connection could be lost. */
@@ -47,9 +49,10 @@ export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, t
     case 'settles_later':
       return startSettlement(unit, started);
     case 'succeeds_then_declines':
-      return unit.count(`charges:${chargeCounter(payment, method)}`) > behaviour.times
-        ? decline(unit, started, behaviour.reason)
-        : complete(unit, started);
+      if (unit.count(`charges:${chargeCounter(payment, method)}`) <= behaviour.times) return complete(unit, started);
+      return behaviour.reason === 'authentication_required' && terms.waitsForCustomer
+        ? demandCustomer(unit, started, terms)
+        : decline(unit, started, behaviour.reason);
     case 'loses_connection':
       if (!terms.byItself && (terms.attempt === undefined || !unit.lostBefore(terms.attempt))) {
         if (!behaviour.committed) throw new NeverArrived(terms.attempt);
@@ -61,9 +64,12 @@ export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, t
 
 /** The customer's own step: 3-D Secure, or an approval. */
 export const authenticate = (unit: Unit, { payment, method }: ChargeAttempt, passed: boolean): LedgerPayment => {
-  if (!passed) return decline(unit, { payment, method }, 'authentication_failed').payment;
+  const waiting: LedgerPayment = { ...payment, failure: null };
+  if (!passed) return decline(unit, { payment: waiting, method }, 'authentication_failed').payment;
   const known = payment.saveMethod === null ? method : unit.documents.methods.put({ ...method, setUp: true });
-  return complete(unit, { payment, method: known }, true).payment;
+  const later = method.behaviour.kind === 'asks_customer' ? method.behaviour.afterwards : undefined;
+  if (later !== undefined) return decline(unit, { payment: waiting, method: known }, later).payment;
+  return complete(unit, { payment: waiting, method: known }, true).payment;
 };
 
 /** Settles a processing payment; a payment in another status stays as it is. */
@@ -134,10 +140,33 @@ interface Asking {
 
 const ask = (unit: Unit, attempt: ChargeAttempt, { behaviour, terms }: Asking): ChargeOutcome => {
   if (behaviour.until === 'set_up' && attempt.method.setUp) return complete(unit, attempt);
+  if (behaviour.until === 'absent' && terms.offSession) return complete(unit, attempt);
+  return demandCustomer(unit, attempt, terms);
+};
+
+const demandCustomer = (unit: Unit, attempt: ChargeAttempt, terms: ChargeTerms): ChargeOutcome => {
+  if (terms.offSession && terms.waitsForCustomer) return declineAndAsk(unit, attempt);
   if (terms.offSession) return decline(unit, attempt, 'authentication_required');
   const asked = unit.documents.payments.put({ ...attempt.payment, status: 'requires_action' });
   unit.announce({ kind: 'payment.requires_action', payment: asked });
   return { payment: asked };
+};
+
+/** The charge fails, and the payment keeps its method: the customer can still authenticate. */
+const declineAndAsk = (unit: Unit, { payment, method }: ChargeAttempt): ChargeOutcome => {
+  const reason = 'authentication_required';
+  const added = addCharge(unit, { payment, method }, { status: 'failed' });
+  const failure = { reason, chargeId: added.id, methodId: method.id } as const;
+  const charge = unit.documents.charges.put({ ...added, failure });
+  unit.announce({ kind: 'charge.failed', charge });
+  const asked = unit.documents.payments.put({
+    ...payment,
+    status: 'requires_action',
+    latestChargeId: charge.id,
+    failure,
+  });
+  unit.announce({ kind: 'payment.requires_action', payment: asked });
+  return { payment: asked, declined: { charge, method, reason } };
 };
 
 const startSettlement = (unit: Unit, attempt: ChargeAttempt): ChargeOutcome => {

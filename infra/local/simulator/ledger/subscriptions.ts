@@ -1,7 +1,7 @@
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import { startOfPeriod } from './calendar.ts';
-import { type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
-import { endSubscription } from './subscription-end.ts';
+import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
+import { changeSubscription, endSubscription } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**
@@ -9,6 +9,8 @@ import type { Unit } from './unit.ts';
  * An invoice is collected at once, while at Stripe it stays a draft for an hour.
  */
 const TRIAL_NOTICE_MS = 3 * 86_400_000;
+/** The time for the first charge. */
+const FIRST_CHARGE_MS = 23 * 3_600_000;
 
 /** Whole seconds, as in the providers' times. */
 const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
@@ -18,19 +20,24 @@ export type NewSubscription = Omit<
   'status' | 'anchor' | 'period' | 'periodStart' | 'periodEnd' | 'trialStart' | 'latestInvoiceId'
 >;
 
-export interface Started {
-  readonly subscription: LedgerSubscription;
-  readonly declined?: Collected['declined'];
+export type Started = Omit<Collected, 'invoice'> & { readonly subscription: LedgerSubscription };
+
+export interface FirstCharge extends Collecting {
+  /**
+   * `required`: where the charge does not succeed, the caller must roll back. `attempted`: it may fail. `awaited`: the
+   * customer confirms it.
+   */
+  readonly outcome: 'required' | 'attempted' | 'awaited';
 }
 
-/** Charges at once, or after the trial. Where the charge is declined, the caller must roll back. */
-export const startSubscription = (unit: Unit, wanted: NewSubscription, collecting: Collecting): Started => {
+/** Charges at once, or after the trial. Unless the charge is required, the subscription begins with its success. */
+export const startSubscription = (unit: Unit, wanted: NewSubscription, first: FirstCharge): Started => {
   const from = wholeSecond(unit.at);
   const { trialEnd } = wanted;
   const anchor = trialEnd ?? from;
   const drafted: LedgerSubscription = {
     ...wanted,
-    status: trialEnd === null ? 'active' : 'trialing',
+    status: firstStatus(wanted, first),
     anchor,
     period: trialEnd === null ? 0 : -1,
     periodStart: from,
@@ -44,8 +51,30 @@ export const startSubscription = (unit: Unit, wanted: NewSubscription, collectin
   if (trialEnd !== null) {
     unit.schedule(Math.max(trialEnd - TRIAL_NOTICE_MS, unit.at), 'announce_trial_end', subscription.id);
   }
-  const { declined } = collectIssued(unit, invoice, collecting);
-  return { subscription: current(unit, subscription), ...(declined && { declined }) };
+  if (subscription.status === 'incomplete') {
+    unit.schedule(unit.at + FIRST_CHARGE_MS, 'expire_subscription', subscription.id);
+  }
+  return collectFirst(unit, { subscription, invoice }, first);
+};
+
+const firstStatus = (
+  { trialEnd, amount }: NewSubscription,
+  { outcome }: FirstCharge,
+): 'incomplete' | 'trialing' | 'active' => {
+  if (trialEnd !== null) return 'trialing';
+  return amount === 0 || outcome === 'required' ? 'active' : 'incomplete';
+};
+
+const collectFirst = (unit: Unit, { subscription, invoice }: Issued, first: FirstCharge): Started => {
+  if (first.outcome === 'awaited' && invoice.status === 'open' && invoice.amount > 0) {
+    awaitConfirmation(unit, invoice);
+    if (subscription.status === 'active') changeSubscription(unit, subscription, { status: 'past_due' });
+    return { subscription: current(unit, subscription) };
+  }
+  const { declined, asked } = collectIssued(unit, invoice, first);
+  const tried = current(unit, subscription);
+  if (asked && tried.status === 'active') changeSubscription(unit, tried, { status: 'past_due' });
+  return { subscription: current(unit, subscription), ...(declined && { declined }), ...(asked && { asked }) };
 };
 
 /** Runs at the end of a period; the subscription may have ended or restarted since it was scheduled. */
@@ -89,21 +118,21 @@ const renew = (unit: Unit, before: LedgerSubscription): void => {
 };
 
 /** A subscription that was paused without a method starts a new period, and is charged at once. */
-export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, collecting: Collecting): Started => {
+export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, first: FirstCharge): Started => {
   const issued = issueFirstInvoice(unit, before);
   unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });
-  return collectFirstInvoice(unit, issued, collecting);
+  return chargePeriod(unit, issued, first);
 };
 
-/** Starts a new calendar now and charges at once. Where the charge is declined, the caller must roll back. */
+/** Starts a new calendar now and charges at once. */
 export const restartSubscription = (
   unit: Unit,
   { before, changes }: { readonly before: LedgerSubscription; readonly changes: Partial<LedgerSubscription> },
-  collecting: Collecting,
+  first: FirstCharge,
 ): Started => {
   const issued = issueFirstInvoice(unit, { ...before, ...changes });
   unit.announce({ kind: 'subscription.updated', subscription: issued.subscription, before });
-  return collectFirstInvoice(unit, issued, collecting);
+  return chargePeriod(unit, issued, first);
 };
 
 const issueFirstInvoice = (unit: Unit, before: LedgerSubscription): Issued => {
@@ -119,10 +148,9 @@ const issueFirstInvoice = (unit: Unit, before: LedgerSubscription): Issued => {
   return issue(unit, next, { reason: 'subscription_update', usedFrom: before.periodStart });
 };
 
-const collectFirstInvoice = (unit: Unit, { subscription, invoice }: Issued, collecting: Collecting): Started => {
-  unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
-  const { declined } = collectIssued(unit, invoice, collecting);
-  return { subscription: current(unit, subscription), ...(declined && { declined }) };
+const chargePeriod = (unit: Unit, issued: Issued, first: FirstCharge): Started => {
+  unit.schedule(issued.subscription.periodEnd, 'bill_subscription', issued.subscription.id);
+  return collectFirst(unit, issued, first);
 };
 
 export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
@@ -171,7 +199,7 @@ const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom 
     firstFailedAt: null,
     nextAttemptAt: null,
     refusedMethodId: null,
-    collects: true,
+    collects: subscription.status !== 'incomplete',
     paidAt: null,
     voidedAt: subscription.pausedCollection === 'void' ? unit.at : null,
   });

@@ -59,7 +59,11 @@ export type SubscriptionChange =
   | 'subscription.paused'
   | 'subscription.resumed'
   | 'subscription.deleted';
-export type InvoiceChange = 'invoice.paid' | 'invoice.payment_failed' | 'invoice.voided';
+export type InvoiceChange =
+  | 'invoice.paid'
+  | 'invoice.payment_failed'
+  | 'invoice.payment_action_required'
+  | 'invoice.voided';
 
 export type LedgerIdKind =
   | 'customer'
@@ -74,7 +78,13 @@ export type LedgerIdKind =
   | 'subscription'
   | 'invoice';
 
-export const WORK_KINDS = ['settle_payment', 'bill_subscription', 'announce_trial_end', 'retry_invoice'] as const;
+export const WORK_KINDS = [
+  'settle_payment',
+  'bill_subscription',
+  'announce_trial_end',
+  'retry_invoice',
+  'expire_subscription',
+] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or due work. */

@@ -4,6 +4,7 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/setti
 import type { Clock } from '../../machine/clock.ts';
 import { type Documents, openDocuments } from '../ledger/documents.ts';
 import { retryInvoice, settlePayment } from '../ledger/invoices.ts';
+import { expireSubscription } from '../ledger/subscription-end.ts';
 import { announceTrialEnd, billSubscription } from '../ledger/subscriptions.ts';
 import { type Change, type Unit, WORK_KINDS, type WorkKind } from '../ledger/unit.ts';
 import type { Store } from '../state/store.ts';
@@ -98,6 +99,7 @@ const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = 
   bill_subscription: billSubscription,
   announce_trial_end: announceTrialEnd,
   retry_invoice: retryInvoice,
+  expire_subscription: expireSubscription,
 };
 
 const dueAtRow = z.object({ dueAt: z.int().nullable() });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
 import { chargeView } from '../views/charge-views.ts';
-import { stripePaymentView } from '../views/intent-views.ts';
+import { clientSecretOf, setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoicePaymentsView, invoiceView } from '../views/invoice-views.ts';
 import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
@@ -16,12 +16,14 @@ type Kind =
   | 'charge'
   | 'customer'
   | 'payment_method'
+  | 'setup_intent'
   | 'subscription'
   | 'invoice'
   /** Not an object itself, but its fields can be expanded. */
   | 'invoice_payment.payment'
   /** Shown only when expanded. */
-  | 'invoice.payments';
+  | 'invoice.payments'
+  | 'invoice.confirmation_secret';
 
 const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   payment_intent: { customer: 'customer', latest_charge: 'charge', payment_method: 'payment_method' },
@@ -30,8 +32,13 @@ const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   payment_method: { customer: 'customer' },
   refund: { charge: 'charge', payment_intent: 'payment_intent' },
   customer: {},
-  subscription: { customer: 'customer', default_payment_method: 'payment_method', latest_invoice: 'invoice' },
-  invoice: { customer: 'customer', payments: 'invoice.payments' },
+  subscription: {
+    customer: 'customer',
+    default_payment_method: 'payment_method',
+    latest_invoice: 'invoice',
+    pending_setup_intent: 'setup_intent',
+  },
+  invoice: { customer: 'customer', payments: 'invoice.payments', confirmation_secret: 'invoice.confirmation_secret' },
   invoice_payment: { payment: 'invoice_payment.payment' },
   'invoice_payment.payment': { payment_intent: 'payment_intent' },
 };
@@ -60,8 +67,9 @@ const expandPath = (object: StripeObject, keys: readonly string[], expansion: Ex
   }
   const target = EXPANDABLE[kind]?.[key];
   if (target === undefined) throw notExpandable(path);
-  const id = target === 'invoice.payments' ? object['id'] : value;
+  const id = target.startsWith('invoice.') ? object['id'] : value;
   const inner = typeof id === 'string' ? load(target, id, unit) : value;
+  if (target === 'invoice.confirmation_secret') return { ...object, [key]: inner ?? null };
   if (inner === null || inner === undefined) return object;
   const isPart = target === 'invoice_payment.payment';
   const next = { path, unit, within: isPart ? target : undefined };
@@ -90,6 +98,10 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
       const payment = documents.payments.get(slot, id);
       return payment && stripePaymentView(payment, unit);
     }
+    case 'setup_intent': {
+      const setup = documents.setups.get(slot, id);
+      return setup && setupView(setup, unit);
+    }
     case 'subscription': {
       const subscription = documents.subscriptions.get(slot, id);
       return subscription && stripeSubscriptionView(subscription, unit);
@@ -101,6 +113,10 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
     case 'invoice.payments': {
       const invoice = documents.invoices.get(slot, id);
       return invoice && invoicePaymentsView(invoice);
+    }
+    case 'invoice.confirmation_secret': {
+      const paymentId = documents.invoices.get(slot, id)?.paymentId;
+      return paymentId ? { client_secret: clientSecretOf(unit, paymentId), type: 'payment_intent' } : undefined;
     }
     case 'invoice_payment.payment':
       return undefined;

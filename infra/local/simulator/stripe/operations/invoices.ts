@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import type { LedgerInvoice } from '../../ledger/billing-documents.ts';
 import { collectInvoice, setCollection } from '../../ledger/invoices.ts';
+import { voidInvoice } from '../../ledger/subscription-end.ts';
 import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
 import { stripeMethodView } from '../views/views.ts';
-import { declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
+import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
 import { expand, flag, mergeMetadata, metadata, page, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { getRoute, listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { getRoute, listPage, none, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { checkUsable, findMethod } from './method-data.ts';
 
 const PATH = '/v1/invoices';
@@ -20,6 +21,7 @@ export const invoiceRoutes: readonly StripeRoute[] = [
   })),
   { method: 'POST', path: `${PATH}/:id`, run: (request) => ({ object: update(request) }) },
   { method: 'POST', path: `${PATH}/:id/pay`, run: (request) => pay(request) },
+  { method: 'POST', path: `${PATH}/:id/void`, run: (request) => ({ object: cancel(request) }) },
 ];
 
 const list = (request: StripeRequest): StripeObject => {
@@ -82,14 +84,31 @@ const pay = (request: StripeRequest): StripeReply => {
   if (payment?.status === 'processing') {
     throw invalidStripeRequest({ message: 'A payment of this invoice is already processing.' });
   }
-  const { invoice: after, declined } = collectInvoice(unit, invoice, { method, attempt: `invoice:${invoice.id}` });
-  if (!declined) return { object: invoiceView(after, unit) };
+  const collected = collectInvoice(unit, invoice, {
+    method,
+    attempt: `invoice:${invoice.id}`,
+    onSession: sent.off_session === false,
+  });
+  const { invoice: after, declined, asked } = collected;
+  if (!declined && !asked) return { object: invoiceView(after, unit) };
   const tried = unit.documents.payments.get(unit.slot, after.paymentId ?? '');
   const error = {
-    ...declineFields(declined.reason),
-    ...(declined.charge && { charge: declined.charge.id }),
+    ...(declined && !asked ? declineFields(declined.reason) : actionRequired('invoice')),
+    ...(declined?.charge && { charge: declined.charge.id }),
     ...(tried && { payment_intent: stripePaymentView(tried, unit) }),
-    payment_method: stripeMethodView(declined.method),
+    ...(declined && { payment_method: stripeMethodView(declined.method) }),
   };
   return { answer: stripeError(402, error, true) };
+};
+
+const cancel = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  readParameters(call, none);
+  const invoice = find(request);
+  if (invoice.status !== 'open' && invoice.status !== 'uncollectible') {
+    throw invalidStripeRequest({
+      message: `You can only pass in open or uncollectible invoices. This invoice isn't one of those: it is ${invoice.status}.`,
+    });
+  }
+  return invoiceView(voidInvoice(unit, invoice), unit);
 };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import { followPayment } from '../../ledger/invoices.ts';
 import {
   attemptPayment,
   type ChargeOutcome,
@@ -11,7 +12,14 @@ import type { Refused } from '../../protocol/vendor.ts';
 import { browserView, clientSecretOf, stripePaymentView } from '../views/intent-views.ts';
 import { stripeMethodView } from '../views/views.ts';
 import { checkAmount, checkCharge, checkCurrency } from '../wire/currencies.ts';
-import { declineFields, invalidStripeRequest, refusedOperation, stripeError, stripeNotFound } from '../wire/errors.ts';
+import {
+  declineFields,
+  invalidStripeRequest,
+  missingReturnUrl,
+  refusedOperation,
+  stripeError,
+  stripeNotFound,
+} from '../wire/errors.ts';
 import { mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
@@ -246,21 +254,17 @@ const attempt = (request: StripeRequest, { payment, sent, name }: Confirmation):
   };
   requireReturnUrl(request, ready, sent);
   const offSession = sent.off_session === true || sent.error_on_requires_action === true;
-  return replyTo(request, attemptPayment(unit, { payment: ready, method }, { offSession, attempt: name }));
+  const terms = { offSession, attempt: name, waitsForCustomer: typeof payment.wire['invoice'] === 'string' };
+  const outcome = attemptPayment(unit, { payment: ready, method }, terms);
+  followPayment(unit, outcome.payment);
+  return replyTo(request, outcome);
 };
 
 /** Stripe's rule since October 2023. Stripe.js in the browser needs no return URL. */
 const requireReturnUrl = ({ caller }: StripeRequest, payment: LedgerPayment, sent: ConfirmFields): void => {
   if (payment.wire['redirects'] !== true || payment.returnUrl !== null) return;
   if (sent.use_stripe_sdk === true || caller.kind === 'browser') return;
-  throw invalidStripeRequest({
-    message:
-      'This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these ' +
-      "payment methods might redirect your customer off of your page, you must provide a `return_url`. If you don't " +
-      'want to accept redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and ' +
-      '`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.',
-    param: 'return_url',
-  });
+  throw missingReturnUrl('PaymentIntent');
 };
 
 const replyTo = (request: StripeRequest, { payment, declined }: ChargeOutcome): StripeReply => {

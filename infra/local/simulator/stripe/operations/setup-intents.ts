@@ -3,7 +3,14 @@ import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
 import { attemptSetup } from '../../ledger/setups.ts';
 import { browserView, clientSecretOf, setupView } from '../views/intent-views.ts';
 import { stripeMethodView } from '../views/views.ts';
-import { declineFields, invalidStripeRequest, refusedOperation, stripeError, stripeNotFound } from '../wire/errors.ts';
+import {
+  declineFields,
+  invalidStripeRequest,
+  missingReturnUrl,
+  refusedOperation,
+  stripeError,
+  stripeNotFound,
+} from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -27,9 +34,10 @@ const common = {
   use_stripe_sdk: flag.optional(),
   expand: expand.optional(),
 };
+const automaticMethods = z.strictObject({ enabled: flag, allow_redirects: choice(['always', 'never']).optional() });
 const createFields = z.strictObject({
   ...common,
-  automatic_payment_methods: anything.optional(),
+  automatic_payment_methods: automaticMethods.optional(),
   confirm: flag.optional(),
   customer: text().optional(),
   description: clearable(1_000).optional(),
@@ -57,6 +65,7 @@ export const setupIntentRoutes: readonly StripeRoute[] = [
 const create = (request: StripeRequest): StripeReply => {
   const { call, unit } = request;
   const sent = readParameters(call, createFields);
+  if (sent.confirm !== true) refuseWithoutConfirm(sent);
   const customerId = sent.customer === undefined ? null : findStripeCustomer(unit, sent.customer, 'customer').id;
   const method = methodOf(request, sent);
   if (method) checkUsable(method, customerId);
@@ -64,7 +73,12 @@ const create = (request: StripeRequest): StripeReply => {
     id: unit.newId('setup'),
     provider: unit.slot,
     metadata: mergeMetadata({}, sent.metadata),
-    wire: sent.payment_method_types === undefined ? {} : { payment_method_types: sent.payment_method_types },
+    wire: {
+      ...(sent.payment_method_types && { payment_method_types: sent.payment_method_types }),
+      ...(sent.automatic_payment_methods && {
+        automatic_payment_methods: { allow_redirects: 'always', ...sent.automatic_payment_methods },
+      }),
+    },
     createdAt: unit.at,
     status: method ? 'requires_confirmation' : 'requires_payment_method',
     usage: sent.usage ?? 'off_session',
@@ -78,6 +92,27 @@ const create = (request: StripeRequest): StripeReply => {
   unit.announce({ kind: 'setup.created', setup });
   if (sent.confirm !== true) return { object: setupView(setup, unit) };
   return attempt(request, setup, { ...sent, payment_method: undefined, payment_method_data: undefined });
+};
+
+/** Fields of the confirmation have no effect without `confirm`. */
+const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
+  for (const param of ['return_url', 'mandate_data'] as const) {
+    if (sent[param] === undefined) continue;
+    throw invalidStripeRequest({
+      message: `You can only pass \`${param}\` when creating a SetupIntent if \`confirm\` is set to true.`,
+      param,
+    });
+  }
+};
+
+const automaticWire = z.object({ enabled: z.boolean(), allow_redirects: z.string() });
+
+/** Stripe's rule since October 2023. Stripe.js in the browser needs no return URL. */
+const requireReturnUrl = ({ caller }: StripeRequest, setup: LedgerSetup, sent: ConfirmFields): void => {
+  const automatic = automaticWire.safeParse(setup.wire['automatic_payment_methods']).data;
+  if (!automatic?.enabled || automatic.allow_redirects === 'never' || setup.returnUrl !== null) return;
+  if (sent.use_stripe_sdk === true || caller.kind === 'browser') return;
+  throw missingReturnUrl('SetupIntent');
 };
 
 const methodOf = ({ unit }: StripeRequest, sent: ConfirmFields): LedgerMethod | undefined => {
@@ -115,6 +150,7 @@ const attempt = (request: StripeRequest, setup: LedgerSetup, sent: ConfirmFields
   if (!method) throw unexpectedState(request, setup, 'confirm');
   checkUsable(method, setup.customerId);
   const ready = { ...setup, returnUrl: sent.return_url ?? setup.returnUrl };
+  requireReturnUrl(request, ready, sent);
   const { setup: after, declined } = attemptSetup(unit, ready, method);
   if (!declined) return { object: viewFor(request, after) };
   const error = {

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
+import { methodOf } from '../../ledger/invoices.ts';
 import { changeSubscription, endSubscription, isLedgerSubscriptionLive } from '../../ledger/subscription-end.ts';
 import {
+  type FirstCharge,
   type NewSubscription,
   restartSubscription,
   resumeLedgerSubscription,
@@ -13,7 +15,7 @@ import { Refused } from '../../protocol/vendor.ts';
 import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeMethodView } from '../views/views.ts';
 import { checkCharge } from '../wire/currencies.ts';
-import { declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
+import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
   choice,
@@ -32,10 +34,7 @@ import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wir
 import { addPrice, priceData } from './catalog.ts';
 import { checkUsable, findMethod, findStripeCustomer } from './method-data.ts';
 
-/**
- * Subscriptions of one item, collected automatically. A declined first charge leaves no subscription: of Stripe's payment
- * behaviors the simulator implements only `error_if_incomplete`.
- */
+/** Subscriptions of one item, collected automatically, with Stripe's payment behaviors except pending updates. */
 const PATH = '/v1/subscriptions';
 
 const withView = (run: (request: StripeRequest) => LedgerSubscription) => (request: StripeRequest) => ({
@@ -64,7 +63,13 @@ const common = {
   expand: expand.optional(),
   metadata: metadata.optional(),
   off_session: flag.optional(),
-  payment_settings: anything.optional(),
+  payment_settings: z
+    .strictObject({
+      payment_method_options: anything.optional(),
+      payment_method_types: anything.optional(),
+      save_default_payment_method: choice(['off', 'on_subscription']).optional(),
+    })
+    .optional(),
   proration_behavior: choice(['always_invoice', 'create_prorations', 'none']).optional(),
   trial_settings: z
     .strictObject({
@@ -85,7 +90,7 @@ const createFields = z.strictObject({
       }),
     )
     .length(1),
-  payment_behavior: choice(['error_if_incomplete']),
+  payment_behavior: choice(['allow_incomplete', 'default_incomplete', 'error_if_incomplete']).optional(),
   trial_end: whole.optional(),
   trial_period_days: whole.optional(),
 });
@@ -119,20 +124,44 @@ const create = ({ call, unit }: StripeRequest): LedgerSubscription => {
     endedAt: null,
     endReason: null,
     pausedCollection: null,
+    keepsPayingMethod: keepsPayingMethod(sent) ?? false,
   };
-  const subscription = paidFor(startSubscription(unit, wanted, { attempt: attemptOf(call) }));
-  if (subscription.status === 'trialing' || subscription.status === 'active') return subscription;
-  throw invalidStripeRequest({
-    code: 'resource_missing',
-    message:
-      'This customer has no attached payment source or default payment method. Please consider adding a default ' +
-      'payment method.',
-  });
+  const first = firstCharge(call, sent);
+  const needsMethod = first.outcome !== 'awaited' && wanted.trialEnd === null && wanted.amount > 0;
+  if (needsMethod && !methodOf(unit, wanted)) {
+    throw invalidStripeRequest({
+      code: 'resource_missing',
+      message:
+        'This customer has no attached payment source or default payment method. Please consider adding a default ' +
+        'payment method.',
+    });
+  }
+  return paidFor(startSubscription(unit, wanted, first), first);
 };
 
-const paidFor = ({ subscription, declined }: Started): LedgerSubscription => {
-  if (!declined) return subscription;
-  const error = { ...declineFields(declined.reason), payment_method: stripeMethodView(declined.method) };
+const keepsPayingMethod = ({ payment_settings: settings }: Pick<CreateFields, 'payment_settings'>) =>
+  settings?.save_default_payment_method && settings.save_default_payment_method === 'on_subscription';
+
+const OUTCOMES: Readonly<Record<NonNullable<CreateFields['payment_behavior']>, FirstCharge['outcome']>> = {
+  allow_incomplete: 'attempted',
+  default_incomplete: 'awaited',
+  error_if_incomplete: 'required',
+};
+
+const firstCharge = (
+  call: StripeRequest['call'],
+  {
+    payment_behavior: behavior = 'allow_incomplete',
+    off_session: offSession,
+  }: Pick<CreateFields, 'payment_behavior' | 'off_session'>,
+): FirstCharge => ({ attempt: attemptOf(call), onSession: offSession !== true, outcome: OUTCOMES[behavior] });
+
+const paidFor = ({ subscription, declined, asked }: Started, { outcome }: FirstCharge): LedgerSubscription => {
+  if (outcome !== 'required' || (!declined && !asked)) return subscription;
+  const error = {
+    ...(declined && !asked ? declineFields(declined.reason) : actionRequired('subscription')),
+    ...(declined && { payment_method: stripeMethodView(declined.method) }),
+  };
   throw new Refused(stripeError(402, error, true));
 };
 
@@ -183,7 +212,7 @@ const updateFields = z.strictObject({
   pause_collection: z
     .union([z.literal(''), z.strictObject({ behavior: choice(['keep_as_draft', 'mark_uncollectible', 'void']) })])
     .optional(),
-  payment_behavior: anything.optional(),
+  payment_behavior: createFields.shape.payment_behavior,
 });
 
 const update = (request: StripeRequest): LedgerSubscription => {
@@ -191,6 +220,11 @@ const update = (request: StripeRequest): LedgerSubscription => {
   const sent = readParameters(call, updateFields);
   const before = find(request);
   const others = Object.keys(sent).filter((field) => field !== 'metadata' && field !== 'expand');
+  if (INCOMPLETE.includes(before.status) && others.length > 0) {
+    throw invalidStripeRequest({
+      message: `A subscription that is ${before.status} can only update its metadata and default_source.`,
+    });
+  }
   if (before.status === 'canceled' && others.length > 0) {
     throw invalidStripeRequest({
       message: 'A canceled subscription can only update its cancellation_details and metadata.',
@@ -207,13 +241,17 @@ const update = (request: StripeRequest): LedgerSubscription => {
       pausedCollection: sent.pause_collection === '' ? null : sent.pause_collection.behavior,
     }),
     ...(sent.trial_settings && { withoutMethod: sent.trial_settings.end_behavior.missing_payment_method }),
+    keepsPayingMethod: keepsPayingMethod(sent) ?? before.keepsPayingMethod,
     metadata: mergeMetadata(before.metadata, sent.metadata),
   };
   if (sent.billing_cycle_anchor?.type === 'now') {
-    return paidFor(restartSubscription(unit, { before, changes: after }, { attempt: attemptOf(call) }));
+    const first = firstCharge(call, sent);
+    return paidFor(restartSubscription(unit, { before, changes: after }, first), first);
   }
   return JSON.stringify(after) === JSON.stringify(before) ? before : changeSubscription(unit, before, after);
 };
+
+const INCOMPLETE: readonly LedgerSubscription['status'][] = ['incomplete', 'incomplete_expired'];
 
 const endOf = (unit: Unit, before: LedgerSubscription, atPeriodEnd: boolean) => ({
   cancelAtPeriodEnd: atPeriodEnd,
@@ -227,7 +265,7 @@ const resume = (request: StripeRequest): LedgerSubscription => {
   if (subscription.status !== 'paused') {
     throw invalidStripeRequest({ message: `You cannot resume a subscription that is ${subscription.status}.` });
   }
-  return resumeLedgerSubscription(unit, subscription, { attempt: attemptOf(call) }).subscription;
+  return resumeLedgerSubscription(unit, subscription, { attempt: attemptOf(call), outcome: 'attempted' }).subscription;
 };
 
 /** An ended subscription can be read, but not canceled. */
@@ -243,13 +281,15 @@ const cancel = (request: StripeRequest): LedgerSubscription => {
 /** Ended subscriptions are listed only on request. */
 const list = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
-  const status = choice(['active', 'all', 'canceled', 'past_due', 'paused', 'trialing']).optional();
+  const status = choice(STATUSES).optional();
   const sent = readParameters(call, z.strictObject({ ...page, customer: text().optional(), status }));
   if (sent.customer !== undefined) findStripeCustomer(unit, sent.customer, 'customer');
-  const isWanted = (subscription: LedgerSubscription): boolean =>
-    sent.status === undefined
-      ? isLedgerSubscriptionLive(subscription)
+  const isWanted = (subscription: LedgerSubscription): boolean => {
+    if (sent.status === undefined) return isLedgerSubscriptionLive(subscription);
+    return sent.status === 'ended'
+      ? !isLedgerSubscriptionLive(subscription)
       : ['all', subscription.status].includes(sent.status);
+  };
   const { subscriptions } = unit.documents;
   const listed: typeof subscriptions.list = (slot, listing) => {
     const found = subscriptions.list(slot, { ...listing, limit: MOST_LISTED }).filter(isWanted);
@@ -262,5 +302,18 @@ const list = (request: StripeRequest): StripeObject => {
     kind: 'subscription',
   });
 };
+
+const STATUSES = [
+  'active',
+  'all',
+  'canceled',
+  'ended',
+  'incomplete',
+  'incomplete_expired',
+  'past_due',
+  'paused',
+  'trialing',
+  'unpaid',
+] as const;
 
 const MOST_LISTED = 100_000;

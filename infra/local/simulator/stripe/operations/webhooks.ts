@@ -49,6 +49,7 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'subscription.deleted': 'customer.subscription.deleted',
   'invoice.paid': ['invoice.paid', 'invoice.payment_succeeded'],
   'invoice.payment_failed': 'invoice.payment_failed',
+  'invoice.payment_action_required': 'invoice.payment_action_required',
   'invoice.voided': 'invoice.voided',
 };
 

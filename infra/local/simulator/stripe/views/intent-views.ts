@@ -103,7 +103,7 @@ export const setupView = (setup: LedgerSetup, unit: Unit): StripeObject => ({
   description: setup.description,
   excluded_payment_method_types: null,
   flow_directions: null,
-  last_setup_error: failureView(setup.failure, unit),
+  last_setup_error: setupFailureView(setup.failure, unit),
   latest_attempt: null,
   livemode: false,
   mandate: null,
@@ -126,6 +126,19 @@ const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | 
     ...(failure.chargeId === null ? {} : { charge: failure.chargeId }),
     ...declineFields(failure.reason),
     ...(method ? { payment_method: stripeMethodView(method) } : {}),
+  };
+};
+
+/** A failed authentication has its own code here. */
+const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | null => {
+  const view = failureView(failure, unit);
+  if (view === null || failure?.reason !== 'authentication_failed') return view;
+  return {
+    ...view,
+    code: 'setup_intent_authentication_failure',
+    message:
+      'The latest attempt to set up the payment method has failed because authentication failed. You can provide ' +
+      'payment_method_data or a new PaymentMethod to attempt to fulfill this SetupIntent again.',
   };
 };
 

@@ -61,7 +61,7 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   payment_settings: {
     payment_method_options: null,
     payment_method_types: null,
-    save_default_payment_method: 'off',
+    save_default_payment_method: subscription.keepsPayingMethod ? 'on_subscription' : 'off',
   },
   pending_invoice_item_interval: null,
   pending_setup_intent: null,

@@ -32,6 +32,16 @@ export const invalidStripeRequest = (fields: Omit<ErrorFields, 'type'> & { messa
 export const refusedOperation = (fields: Omit<ErrorFields, 'type'> & { message: string }): Refused =>
   new Refused(stripeError(400, invalid(fields), true));
 
+export const missingReturnUrl = (intent: 'PaymentIntent' | 'SetupIntent'): Refused =>
+  invalidStripeRequest({
+    message:
+      `This ${intent} is configured to accept payment methods enabled in your Dashboard. Because some of these ` +
+      "payment methods might redirect your customer off of your page, you must provide a `return_url`. If you don't " +
+      'want to accept redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and ' +
+      '`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.',
+    param: 'return_url',
+  });
+
 const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
 
 /** `kind` as Stripe names it: payment_intent, PaymentMethod, customer … In a parameter it is a 400, in the path a 404. */
@@ -88,5 +98,19 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
       'PaymentMethod to attempt to fulfill this PaymentIntent again.',
   },
 };
+
+/** A payment that waits for its customer, in an operation that needs it to succeed. */
+export const actionRequired = (of: 'subscription' | 'invoice'): ErrorFields => ({
+  type: 'card_error',
+  code: `${of}_payment_intent_requires_action`,
+  message:
+    of === 'invoice'
+      ? 'This payment requires additional user action before it can be completed successfully. Payment can be ' +
+        'completed using the PaymentIntent associated with the invoice. For more details see: ' +
+        'https://stripe.com/docs/billing/subscriptions/overview#requires-action'
+      : 'Payment for this subscription requires additional user action before it can be completed successfully. ' +
+        'Payment can be completed using the PaymentIntent associated with `subscription.latest_invoice`. Additional ' +
+        'information is available here: https://stripe.com/docs/billing/subscriptions/overview#requires-action',
+});
 
 export const declineFields = (reason: DeclineReason): ErrorFields => ({ type: 'card_error', ...DECLINES[reason] });

@@ -48,6 +48,12 @@ const CARDS: readonly TestCard[] = [
   visa('chargeCustomerFail', '4000000000000341', attachesAndFails),
   visa('authenticationRequired', '4000002760003184', asksAlways),
   visa('authenticationRequiredOnSetup', '4000002500003155', { kind: 'asks_customer', until: 'set_up' }),
+  visa('authenticationRequiredSetupForOffSession', '4000003800000446', { kind: 'asks_customer', until: 'absent' }),
+  visa('authenticationRequiredChargeDeclinedInsufficientFunds', '4000008260003178', {
+    kind: 'asks_customer',
+    until: 'never',
+    afterwards: 'insufficient_funds',
+  }),
   visa('threeDSecure2Required', '4000000000003220', asksAlways),
   visa('threeDSecureRequired', '4000000000003063', asksAlways),
   visa('sim_processing_ok', OWN_NUMBER, { kind: 'settles_later', outcome: 'succeeded' }),
