@@ -9,6 +9,7 @@ import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
+import { SETUP_STATUSES } from '../../shared/payment-methods/setup.ts';
 import { ownerPartition } from '../../shared/table/keys.ts';
 
 const none = z.object({});
@@ -28,6 +29,11 @@ const methodSchema = z.looseObject({
   is_default: z.boolean(),
   alias: z.string().nullable(),
   is_guest_method: z.boolean(),
+  setup_status: z.enum(SETUP_STATUSES),
+  next_action: z
+    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
+    .optional(),
+  client_secret: z.string().optional(),
   created_at: z.string(),
 });
 

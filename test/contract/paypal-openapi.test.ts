@@ -91,7 +91,12 @@ describe.skipIf(folder === undefined)(
         }),
       );
       for (const token of ['SIM-OK', 'SIM-CARD', 'SIM-DECLINED', 'SIM-UNKNOWN']) {
-        const attached = await provider.attachMethod({ token, customerId, idempotencyKey: `attach-${token}` });
+        const attached = await provider.attachMethod({
+          token,
+          customerId,
+          paymentMethodId: 'pmt_1',
+          idempotencyKey: `attach-${token}`,
+        });
         if (attached.kind === 'done') await provider.findMethod(attached.value.methodId);
       }
       for (const method of [

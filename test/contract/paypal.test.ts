@@ -334,7 +334,12 @@ describe('a customer', () => {
     const { customerId } = doneValue(await customer('cust_1'));
     const ids: string[] = [];
     for (let count = 0; count < 25; count += 1) {
-      const attached = await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: `k${count}` });
+      const attached = await provider.attachMethod({
+        token: 'SIM-OK',
+        customerId,
+        paymentMethodId: 'pmt_1',
+        idempotencyKey: `k${count}`,
+      });
       ids.push(doneValue(attached).methodId);
     }
     for (const _ of [1, 2]) expect(await provider.deleteCustomer(customerId)).toMatchObject({ kind: 'done' });
@@ -343,7 +348,7 @@ describe('a customer', () => {
 
   it('whose vault cannot be emptied is not gone', async () => {
     const { customerId } = doneValue(await customer('cust_1'));
-    await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: 'k' });
+    await provider.attachMethod({ token: 'SIM-OK', customerId, paymentMethodId: 'pmt_1', idempotencyKey: 'k' });
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });
   });

@@ -72,10 +72,20 @@ describe.skipIf(folder === undefined)(
         provider.updateCustomer({ ...nobody, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
       );
       const { methodId } = await done(
-        provider.attachMethod({ token: SQUARE.methods.succeeds, customerId, idempotencyKey: 'a' }),
+        provider.attachMethod({
+          token: SQUARE.methods.succeeds,
+          customerId,
+          paymentMethodId: 'pmt_1',
+          idempotencyKey: 'a',
+        }),
       );
       await done(provider.findMethod(methodId));
-      await provider.attachMethod({ token: SQUARE.methods.declinesToAttach, customerId, idempotencyKey: 'a2' });
+      await provider.attachMethod({
+        token: SQUARE.methods.declinesToAttach,
+        customerId,
+        paymentMethodId: 'pmt_2',
+        idempotencyKey: 'a2',
+      });
       const { declines, settlesLater, succeeds, unknown } = SQUARE.methods;
       const sources = [...Object.keys(declines), ...Object.values(settlesLater), succeeds, unknown, methodId];
       for (const method of sources) {

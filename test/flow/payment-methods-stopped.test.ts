@@ -96,7 +96,7 @@ describe('a create of a payment method that is stopped', () => {
     const { service, watch, stopped } = stoppable();
     const observer = await signIn(service);
     const calls = await watch(() => create(observer.options));
-    const call = calls.findIndex((name) => name.endsWith('/attach')) + 1;
+    const call = calls.findIndex((name) => name.endsWith('/v1/setup_intents')) + 1;
     const user = await signIn(service);
     await stopped({ call, executed: true }, () => create(user.options));
     const refused = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
