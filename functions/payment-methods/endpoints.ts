@@ -166,7 +166,7 @@ export const updateMethodEndpoint = endpoint({
   summary: 'Update a payment method',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
-  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:write'],
 });
 
@@ -192,7 +192,7 @@ export const setDefaultMethodEndpoint = endpoint({
   summary: 'Make a payment method the default',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   body: none,
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS'],
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],
   idempotent: 'stored',
   uses: ['table:read', 'table:write'],
 });

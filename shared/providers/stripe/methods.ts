@@ -49,8 +49,8 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
         ),
       attachedMethod,
     );
-    if (attached.kind !== 'refused' || token.startsWith('tok_')) return attached;
-    // These refusals have no code.
+    if (attached.kind !== 'refused' || attached.parameter !== 'payment_method') return attached;
+    // Stripe refuses a method of another customer, and one that was detached, without a code.
     const known = await call(() => stripe.paymentMethods.retrieve(token), readStripeMethod);
     return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },
