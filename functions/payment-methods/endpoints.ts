@@ -10,6 +10,7 @@ import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
+import { SETUP_STATUSES } from '../../shared/payment-methods/setup.ts';
 import { ownerPartition } from '../../shared/table/keys.ts';
 
 const none = z.object({});
@@ -29,6 +30,11 @@ const methodSchema = z.looseObject({
   is_default: z.boolean(),
   alias: z.string().nullable(),
   is_guest_method: z.boolean(),
+  setup_status: z.enum(SETUP_STATUSES),
+  next_action: z
+    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
+    .optional(),
+  client_secret: z.string().optional(),
   created_at: z.string(),
 });
 
@@ -160,7 +166,7 @@ export const updateMethodEndpoint = endpoint({
   summary: 'Update a payment method',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
-  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete'],
 });
 
@@ -185,7 +191,7 @@ export const setDefaultMethodEndpoint = endpoint({
   summary: 'Make a payment method the default',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   body: none,
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS'],
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],
   idempotent: 'stored',
   uses: ['table:read', 'table:put'],
 });

@@ -117,6 +117,7 @@ export const createSubscriptionEndpoint = endpoint({
     'PAYMENT_DECLINED',
     'RESOURCE_NOT_FOUND',
     'INSUFFICIENT_PERMISSIONS',
+    'INVALID_STATE',
     'PROVIDER_TIMEOUT',
     'PROVIDER_UNAVAILABLE',
     'RATE_LIMITED',

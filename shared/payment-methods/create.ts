@@ -27,13 +27,17 @@ import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import { addressUseSteps } from './address-use.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodView, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
+import { methodWithSecret, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';
+import { newSetup } from './setup.ts';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
 type OwnedRequest = CreateRequest & { readonly owner: Owner };
 
-/** Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. */
+/**
+ * Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. If the payer
+ * must authenticate first, the method is stored with its open set-up, and `is_default` counts from its completion.
+ */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a payment method needs an owner');
@@ -52,13 +56,16 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     build: (id) => attach(deps, provider, { ...request, owner, id }),
     beside: (method) => [
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
-      ...(body.is_default ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
+      ...(body.is_default && !method.setup ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
       ...addressUseSteps(undefined, method),
     ],
   });
-  const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default;
+  const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default && !record.setup;
   return {
-    data: { ...methodView(record, isDefault), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
+    data: {
+      ...methodWithSecret(record, isDefault, deps.now()),
+      ...(await guestTokenFields(deps.guestTokens, caller, record)),
+    },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };
@@ -77,7 +84,7 @@ const answerSaved = async (
     [ownerFieldsOf(owner, caller)].flatMap((fields) => methodOwner(fields) ?? []),
     method,
   );
-  return { data: methodView(method, await isDefaultMethod(deps.table, method)), status: 200 };
+  return { data: methodWithSecret(method, await isDefaultMethod(deps.table, method), deps.now()), status: 200 };
 };
 
 /** Refuses card data even if a token is also sent, so that the client learns that it must not send card data. */
@@ -114,6 +121,7 @@ const attach = async (
     requestHash: idempotency?.requestHash,
     providerId: slot,
     ...storedMethodFields(method),
+    setup: newSetup(method.setup, body.is_default),
     customerId: customer.customerId,
     providerCustomerId: customer.providerCustomerId,
     billingAddressId: named(addressRecord)?.id,
@@ -153,6 +161,7 @@ const attachToken = async (
     token,
     customerId,
     verificationToken,
+    paymentMethodId: id,
     // After a refusal, the client may send another token under the same Idempotency-Key.
     idempotencyKey: `${id}:attach:${fingerprint(token, ...(verificationToken ? [verificationToken] : [])).slice(0, 12)}`,
   });

@@ -1,3 +1,4 @@
+import type { Clause } from './expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from './keys.ts';
 import type { Item, Table, TransactionStep, Written } from './table.ts';
 
@@ -21,6 +22,8 @@ export interface DefaultSlot {
   readonly kind: ItemKind;
   /** Set if an owner has one default per variant (an address's type). */
   readonly variant?: string | undefined;
+  /** Conditions on the list fields of a record that may become the default after a removal. */
+  readonly successorIf?: readonly Clause[];
 }
 
 export const defaultKey = ({ owner, kind, variant }: DefaultSlot): Key => ({
@@ -95,6 +98,7 @@ const findNewest = async (table: Table, slot: DefaultSlot, exceptId: string): Pr
     descending: true,
     filter: [
       ...(slot.variant ? [{ equals: ['f.t', slot.variant] as const }] : []),
+      ...(slot.successorIf ?? []),
       ...(slot.owner.kind === 'guest' ? [{ equals: ['f.g', slot.owner.guestId] as const }] : []),
     ],
   });

@@ -38,8 +38,14 @@ interface Payer {
   readonly methodId: string;
 }
 
-const attach = async (customerId: string, token: string): Promise<string> =>
-  doneValue(await rig.provider.attachMethod({ token, customerId, idempotencyKey: `${name()}:attach` })).methodId;
+/** A method that is set up: its payer authenticates it where the provider asks. */
+const attach = async (customerId: string, token: string): Promise<string> => {
+  const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
+  const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));
+  if (setup)
+    await rig.control('POST', `/payment-methods/${input.paymentMethodId}/authenticate`, { outcome: 'success' });
+  return methodId;
+};
 
 const payer = async (token: string): Promise<Payer> => {
   const ourCustomerId = `cust_${name()}`;

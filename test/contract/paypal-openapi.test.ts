@@ -96,14 +96,26 @@ describe.skipIf(folder === undefined)(
           idempotencyKey: 'c',
         }),
       );
-      const first = await done(provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: 'attach' }));
+      const first = await done(
+        provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: 'attach' }),
+      );
       const named = first.customerId ?? '';
       const tokens = [...Array.from({ length: 6 }, () => 'SIM-CARD'), 'SIM-DECLINED', 'SIM-UNKNOWN'];
       for (const [count, token] of tokens.entries()) {
-        const attached = await provider.attachMethod({ token, customerId: named, idempotencyKey: `attach-${count}` });
+        const attached = await provider.attachMethod({
+          paymentMethodId: 'pmt_1',
+          token,
+          customerId: named,
+          idempotencyKey: `attach-${count}`,
+        });
         if (attached.kind === 'done') await provider.findMethod(attached.value.methodId);
       }
-      await provider.attachMethod({ token: 'SIM-OK', customerId: 'INVENTED', idempotencyKey: 'invented' });
+      await provider.attachMethod({
+        paymentMethodId: 'pmt_1',
+        token: 'SIM-OK',
+        customerId: 'INVENTED',
+        idempotencyKey: 'invented',
+      });
       for (const method of [
         'SIM-OK',
         'SIM-CARD',

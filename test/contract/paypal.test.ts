@@ -414,7 +414,9 @@ describe('a customer', () => {
     });
 
   const attach = async (customerId: string, key: string) =>
-    doneValue(await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: key }));
+    doneValue(
+      await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
+    );
 
   it('has our id while PayPal has given none, and no call is made for it', async () => {
     const { customerId } = doneValue(await customer(OUR_CUSTOMER));
@@ -437,7 +439,12 @@ describe('a customer', () => {
   });
 
   it('is not invented: PayPal refuses an id that it has not given', async () => {
-    const attached = await provider.attachMethod({ token: 'SIM-OK', customerId: 'INVENTED', idempotencyKey: 'k' });
+    const attached = await provider.attachMethod({
+      paymentMethodId: 'pmt_1',
+      token: 'SIM-OK',
+      customerId: 'INVENTED',
+      idempotencyKey: 'k',
+    });
     expect(attached).toMatchObject({ kind: 'refused', reason: 'INVALID_CUSTOMER_ID' });
   });
 

@@ -52,7 +52,7 @@ export const STRIPE: Subject = {
     },
   },
   unattended: 'off_session=true',
-  paths: { confirm: '/confirm', customers: '/v1/customers', attach: '/attach' },
+  paths: { confirm: '/confirm', customers: '/v1/customers', attach: '/v1/setup_intents' },
   nextAction: 'use_provider_sdk',
   forgets: NOTHING_FORGOTTEN,
   paymentEvents: { succeeded: ['payment_intent.succeeded'], failed: ['payment_intent.failed'] },

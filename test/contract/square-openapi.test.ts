@@ -72,14 +72,30 @@ describe.skipIf(folder === undefined)(
         provider.updateCustomer({ ...nobody, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
       );
       const { methodId } = await done(
-        provider.attachMethod({ token: SQUARE.methods.succeeds, customerId, idempotencyKey: 'a' }),
+        provider.attachMethod({
+          token: SQUARE.methods.succeeds,
+          customerId,
+          paymentMethodId: 'pmt_1',
+          idempotencyKey: 'a',
+        }),
       );
       await done(provider.findMethod(methodId));
-      await provider.attachMethod({ token: SQUARE.methods.declinesToAttach, customerId, idempotencyKey: 'a2' });
+      await provider.attachMethod({
+        paymentMethodId: 'pmt_1',
+        token: SQUARE.methods.declinesToAttach,
+        customerId,
+        idempotencyKey: 'a2',
+      });
       const asks = 'cnon:card-nonce-requires-verification';
       for (const verificationToken of [undefined, 'made up', 'verf:1']) {
         const idempotencyKey = `verified-${verificationToken}`;
-        await provider.attachMethod({ token: asks, customerId, verificationToken, idempotencyKey });
+        await provider.attachMethod({
+          paymentMethodId: 'pmt_1',
+          token: asks,
+          customerId,
+          verificationToken,
+          idempotencyKey,
+        });
         await confirm(await intent({ method: asks, customerId }), verificationToken);
       }
       const { declines, settlesLater, succeeds, unknown } = SQUARE.methods;

@@ -4,7 +4,7 @@ import type { CustomerDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
 import type { EventInvoice, EventSubscription } from './subscriptions.ts';
 
-/** The event types of the interface; each adapter maps its provider's names to them. */
+/** The event types of the interface, and the setup_intent types; each adapter maps its provider's names to them. */
 export const INBOUND_EVENTS = [
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -14,6 +14,8 @@ export const INBOUND_EVENTS = [
   'payment_method.attached',
   'payment_method.detached',
   'payment_method.updated',
+  'setup_intent.succeeded',
+  'setup_intent.failed',
   'subscription.created',
   'subscription.updated',
   'subscription.deleted',
@@ -46,6 +48,8 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly ourPaymentId: string | undefined;
+    /** Our payment method id in the provider's metadata, of setup_intent events. */
+    readonly ourMethodId?: string | undefined;
     /** The payer has approved the payment: the service must capture it. */
     readonly awaitsCapture?: true;
     /** Of payment_method events. */

@@ -3,7 +3,7 @@ import type { ProviderSlot } from '../../core/settings.ts';
 import type { CallOptions } from './call-options.ts';
 import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
 import type { ProviderEvent, WebhookRequest } from './events.ts';
-import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard } from './methods.ts';
+import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
   Amount,
   AmountRefusal,
@@ -44,6 +44,8 @@ export interface PaymentProvider {
   readonly acceptsWebhooks: boolean;
   /** Set if the provider can bill subscriptions; `can.subscriptions` tells whether it bills new subscriptions. */
   readonly subscriptions?: SubscriptionsPort | undefined;
+  /** Set if the provider may ask the payer to authenticate before it saves a method. */
+  readonly setups?: SetupsPort | undefined;
   /**
    * True if the form of the id shows an instrument that the provider stores, not a one-time token. Stripe's ids do not show
    * it; Stripe itself refuses a method that is attached to another customer.

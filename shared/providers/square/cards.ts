@@ -12,7 +12,11 @@ const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().c
 export const squareCards = (call: SquareCall, orders: SquareOrders) => {
   const create = async (
     sourceId: string,
-    { customerId, verificationToken, idempotencyKey }: Omit<AttachMethod, 'token'>,
+    {
+      customerId,
+      verificationToken,
+      idempotencyKey,
+    }: Pick<AttachMethod, 'customerId' | 'verificationToken' | 'idempotencyKey'>,
   ): Promise<Outcome<ProviderMethod>> =>
     mapOutcome(
       await call({
