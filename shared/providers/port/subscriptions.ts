@@ -99,7 +99,8 @@ export interface SubscriptionsPort {
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /** Cancels at once. Done also if the provider no longer has the subscription. */
   cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;
-  pause(input: OfSubscription): Promise<Outcome<ProviderSubscription>>;
+  /** @param input.dropsUnpaid an open invoice is canceled, so that its payer cannot pay it later either */
+  pause(input: OfSubscription & { readonly dropsUnpaid?: true }): Promise<Outcome<ProviderSubscription>>;
   /**
    * @param input.inNewPeriod a new period starts now and is charged. If the charge is declined, the subscription stays paused. If
    * the subscription is not paused at the provider, nothing is charged.

@@ -34,7 +34,8 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
     cancel: (input) => cancel(billing, input),
     pause: async (input) => {
       const paused = await billing.update(input, { pause_collection: { behavior: 'void' } });
-      return collect(billing, paused, { ...input, collects: false });
+      const held = await collect(billing, paused, { ...input, collects: false });
+      return input.dropsUnpaid ? dropUnpaid(billing, held) : held;
     },
     resume: async (input) =>
       input.inNewPeriod
@@ -192,18 +193,54 @@ const refusedMethod = (changed: Found): Found =>
 const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>
   latestInvoice && ['failed', 'pending'].includes(latestInvoice.status) ? latestInvoice : undefined;
 
-/** Stripe itself stops collecting unpaid invoices. */
+/**
+ * Stripe itself stops collecting an unpaid invoice, but its payer could still pay it with its client secret: it is voided.
+ * A repeated call voids it, too.
+ */
 const cancel = async (
   { stripe, call }: Billing,
   { subscriptionId }: Pick<OfSubscription, 'subscriptionId'>,
 ): Promise<Outcome<{ readonly subscriptionId: string }>> => {
-  const outcome = await call(
-    () => stripe.subscriptions.cancel(subscriptionId),
-    ({ id }) => ({ subscriptionId: id }),
-  );
-  const isGone = outcome.kind === 'refused' && outcome.reason === 'resource_missing';
-  return isGone ? { kind: 'done', value: { subscriptionId } } : outcome;
+  const ended = { subscriptionId };
+  const canceled = await call(() => stripe.subscriptions.cancel(subscriptionId, NEWEST), unpaidInvoiceOf);
+  const isGone = canceled.kind === 'refused' && canceled.reason === 'resource_missing';
+  const left = isGone
+    ? await call(() => stripe.subscriptions.retrieve(subscriptionId, NEWEST), unpaidInvoiceOf)
+    : canceled;
+  if (left.kind !== 'done') return isGone && left.kind === 'refused' ? { kind: 'done', value: ended } : left;
+  const { openId } = left.value;
+  if (openId === undefined) return { kind: 'done', value: ended };
+  return voidInvoice({ stripe, call }, openId, ended);
 };
+
+/** @returns the result, once the invoice can no longer be paid */
+const voidInvoice = async <T>(
+  { stripe, call }: Pick<Billing, 'stripe' | 'call'>,
+  invoiceId: string,
+  result: T,
+): Promise<Outcome<T>> => {
+  const voided = await call(
+    () => stripe.invoices.voidInvoice(invoiceId),
+    () => result,
+  );
+  // A refusal means that the invoice is no longer open.
+  return voided.kind === 'unknown' || voided.kind === 'not_done'
+    ? afterChange(voided)
+    : { kind: 'done', value: result };
+};
+
+const dropUnpaid = async (billing: Billing, held: Found): Promise<Found> => {
+  const unpaid = held.kind === 'done' ? unpaidOf(held.value) : undefined;
+  if (held.kind !== 'done' || !unpaid) return held;
+  const voided = await voidInvoice(billing, unpaid.invoiceId, unpaid);
+  return voided.kind === 'done' ? afterChange(await billing.find(held.value.subscriptionId)) : voided;
+};
+
+const NEWEST = { expand: ['latest_invoice'] };
+
+const unpaidInvoiceOf = ({ latest_invoice: newest }: Stripe.Subscription): { readonly openId: string | undefined } => ({
+  openId: newest !== null && typeof newest === 'object' && newest.status === 'open' ? newest.id : undefined,
+});
 
 /** A subscription that Stripe paused at the end of a trial without a method needs Stripe's resume endpoint. */
 const resume = async ({ stripe, read, update }: Billing, input: OfSubscription): Promise<Found> => {

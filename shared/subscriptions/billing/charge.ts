@@ -191,10 +191,23 @@ export const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscripti
   lapsed: charge ? charge.generation + 1 : lapsed,
 });
 
+/**
+ * Ends an open charge without retries. It stays until its payment is canceled, or the outcome is known: the payer may be
+ * authenticating it, and could pay it in the browser at any time.
+ */
+export const abandonCharge = (
+  { charge, lapsed }: Subscription,
+  now: Instant,
+): Pick<Subscription, 'charge' | 'lapsed'> => {
+  if (!charge) return { charge, lapsed };
+  const lookAt = charge.lookAt ?? iso(now + FIRST_CHECK_MS);
+  return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined, lookAt }, lapsed };
+};
+
 /** The retries are exhausted: cancels or pauses, by the policy. */
 export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
-  const dropped = withoutCharge(subscription);
+  const dropped = abandonCharge(subscription, now);
   if (policy.finalAction === 'pause') return advanceSubscription(subscription, { ...move, to: 'paused' }, dropped);
   return advanceSubscription(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
 };

@@ -78,6 +78,25 @@ const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string
   return 'canceled';
 };
 
+/**
+ * A first charge has waited too long. The payer may have paid it since the last look, and its event may be lost: the
+ * provider is asked first, and a paid charge is never canceled.
+ */
+const expireFirstCharge = async (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
+  const { charge } = subscription;
+  if (isProviderBilled(subscription)) {
+    const synced = await syncFromProvider(deps, subscription);
+    const isWaiting = synced.status === 'past_due' && synced.charge !== undefined;
+    return isWaiting ? cancelDue({ ...work, subscription: synced }) : synced.status;
+  }
+  // Cancels the payment, unless it is paid or an attempt is under way.
+  const payment = charge && (await releasePayment(deps, charge.paymentId));
+  return payment?.status === 'succeeded'
+    ? commitStep(work, settleCharge(subscription, payment, settlementOf(deps)))
+    : cancelDue(work);
+};
+
 const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promise<string> => {
   const method = await findUnattended(deps.table, subscription, subscription.transfer ?? {});
   const run = method ? continueTransfer : abandonTransfer;
@@ -120,11 +139,13 @@ const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => 
   return result.error?.code ?? result.subscription.status;
 };
 
-const finishDunning = async (work: DueWork): Promise<string> => {
-  const { deps, subscription } = work;
+const finishDunning = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   if (isProviderBilled(subscription) && deps.dunning.finalAction === 'cancel')
     await cancelProviderSubscription(deps, subscription);
-  return commitStep(work, endDunning(subscription, settlementOf(deps)));
+  const ended = await store.commit(subscription, endDunning(subscription, settlementOf(deps)));
+  if (!ended.ok) return OVERTAKEN;
+  await stopAbandonedCharge(deps, ended.record);
+  return ended.record.status;
 };
 
 const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
@@ -206,7 +227,7 @@ const dropCreation = async (work: DueWork): Promise<string> => {
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
   transfer: continueOrAbandonTransfer,
-  'expire first charge': cancelDue,
+  'expire first charge': expireFirstCharge,
   cancel: cancelDue,
   'trial notice': (work) => {
     const notice = { reason: 'trial_will_end', now: work.deps.now() } as const;

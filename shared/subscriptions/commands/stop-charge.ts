@@ -23,6 +23,8 @@ export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subsc
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.charge?.paymentId !== charge.paymentId) return current;
     // No attempt can be claimed any more: the claim requires a charge that is not abandoned.
-    return payment ? settleCharge(current, payment, settlementOf(deps)) : dropCharge(current);
+    return payment && payment.status !== 'failed'
+      ? settleCharge(current, payment, settlementOf(deps))
+      : dropCharge(current);
   });
 };

@@ -41,7 +41,7 @@ export const changeMethodCommand = ({ paymentMethodId, methodRef = '' }: HeldMet
 
 export const pauseCommand: Command = {
   name: 'pause',
-  send: (port, target) => port.pause(target),
+  send: (port, target) => port.pause({ ...target, dropsUnpaid: true }),
   isMet: ({ status }) => status === 'paused',
 };
 

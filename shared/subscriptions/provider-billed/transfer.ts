@@ -175,11 +175,14 @@ const createSuccessor = async (context: TransferContext): Promise<Outcome<Provid
     if (created) return { kind: 'done', value: created };
   }
   if (held.kind !== 'done') return held;
-  if (held.value.latestInvoice?.status === 'processing') return { kind: 'refused', reason: COLLECTING };
+  if (isBeingPaid(held.value)) return { kind: 'refused', reason: COLLECTING };
   return port.create(successorRequest(context, held.value));
 };
 
-/** The latest invoice of the former subscription is being collected. */
+/** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */
+const isBeingPaid = ({ latestInvoice: newest }: ProviderSubscription): boolean =>
+  newest?.status === 'processing' || (newest?.status === 'pending' && newest.nextAction !== undefined);
+
 const COLLECTING = 'invoice_processing';
 
 /** No charge before the end of the paid time, which the former subscription's latest invoice may have extended. */

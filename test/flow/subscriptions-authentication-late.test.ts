@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { confirm, DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { company, saveMethod } from './payers.ts';
+import {
+  command,
+  OWN_BILLING,
+  patch,
+  payer,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+} from './subscribers.ts';
+
+/** A payer who authenticates late: after the subscription's own deadline is near, or after it has stopped waiting. */
+const ALWAYS = 'pm_card_authenticationRequired';
+
+const WAYS = [
+  ['the provider', {}],
+  ['the service', OWN_BILLING],
+] as const;
+
+describe.each(WAYS)('a payer of a subscription that %s bills, who authenticates late', (...[, env]) => {
+  const service = withHost({ frozen: true, env: { ...env, ...IMPATIENT } });
+  beforeEach(async () => {
+    await service.webhookMode('normal');
+    await service.clearFaults();
+  });
+
+  const paid = async (): Promise<number> =>
+    (await service.ledger()).charges.filter(({ status }: ParsedJson) => status === 'succeeded').length;
+
+  /** A renewal whose payer has started to authenticate. */
+  const authenticating = async (who: Subscriber, made: ParsedJson) => {
+    await service.authenticate(made.latest_payment_id);
+    await service.settle();
+    await service.advance(32 * DAY);
+    const { open_payment: open } = await readSubscription(service, who, made.id);
+    expect(await confirm(service, open.id, who.options)).toMatchObject({ status: 200, body: { status: 'pending' } });
+    await service.settle();
+    return open.id;
+  };
+
+  test('in time, while every event is lost, has an active subscription', async () => {
+    const who = await subscriber(service, ALWAYS);
+    const made = await subscribe(service, who);
+    await service.webhookMode('drop');
+    const before = await paid();
+    await service.advance(22.5 * HOUR);
+    await service.authenticate(made.latest_payment_id);
+    await service.advance(2 * HOUR);
+    await service.advance(2 * DAY);
+    expect({
+      paid: (await paid()) - before,
+      status: (await readSubscription(service, who, made.id)).status,
+    }).toEqual({ paid: 1, status: 'active' });
+  });
+
+  test.each(['cancel', 'pause'] as const)('after a %s is not charged', async (name) => {
+    const who = await subscriber(service, ALWAYS);
+    const made = await subscribe(service, who);
+    const open = await authenticating(who, made);
+    const before = await paid();
+    expect(
+      await command(service, who, made.id, name, name === 'cancel' ? { cancel_at_period_end: false } : {}),
+    ).toMatchObject({
+      status: 200,
+    });
+    await service.authenticate(open).catch(() => undefined);
+    await service.settle();
+    const [payment] = (await paymentsOf(service, who, made.id)).slice(-1);
+    expect({ paid: (await paid()) - before, payment: payment?.status }).toEqual({ paid: 0, payment: 'canceled' });
+  });
+
+  test('while another member takes over the subscription, pays one of the two charges', async () => {
+    const { id: organization_id, owner } = await company(service);
+    const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });
+    const who = await payer(service, options, ALWAYS, { organization_id });
+    const made = await subscribe(service, who, { organization_id });
+    const open = await authenticating(who, made);
+    const before = await paid();
+    const own = await saveMethod(service, options, { provider_payment_method_token: 'pm_card_visa' });
+    const { status } = await patch(service, who, made.id, { payment_method_id: own.id });
+    await service.authenticate(open).catch(() => undefined);
+    await service.settle();
+    await service.advance(2 * HOUR);
+    expect({ status, paid: (await paid()) - before }).toMatchObject({ paid: 1 });
+  });
+});
