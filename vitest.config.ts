@@ -10,10 +10,16 @@ interface More {
 
 /** Tests that run their full load with `npm run test:long` and a part of it with `npm test`. */
 const SCALED = [
+  'test/flow/authorization-matrix.test.ts',
   'test/flow/**/*-scale.test.ts',
   'test/flow/**/*-stopped.test.ts',
   'test/flow/organizations-deletion.test.ts',
   'test/flow/organizations-races.test.ts',
+  'test/flow/payments-updates-unclear.test.ts',
+  'test/flow/permission-former-members.test.ts',
+  'test/flow/permission-restarts.test.ts',
+  'test/flow/slots.test.ts',
+  'test/flow/subscriptions-transfer.test.ts',
   'test/unit/**/*-laws.test.ts',
 ];
 

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { argv, env, execPath, exit, stderr, stdout } from 'node:process';
+import { argv, env, execPath, exit, stderr, stdin, stdout } from 'node:process';
+import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Command, Option } from 'commander';
+import { reservedInAll } from './constructs/bulkheads.ts';
 import { putWebhooks } from './put-webhooks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
@@ -24,17 +27,20 @@ export interface Account {
 
 export interface Steps {
   readonly say: (line: string) => void;
+  /** Asks the operator. @returns undefined if there is no terminal to ask at. */
+  readonly ask: (question: string) => Promise<boolean | undefined>;
   /** Runs CDK with these variables beside the environment. @returns its exit code. */
   readonly cdk: (args: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
   readonly webhooks: (account: Account) => Promise<string>;
+  /** @returns why the reserved concurrency does not fit the account, if it does not. */
+  readonly concurrency: (account: Account) => Promise<string | undefined>;
 }
 
 /** Deploys the stacks, then the webhook targets into the secret that the stacks hold. @returns the exit code. */
-export const deploy = async (given: Given, account: Account, { say, cdk, webhooks }: Steps): Promise<number> => {
-  const { profile, region } = account;
+export const deploy = async (given: Given, account: Account, steps: Steps): Promise<number> => {
+  const { say, webhooks } = steps;
   if (given.webhooksOnly !== true) {
-    const args = ['deploy', '--all', '--require-approval', given.requireApproval];
-    const code = await cdk([...args, ...(profile === undefined ? [] : ['--profile', profile])], { AWS_REGION: region });
+    const code = await deployStacks(given, account, steps);
     if (code !== 0) {
       say('the stacks are not deployed; the webhooks stay as they are');
       return code;
@@ -42,6 +48,40 @@ export const deploy = async (given: Given, account: Account, { say, cdk, webhook
   }
   say(await webhooks(account));
   return 0;
+};
+
+/** Stacks that do not depend on each other are deployed side by side, at most so many. */
+const SIDE_BY_SIDE = 6;
+
+/** CDK cannot ask while it deploys stacks side by side: the changes are shown and approved first, all at once. */
+const deployStacks = async (given: Given, account: Account, { say, ask, cdk, concurrency }: Steps): Promise<number> => {
+  const tooMuch = await concurrency(account);
+  if (tooMuch !== undefined) {
+    say(tooMuch);
+    return 1;
+  }
+  const run = (args: readonly string[]): Promise<number> =>
+    cdk([...args, ...(account.profile === undefined ? [] : ['--profile', account.profile])], {
+      AWS_REGION: account.region,
+    });
+  const built = await run(['synth', '--quiet']);
+  if (built !== 0) return built;
+  const asks = APPROVED[given.requireApproval];
+  if (asks && (await run(['diff', ...BUILT, '--method', 'template', '--fail', ...asks])) !== 0) {
+    const approved = await ask('Deploy these changes?');
+    if (approved === undefined) say('the changes need approval at a terminal, or --require-approval never');
+    if (approved !== true) return 1;
+  }
+  return run(['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)]);
+};
+
+/** What is shown is what is deployed. */
+const BUILT = ['--app', 'cdk.out'];
+
+/** The options of `cdk diff` that show what needs approval. */
+const APPROVED: Readonly<Record<string, readonly string[]>> = {
+  'any-change': [],
+  broadening: ['--security-only'],
 };
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -73,8 +113,37 @@ const steps = (settings: DeploymentSettings): Steps => ({
       child.on('error', fail);
       child.on('close', (code) => done(code ?? 1));
     }),
+  ask: async (question) => {
+    if (!stdin.isTTY) return undefined;
+    const terminal = createInterface({ input: stdin, output: stdout });
+    try {
+      return /^y(es)?$/i.test((await terminal.question(`${question} (y/n) `)).trim());
+    } finally {
+      terminal.close();
+    }
+  },
   webhooks: (account) => putWebhooks(new SecretsManagerClient(account), settings),
+  concurrency: (account) => concurrencyProblem(new LambdaClient(account), settings),
 });
+
+/** AWS keeps this many instances for the functions without a reservation. */
+const UNRESERVED = 100;
+
+/** @returns why CloudFormation would refuse the reservations; undefined if they fit the account, or none are made. */
+export const concurrencyProblem = async (
+  client: LambdaClient,
+  { bulkheads }: Pick<DeploymentSettings, 'bulkheads'>,
+): Promise<string | undefined> => {
+  if (bulkheads === undefined) return undefined;
+  const reserved = reservedInAll(await import('../functions/api/catalogue.ts'), bulkheads);
+  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
+  const limit = AccountLimit?.ConcurrentExecutions ?? 0;
+  if (reserved + UNRESERVED <= limit) return undefined;
+  return (
+    `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}, but the account may run ${limit}: ` +
+    'ask AWS for more (Service Quotas, AWS Lambda, Concurrent executions), or set BULKHEADS=off'
+  );
+};
 
 const command = new Command('deploy')
   .description('Deploys every stack of the stage, then stores the webhook targets in their secret.')

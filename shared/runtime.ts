@@ -8,6 +8,7 @@ import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
+import type { Right } from './core/rights.ts';
 import {
   type Environment,
   isWeakGuestSecret,
@@ -35,6 +36,16 @@ import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 interface HostEnvironment {
   readonly env: Environment;
   readonly now: Now;
+  /** Absent on AWS, where the role of each function decides. */
+  readonly rights?: FunctionRights;
+}
+
+/** How a host that runs every function in one process holds each function to its declared rights. */
+export interface FunctionRights {
+  /** Whether the running function declares the right. */
+  readonly holds: (right: Right) => boolean;
+  /** Sends the requests of AWS clients that the running function may make. */
+  readonly requestHandler: SQSClient['config']['requestHandler'];
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
@@ -65,10 +76,13 @@ const clientConfig = (endpointVariable: string) => {
   if (endpoint === undefined) return {};
   return {
     endpoint,
+    ...(host.rights && { requestHandler: host.rights.requestHandler }),
     region: AWS_REGION ?? 'us-east-1',
     credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? 'local', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? 'local' },
   };
 };
+
+const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 
 const log = perHost(() =>
   jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
@@ -100,6 +114,7 @@ const guestSecrets = perHost(() => {
   let logged = '';
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
+    if (!holds('secrets:guest-tokens')) return [];
     const given = arn === '' ? GUEST_TOKEN_SECRET : listSetting.parse(await secrets()(arn));
     if (STAGE !== 'prod' || !given.some(isWeakGuestSecret)) return given;
     if (logged !== given.join()) log().error('guest token secret refused', { reason: WEAK_GUEST_SECRET });
@@ -120,7 +135,8 @@ const secretFields = z.record(z.string(), z.string());
 
 const providers = perHost(() => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
-  const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings> => {
+  const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
+    if (!holds(`secrets:${slot}`)) return undefined;
     const given = settings().slots[slot];
     if (given.SECRET_ARN === '') return given;
     const text = await secrets()(given.SECRET_ARN);
@@ -144,6 +160,7 @@ const webhookTargets = perHost(() => {
   let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
   return async (): Promise<readonly Target[]> => {
     const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate, STAGE: stage } = settings();
+    if (!holds('secrets:webhooks')) return [];
     const text = arn === '' ? '' : await secrets()(arn, TARGETS_CACHE_MS);
     if (known?.text !== text || known === undefined) {
       const env = arn === '' ? host.env : secretFields.parse(JSON.parse(text || '{}'));
@@ -170,6 +187,11 @@ const identity = perHost(() =>
   }),
 );
 
+const edge = perHost(() => {
+  const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: secretHashes } = settings();
+  return header === '' ? undefined : { header, secretHashes };
+});
+
 const epoch = perHost(() => cacheEpoch({ table: table(), now }));
 
 /** The dependencies of the request chain and of use cases that only read. */
@@ -191,6 +213,7 @@ export const webDeps = perHost(() => ({
   allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,
+  edge: edge(),
   log: log(),
   now,
   newId,

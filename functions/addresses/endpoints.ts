@@ -55,7 +55,7 @@ export const createAddressEndpoint = endpoint({
   ],
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
 });
 
 export const getAddressEndpoint = endpoint({
@@ -89,7 +89,7 @@ export const listAddressesEndpoint = endpoint({
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 const change = {
@@ -116,7 +116,7 @@ export const updateAddressEndpoint = endpoint({
     'ORGANIZATION_ACCESS_DENIED',
     'VERSION_CONFLICT',
   ],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 export const setDefaultAddressEndpoint = endpoint({
@@ -131,7 +131,7 @@ export const setDefaultAddressEndpoint = endpoint({
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'],
   idempotent: 'stored',
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 export const deleteAddressEndpoint = endpoint({
@@ -145,7 +145,7 @@ export const deleteAddressEndpoint = endpoint({
   status: 204,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put', 'table:delete'],
 });
 
 export const addressEndpoints = [

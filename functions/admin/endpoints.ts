@@ -19,8 +19,7 @@ export const clearCacheEndpoint = endpoint({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
   limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
-  uses: ['table:read', 'table:write'],
-  memoryMb: 256,
+  uses: ['table:read', 'table:put'],
 });
 
 export const adminEndpoints = [clearCacheEndpoint];

@@ -24,7 +24,7 @@ export const putRecordEndpoint = endpoint({
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 export const getRecordEndpoint = endpoint({
@@ -56,7 +56,7 @@ export const deleteRecordEndpoint = endpoint({
   status: 204,
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND', 'ROUTE_NOT_FOUND'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put', 'table:delete'],
 });
 
 export const listRecordsEndpoint = endpoint({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 
 const none = z.object({});
@@ -20,7 +21,7 @@ export const healthEndpoint = endpoint({
   path: '/health',
   summary: 'Say that requests are answered',
   response: z.object({ status: z.literal('ok') }),
-  memoryMb: 256,
+  memoryMb: MEMORY_MB.background,
 });
 
 export const openapiEndpoint = endpoint({
@@ -29,7 +30,7 @@ export const openapiEndpoint = endpoint({
   path: '/openapi.json',
   summary: 'Show the API document',
   response: z.looseObject({ openapi: z.string(), servers: z.array(z.object({ url: z.string() })) }),
-  memoryMb: 256,
+  memoryMb: MEMORY_MB.background,
 });
 
 export const docsEndpoints = [healthEndpoint, openapiEndpoint];

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { projectRecord } from '../../shared/catalog/records.ts';
+import { CUSTOMER_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
@@ -47,9 +48,8 @@ export const createCustomerEndpoint = endpoint({
   ],
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer,
-  memoryMb: 256,
 });
 
 export const getCustomerEndpoint = endpoint({
@@ -106,9 +106,8 @@ export const updateCustomerEndpoint = endpoint({
     'VERSION_CONFLICT',
     'PROVIDER_TIMEOUT',
   ],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const deleteCustomerEndpoint = endpoint({
@@ -125,9 +124,8 @@ export const deleteCustomerEndpoint = endpoint({
   status: 204,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 });
 
 export const customerEndpoints = [

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { ROLES } from '../../shared/access/permissions.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { organizationRecord } from '../../shared/organizations/organization.ts';
@@ -49,9 +50,10 @@ const listedMemberSchema = z.object({
 });
 
 /** Fields of every route: sessions only, with the answer in an envelope. */
-const common = { auth: 'session', query: none, form: 'envelope', memoryMb: 256 } as const;
+const common = { auth: 'session', query: none, form: 'envelope' } as const;
 const reads = { status: 200, body: null, uses: ['table:read'] } as const;
-const writes = { status: 200, uses: ['table:read', 'table:write'] } as const;
+const writes = { status: 200, uses: ['table:read', 'table:put'] } as const;
+const endsMembership = { status: 200, uses: ['table:read', 'table:put', 'table:delete'] } as const;
 
 export const createOrganizationEndpoint = endpoint({
   ...common,
@@ -123,9 +125,8 @@ export const deleteOrganizationEndpoint = endpoint({
   body: null,
   response: z.undefined(),
   errors: [...OWNER_ERRORS, 'PROVIDER_ERROR'],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 });
 
 export const listMembersEndpoint = endpoint({
@@ -176,7 +177,7 @@ export const changeRoleEndpoint = endpoint({
 
 export const removeMemberEndpoint = endpoint({
   ...common,
-  ...writes,
+  ...endsMembership,
   id: 'organizations.remove-member',
   method: 'DELETE',
   path: '/organizations/{id}/members/{memberId}',
@@ -190,7 +191,7 @@ export const removeMemberEndpoint = endpoint({
 
 export const leaveOrganizationEndpoint = endpoint({
   ...common,
-  ...writes,
+  ...endsMembership,
   id: 'organizations.leave',
   method: 'POST',
   path: '/organizations/{id}/leave',

@@ -3,12 +3,14 @@ import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
+import { SETUP_STATUSES } from '../../shared/payment-methods/setup.ts';
 import { ownerPartition } from '../../shared/table/keys.ts';
 
 const none = z.object({});
@@ -28,6 +30,11 @@ const methodSchema = z.looseObject({
   is_default: z.boolean(),
   alias: z.string().nullable(),
   is_guest_method: z.boolean(),
+  setup_status: z.enum(SETUP_STATUSES),
+  next_action: z
+    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
+    .optional(),
+  client_secret: z.string().optional(),
   created_at: z.string(),
 });
 
@@ -104,9 +111,8 @@ export const createMethodEndpoint = endpoint({
   ],
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
-  memoryMb: 256,
 });
 
 export const getMethodEndpoint = endpoint({
@@ -140,7 +146,7 @@ export const listMethodsEndpoint = endpoint({
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
-  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
 });
 
 const change = {
@@ -160,8 +166,8 @@ export const updateMethodEndpoint = endpoint({
   summary: 'Update a payment method',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
-  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write'],
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:put', 'table:delete'],
 });
 
 export const linkMethodAddressEndpoint = endpoint({
@@ -173,9 +179,8 @@ export const linkMethodAddressEndpoint = endpoint({
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const setDefaultMethodEndpoint = endpoint({
@@ -186,9 +191,9 @@ export const setDefaultMethodEndpoint = endpoint({
   summary: 'Make a payment method the default',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   body: none,
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS'],
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],
   idempotent: 'stored',
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 export const deleteMethodEndpoint = endpoint({
@@ -205,9 +210,8 @@ export const deleteMethodEndpoint = endpoint({
   status: 204,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const methodEndpoints = [

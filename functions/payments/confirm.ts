@@ -1,6 +1,9 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { confirmPayment } from '../../shared/payments/commands/confirm.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
+import { requireOpenPayment } from '../../shared/subscriptions/billing/open-payment.ts';
 import { confirmPaymentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(confirmPaymentEndpoint, moneyDeps, confirmPayment);
+const confirmDeps = () => ({ ...moneyDeps(), requireOpenPayment });
+
+export const handler = lambda(confirmPaymentEndpoint, confirmDeps, confirmPayment);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -44,6 +45,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'UNSUPPORTED_PROVIDER',
   'RESOURCE_NOT_FOUND',
   'INSUFFICIENT_PERMISSIONS',
+  'INVALID_STATE',
   'VERSION_CONFLICT',
   'PROVIDER_ERROR',
   'PROVIDER_TIMEOUT',
@@ -70,9 +72,9 @@ const create = {
   errors: CREATE_ERRORS,
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
-  memoryMb: 256,
+  paymentPath: true,
 } as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
 export const createIntentEndpoint = endpoint({
@@ -110,14 +112,14 @@ export const updateIntentEndpoint = endpoint({
     'UNSUPPORTED_CURRENCY',
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
+    'INVALID_STATE',
     'PAYMENT_NOT_UPDATABLE',
     'PAYMENT_IN_PROGRESS',
     'VERSION_CONFLICT',
     'PROVIDER_UNAVAILABLE',
   ],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const cancelIntentEndpoint = endpoint({
@@ -135,9 +137,8 @@ export const cancelIntentEndpoint = endpoint({
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INVALID_STATE', 'PAYMENT_IN_PROGRESS'],
   idempotent: 'stored',
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
-  memoryMb: 256,
 });
 
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
@@ -176,9 +177,9 @@ export const confirmPaymentEndpoint = endpoint({
   ],
   idempotent: 'stored',
   limits: confirmLimits,
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: 25,
-  memoryMb: 256,
+  paymentPath: true,
 });
 
 const byProviderPaymentId = z.object({ provider_payment_id: z.string().min(1).max(255) });
@@ -206,9 +207,8 @@ export const syncPaymentEndpoint = endpoint({
       by: ({ params }) => byProviderPaymentId.parse(params).provider_payment_id,
     },
   ],
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-  memoryMb: 256,
 });
 
 export const getPaymentEndpoint = endpoint({
@@ -276,7 +276,7 @@ export const listGuestPaymentsEndpoint = endpoint({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-payments'),
-  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
 });
 
 export const paymentEndpoints = [

@@ -28,7 +28,7 @@ export const previewInviteEndpoint = endpoint({
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],
   limits: [{ name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork }],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put'],
 });
 
 export const projectEndpoints = [previewInviteEndpoint];

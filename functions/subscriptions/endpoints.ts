@@ -4,11 +4,14 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
+import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
+import { nextActionSchema } from '../../shared/payments/record/view.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
 import {
   type CreateSubscriptionBody,
@@ -54,6 +57,24 @@ const subscriptionSchema = guestSubscriptionSchema.extend({
   metadata: z.record(z.string(), z.json()),
 });
 
+/** Of a first charge that waits for its payer to authenticate. */
+const createdSubscriptionSchema = subscriptionSchema.extend({
+  next_action: nextActionSchema.optional(),
+  client_secret: z.string().optional(),
+});
+
+/** `open_payment` for callers who may pay: what a past-due subscription waits for. */
+const shownSubscriptionSchema = subscriptionSchema.extend({
+  open_payment: z
+    .object({
+      id: z.string(),
+      status: z.enum(PAYMENT_STATUSES),
+      next_action: nextActionSchema.nullable(),
+      client_secret: z.string().nullable(),
+    })
+    .optional(),
+});
+
 const addressNamed = ({
   billing_address_id: id,
 }: {
@@ -82,7 +103,7 @@ export const createSubscriptionEndpoint = endpoint({
   params: none,
   query: none,
   body: createSubscriptionBody,
-  response: subscriptionSchema,
+  response: createdSubscriptionSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -96,15 +117,16 @@ export const createSubscriptionEndpoint = endpoint({
     'PAYMENT_DECLINED',
     'RESOURCE_NOT_FOUND',
     'INSUFFICIENT_PERMISSIONS',
+    'INVALID_STATE',
     'PROVIDER_TIMEOUT',
     'PROVIDER_UNAVAILABLE',
     'RATE_LIMITED',
   ],
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:write', 'secrets:providers', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
-  memoryMb: 256,
+  paymentPath: true,
 });
 
 export const getSubscriptionEndpoint = endpoint({
@@ -117,7 +139,7 @@ export const getSubscriptionEndpoint = endpoint({
   params: byId,
   query: none,
   body: null,
-  response: subscriptionSchema,
+  response: shownSubscriptionSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
@@ -148,9 +170,8 @@ const change = {
   response: subscriptionSchema,
   status: 200,
   form: 'bare',
-  uses: ['table:read', 'table:write', 'secrets:providers'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 29,
-  memoryMb: 256,
 } as const;
 
 const CHANGE_ERRORS = [
@@ -187,7 +208,7 @@ export const linkSubscriptionAddressEndpoint = endpoint({
   access: { action: 'canManageSubscriptions', record: subscriptionRecord, references: addressNamed },
   body: billingAddressBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:write'],
+  uses: ['table:read', 'table:put', 'table:delete'],
   timeoutSeconds: 10,
 });
 
@@ -248,7 +269,7 @@ export const listGuestSubscriptionsEndpoint = endpoint({
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-subscriptions'),
-  uses: ['table:read', 'table:write', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
 });
 
 export const subscriptionEndpoints = [

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
+import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -31,8 +32,8 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     status: 200,
     form: 'bare',
     errors: ['INVALID_WEBHOOK_SIGNATURE', 'INVALID_JSON', 'VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
-    uses: ['table:write', 'secrets:providers'],
-    memoryMb: 256,
+    uses: ['table:put', `secrets:provider_${slot}`],
+    memoryMb: MEMORY_MB.background,
   });
 
 export const providerAWebhookEndpoint = inbound('a');
@@ -107,7 +108,7 @@ export const sendWebhookTestEndpoint = endpoint({
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'stored',
   limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
-  uses: ['table:read', 'table:write', 'secrets:webhooks'],
+  uses: ['table:read', 'table:put', 'secrets:webhooks'],
   timeoutSeconds: 29,
 });
 
@@ -126,7 +127,7 @@ export const replayWebhookLogEndpoint = endpoint({
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
   limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
-  uses: ['table:read', 'table:write', 'queue:send:webhook-delivery'],
+  uses: ['table:read', 'table:put', 'queue:send:webhook-delivery'],
 });
 
 export const webhookEndpoints = [

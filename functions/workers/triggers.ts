@@ -1,3 +1,5 @@
+import { MEMORY_MB } from '../../shared/core/memory.ts';
+import { CUSTOMER_SECRETS, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/messaging/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
@@ -12,7 +14,7 @@ export const workerTriggers = [
     batchSize: 100,
     uses: ['events:put'],
     timeoutSeconds: 60,
-    memoryMb: 512,
+    memoryMb: MEMORY_MB.request,
     impact: 'Changes of payments are not published: no webhook is sent, and no provider event is applied.',
   },
   {
@@ -21,9 +23,9 @@ export const workerTriggers = [
     summary: 'Keeps the history and the counters of payments',
     sortKeys: ['PAY'],
     batchSize: 100,
-    uses: ['table:write'],
+    uses: ['table:put'],
     timeoutSeconds: 60,
-    memoryMb: 512,
+    memoryMb: MEMORY_MB.request,
     impact: 'Totals of lists and the history of payments are out of date.',
   },
   {
@@ -36,9 +38,9 @@ export const workerTriggers = [
     maxConcurrency: 20,
     visibilitySeconds: 180,
     maxReceives: 10,
-    uses: ['table:read', 'table:write', 'secrets:providers'],
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Payments settled at the provider are not shown as settled here.',
   },
   {
@@ -60,9 +62,9 @@ export const workerTriggers = [
     maxConcurrency: 10,
     visibilitySeconds: 180,
     maxReceives: 5,
-    uses: ['table:read', 'table:write', 'secrets:providers'],
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Subscriptions learn the outcome of their payments late, when their own due work runs.',
   },
   {
@@ -70,9 +72,9 @@ export const workerTriggers = [
     kind: 'schedule',
     summary: 'Queues every record with due work',
     everyMinutes: 1,
-    uses: ['table:read', 'table:write', 'queue:send:run-due'],
+    uses: ['table:read', 'table:put', 'queue:send:run-due'],
     timeoutSeconds: 55,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
@@ -86,9 +88,9 @@ export const workerTriggers = [
     maxConcurrency: 10,
     visibilitySeconds: 180,
     maxReceives: 5,
-    uses: ['table:read', 'table:write', 'secrets:providers'],
+    uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
@@ -104,7 +106,7 @@ export const workerTriggers = [
     maxReceives: 10,
     uses: ['secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 30,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Events are not sent to the targets of outbound webhooks.',
   },
   {
@@ -118,9 +120,9 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // For the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
-    uses: ['table:read', 'table:write', 'secrets:webhooks'],
+    uses: ['table:read', 'table:put', 'secrets:webhooks'],
     timeoutSeconds: 20,
-    memoryMb: 256,
+    memoryMb: MEMORY_MB.background,
     impact: 'Targets of outbound webhooks have missed events; redrive the queue when they respond again.',
   },
 ] as const satisfies readonly Trigger[];

@@ -5,6 +5,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { QueueName } from '../../shared/core/rights.ts';
 import type { ProviderSlot } from '../../shared/core/settings.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
 import type { Alarms } from './alarm.ts';
 
 /** The resources with data. CDK's classes, since its interfaces do not fit exactOptionalPropertyTypes. */
@@ -28,4 +29,5 @@ export interface ServiceContext extends KeptResources {
   /** Settings of the operator, and the base URL. */
   readonly environment: Readonly<Record<string, string>>;
   readonly queues: ReadonlyMap<QueueName, Queue>;
+  readonly settings: DeploymentSettings;
 }

@@ -6,6 +6,8 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
+import { reservedForEndpoint } from './bulkheads.ts';
+import { type Canaries, Canary } from './canary.ts';
 import type { ServiceContext } from './context.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
 
@@ -14,6 +16,8 @@ export interface EndpointFunctionProps {
   readonly api: IHttpApi;
   readonly endpoint: Endpoint;
   readonly logGroup: ILogGroup;
+  /** undefined: new versions take all requests at once. */
+  readonly canaries: Canaries | undefined;
 }
 
 /** An endpoint: its function, its route, and for a provider's webhook a URL that no other caller's throttle touches. */
@@ -21,16 +25,22 @@ export class EndpointFunction extends Construct {
   /** The name of its function, if that has its own URL. */
   readonly reachedByUrl: string | undefined;
 
-  constructor(scope: Construct, id: string, { context, api, endpoint, logGroup }: EndpointFunctionProps) {
+  constructor(scope: Construct, id: string, { context, api, endpoint, logGroup, canaries }: EndpointFunctionProps) {
     super(scope, id);
-    const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup });
+    const { settings } = context;
+    const reserved = reservedForEndpoint(endpoint, settings.bulkheads);
+    const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup, reserved });
+    const isShifted = canaries !== undefined && endpoint.paymentPath;
+    const name = endpoint.id.replaceAll('.', '-');
     new HttpRoute(this, 'Route', {
       httpApi: api,
       routeKey: HttpRouteKey.with(endpoint.path, HttpMethod[endpoint.method]),
-      integration: new HttpLambdaIntegration('Integration', lambda),
+      integration: isShifted
+        ? new HttpLambdaIntegration('Integration', new Canary(this, 'Canary', { lambda, canaries, name }).alias)
+        : new HttpLambdaIntegration('Integration', lambda),
     });
     acknowledge(this, 'AwsSolutions-APIG4');
-    if (endpoint.auth === 'provider-signature') {
+    if (endpoint.auth === 'provider-signature' && settings.functionUrls) {
       acknowledge(lambda, 'PCI.DSS.321-LambdaFunctionPublicAccessProhibited');
       const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
       this.reachedByUrl = lambda.functionName;

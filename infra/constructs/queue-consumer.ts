@@ -8,6 +8,7 @@ import { Construct } from 'constructs';
 import type { QueueTrigger } from '../../shared/messaging/trigger.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import { serviceAlarm } from './alarm.ts';
+import { reservedForTrigger } from './bulkheads.ts';
 import type { KeptResources, ServiceContext } from './context.ts';
 import { allow, queueEnvironment } from './rights.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
@@ -96,10 +97,12 @@ export class QueueConsumer extends Construct {
 
   constructor(scope: Construct, id: string, { context, trigger, logGroup, queue }: QueueConsumerProps) {
     super(scope, id);
+    const reserved = reservedForTrigger(trigger, context.settings.bulkheads);
     const { lambda } = new ServiceFunction(this, 'Consumer', {
       context,
       spec: trigger,
       logGroup,
+      reserved,
       environment: queueEnvironment(trigger.queue, queue.queueUrl),
       statements: [
         allow(
@@ -113,7 +116,8 @@ export class QueueConsumer extends Construct {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
-      maxConcurrency: trigger.maxConcurrency,
+      // More pollers than instances would use up receives of messages.
+      maxConcurrency: reserved ?? trigger.maxConcurrency,
       reportBatchItemFailures: true,
     });
     acknowledge(source, 'Serverless-LambdaEventSourceMappingDestination');

@@ -1,70 +1,77 @@
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Right } from '../../shared/core/rights.ts';
-import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
+import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/table/keys.ts';
 import type { ServiceContext } from './context.ts';
-
-/** The actions of each right. No function may scan; a transaction needs the actions of its items. */
-const TABLE_READ = ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'];
-const TABLE_WRITE = ['dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'];
 
 export const statementsOf = (right: Right, context: ServiceContext): readonly PolicyStatement[] => {
   switch (right) {
     case 'table:read':
       return [
-        allow(TABLE_READ, [
+        allow(TABLE_ACTIONS[right], [
           context.table.tableArn,
           ...TABLE.indexes.map(({ name }) => `${context.table.tableArn}/index/${name}`),
         ]),
       ];
-    case 'table:write':
-      return [allow(TABLE_WRITE, [context.table.tableArn])];
+    case 'table:put':
+    case 'table:delete':
+      return [allow(TABLE_ACTIONS[right], [context.table.tableArn])];
     case 'events:put':
       return [allow(['events:PutEvents'], [context.bus.eventBusArn])];
-    case 'secrets:providers':
-      return readSecrets(
-        context,
-        PROVIDER_SLOTS.map((slot) => context.providerSecrets[slot].secretArn),
-      );
     case 'secrets:guest-tokens':
-      return readSecrets(context, [context.guestTokenSecret.secretArn]);
+      return [readSecret(context.guestTokenSecret.secretArn), useKeyForSecrets(context)];
     case 'secrets:webhooks':
-      return readSecrets(context, [context.webhookSecret.secretArn]);
+      return [readSecret(context.webhookSecret.secretArn), useKeyForSecrets(context)];
+    case 'secrets:provider_a':
+    case 'secrets:provider_b':
+    case 'secrets:provider_c':
+    case 'secrets:provider_d':
+      return [readSecret(context.providerSecrets[slotOf(right)].secretArn), useKeyForSecrets(context)];
     default:
       return [allow(['sqs:SendMessage'], [queueOf(right, context).queueArn])];
   }
 };
 
-/** They may use the key for secrets, and for nothing else that it encrypts. */
-const readSecrets = ({ key }: ServiceContext, arns: readonly string[]): readonly PolicyStatement[] => [
-  allow(['secretsmanager:GetSecretValue'], arns),
+const readSecret = (arn: string): PolicyStatement => allow(['secretsmanager:GetSecretValue'], [arn]);
+
+/** Functions may use the key for secrets, and for nothing else that it encrypts. */
+const useKeyForSecrets = ({ key }: ServiceContext): PolicyStatement =>
   new PolicyStatement({
     actions: ['kms:Decrypt'],
     resources: [key.keyArn],
     conditions: { StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` } },
-  }),
-];
+  });
 
 /** The settings that a function with this right needs. */
 export const environmentOf = (right: Right, context: ServiceContext): Readonly<Record<string, string>> => {
   switch (right) {
     case 'table:read':
-    case 'table:write':
+    case 'table:put':
+    case 'table:delete':
       return { TABLE_NAME: context.table.tableName };
     case 'events:put':
       return { EVENT_BUS_NAME: context.bus.eventBusName };
-    case 'secrets:providers':
-      return Object.fromEntries(
-        PROVIDER_SLOTS.map((slot) => [`${slot.toUpperCase()}_SECRET_ARN`, context.providerSecrets[slot].secretArn]),
-      );
     case 'secrets:guest-tokens':
       return { GUEST_TOKEN_SECRET_ARN: context.guestTokenSecret.secretArn };
     case 'secrets:webhooks':
       return { WEBHOOKS_SECRET_ARN: context.webhookSecret.secretArn };
+    case 'secrets:provider_a':
+    case 'secrets:provider_b':
+    case 'secrets:provider_c':
+    case 'secrets:provider_d': {
+      const slot = slotOf(right);
+      return { [`${slot.toUpperCase()}_SECRET_ARN`]: context.providerSecrets[slot].secretArn };
+    }
     default:
       return queueEnvironment(queueNameOf(right), queueOf(right, context).queueUrl);
   }
+};
+
+const slotOf = (right: `secrets:${ProviderSlot}`): ProviderSlot => {
+  const slot = PROVIDER_SLOTS.find((known) => right === `secrets:${known}`);
+  if (!slot) throw new Error(`${right} names no slot`);
+  return slot;
 };
 
 export const queueEnvironment = (queue: string, url: string): Readonly<Record<string, string>> => ({

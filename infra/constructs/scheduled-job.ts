@@ -8,6 +8,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { ScheduleTrigger } from '../../shared/messaging/trigger.ts';
 import { serviceAlarm } from './alarm.ts';
+import { reservedForTrigger } from './bulkheads.ts';
 import type { ServiceContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -30,7 +31,12 @@ export class ScheduledJob extends Construct {
     super(scope, id);
     this.trigger = trigger;
     const every = Duration.minutes(trigger.everyMinutes);
-    const { lambda } = new ServiceFunction(this, 'Job', { context, spec: trigger, logGroup });
+    const { lambda } = new ServiceFunction(this, 'Job', {
+      context,
+      spec: trigger,
+      logGroup,
+      reserved: reservedForTrigger(trigger, context.settings.bulkheads),
+    });
     // By its ARN only: the queue's own policy admits every schedule of the stage.
     const undone = Queue.fromQueueArn(this, 'Undone', context.undone.queueArn);
     new Rule(this, 'Schedule', {

@@ -32,6 +32,8 @@ export interface ServiceFunctionProps {
   /** Rights that its event source needs, beside the declared rights. */
   readonly statements?: readonly PolicyStatement[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Reserved concurrency; undefined: shares the account's. */
+  readonly reserved?: number | undefined;
 }
 
 /** `payments.create-intent` → `PaymentsCreateIntent`. */
@@ -56,6 +58,7 @@ export class ServiceFunction extends Construct {
       handler: 'index.handler',
       timeout: Duration.seconds(spec.timeoutSeconds),
       memorySize: spec.memoryMb,
+      ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       role: roleOf(this, props),
       tracing: Tracing.ACTIVE,
       deadLetterQueue: context.undone,

@@ -6,6 +6,7 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { StreamTrigger } from '../../shared/messaging/trigger.ts';
 import { serviceAlarm } from './alarm.ts';
+import { reservedForTrigger } from './bulkheads.ts';
 import type { ServiceContext } from './context.ts';
 import { allow } from './rights.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -38,6 +39,7 @@ export class StreamConsumer extends Construct {
       context,
       spec: trigger,
       logGroup,
+      reserved: reservedForTrigger(trigger, context.settings.bulkheads),
       statements: [
         allow(
           ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],

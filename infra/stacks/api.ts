@@ -3,7 +3,9 @@ import { CorsHttpMethod, HttpApi, HttpRoute, HttpRouteKey, type IHttpApi } from 
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { MEMORY_MB } from '../../shared/core/memory.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { canariesOf } from '../constructs/canary.ts';
 import type { KeptResources, ServiceContext } from '../constructs/context.ts';
 import { EndpointFunction } from '../constructs/endpoint-function.ts';
 import { constructId, ServiceFunction } from '../constructs/service-function.ts';
@@ -48,9 +50,11 @@ export class ApiStack extends ServiceStack {
   constructor(scope: Construct, settings: DeploymentSettings, kept: Pick<KeptResources, 'alarms'>) {
     const { stage, alarmEmail, allowedOrigins, customDomain, basePath, publicBaseUrl } = settings;
     super(scope, { stage, part: 'api', description: 'Payments: HTTP API' });
-    const { apiId, apiEndpoint } = new HttpApi(this, 'Api', {
+    const api = new HttpApi(this, 'Api', {
       apiName: `payments-${stage}`,
       createDefaultStage: false,
+      // With a custom domain, no caller can bypass the proxy in front of it.
+      disableExecuteApiEndpoint: customDomain !== '',
       ...(allowedOrigins.length > 0 && {
         corsPreflight: {
           allowOrigins: [...allowedOrigins],
@@ -61,8 +65,9 @@ export class ApiStack extends ServiceStack {
         },
       }),
     });
-    this.api = HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: apiId, apiEndpoint });
-    this.baseUrl = publicBaseUrl || (customDomain && `https://${customDomain}${basePath}`) || apiEndpoint;
+    this.api = HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: api.apiId });
+    const ownUrl = customDomain === '' ? api.apiEndpoint : `https://${customDomain}${basePath}`;
+    this.baseUrl = publicBaseUrl || ownUrl;
     new CfnOutput(this, 'BaseUrl', { value: this.baseUrl });
     this.undone = new UndoneInvocations(this, 'Undone', { alarms: kept.alarms, alarmEmail }).queue;
   }
@@ -71,8 +76,14 @@ export class ApiStack extends ServiceStack {
   answerTheRest(context: ServiceContext, id: string): void {
     const { lambda } = new ServiceFunction(this, 'NoRoute', {
       context,
-      spec: { id, summary: 'Answers what no route matches', uses: [], timeoutSeconds: 5, memoryMb: 256 },
-      logGroup: this.logGroup('Logs', context.key),
+      spec: {
+        id,
+        summary: 'Answers what no route matches',
+        uses: [],
+        timeoutSeconds: 5,
+        memoryMb: MEMORY_MB.background,
+      },
+      logGroup: this.logGroup('Logs', { encryptionKey: context.key, days: context.settings.logDays }),
     });
     const route = new HttpRoute(this, 'NoRouteMatch', {
       httpApi: this.api,
@@ -99,7 +110,10 @@ export class RoutesStack extends ServiceStack {
 
   constructor(scope: Construct, { stage, group, endpoints, api, context }: RoutesStackProps) {
     super(scope, { stage, part: `api-${group}`, description: `Payments: routes of ${group}` });
-    const logGroup = this.logGroup('Logs', context.key);
+    const { settings, alarms } = context;
+    const logGroup = this.logGroup('Logs', { encryptionKey: context.key, days: settings.logDays });
+    const hasCanaries = settings.canary && endpoints.some(({ paymentPath }) => paymentPath);
+    const canaries = hasCanaries ? canariesOf(this, { group, apiId: api.apiId, alarms }) : undefined;
     this.urls = new Map(
       endpoints.flatMap((endpoint) => {
         const { reachedByUrl } = new EndpointFunction(this, constructId(endpoint.id), {
@@ -107,6 +121,7 @@ export class RoutesStack extends ServiceStack {
           api,
           endpoint,
           logGroup,
+          canaries,
         });
         return reachedByUrl === undefined ? [] : [[endpoint.id, reachedByUrl]];
       }),

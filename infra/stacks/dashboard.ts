@@ -75,6 +75,7 @@ const providers = (metrics: ServiceMetrics): CustomMetricGroup[] => [
 
 const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps): void => {
   board.monitorApiGatewayV2HttpApi({ api, humanReadableName: 'HTTP API', alarmFriendlyName: 'Api' });
+  if (metrics.urlErrors === undefined) return;
   addSection(board, 'Function URLs', [
     { title: 'Requests', metrics: [...metrics.ofUrls('UrlRequestCount')] },
     { title: 'Answered 5xx', metrics: [...metrics.ofUrls('Url5xxCount')] },

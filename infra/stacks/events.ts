@@ -57,7 +57,7 @@ export class EventsStack extends ServiceStack {
       throw new Error(`a stream takes ${STREAM_CONSUMERS} consumers`);
     }
     const context = { ...kept, queues: this.queues };
-    const logGroup = this.logGroup('Logs', kept.key);
+    const logGroup = this.logGroup('Logs', { encryptionKey: kept.key, days: kept.settings.logDays });
     const failures = this.#failures(kept.key);
     for (const trigger of triggers) {
       const id = constructId(trigger.id);

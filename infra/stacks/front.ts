@@ -10,9 +10,13 @@ import type { DeploymentSettings } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 
-/** Logs the route's key, never the path or query, which hold ids, e-mail addresses and tokens. */
+/**
+ * Logs the caller's address, without which no attack can be traced, and the route's key; never the path or query, which
+ * hold ids, e-mail addresses and tokens.
+ */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
+  sourceIp: '$context.identity.sourceIp',
   time: '$context.requestTime',
   routeKey: '$context.routeKey',
   status: '$context.status',
@@ -47,7 +51,7 @@ export interface FrontStackProps {
 export class FrontStack extends ServiceStack {
   constructor(scope: Construct, { settings, api, key, endpoints }: FrontStackProps) {
     super(scope, { stage: settings.stage, part: 'front', description: 'Payments: stage, limits, domain' });
-    const accessLogs = this.logGroup('AccessLogs', key);
+    const accessLogs = this.logGroup('AccessLogs', { encryptionKey: key, days: settings.logDays });
     new MetricFilter(this, 'ThrottledRequests', { logGroup: accessLogs, ...throttledRequests(settings.stage) });
     const stage = new CfnStage(this, 'Stage', {
       apiId: api.apiId,

@@ -83,6 +83,22 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   },
 ];
 
+/** None where no function has a URL of its own. */
+const aboutUrls = ({ urlErrors }: ServiceMetrics): readonly MetricAlarm[] =>
+  urlErrors === undefined
+    ? []
+    : [
+        {
+          name: 'url-errors',
+          metric: urlErrors,
+          threshold: 3,
+          watches: 'state',
+          description:
+            "Events that providers send to the functions' own URLs are answered 5xx, three or more within 15 minutes. " +
+            'Payments settle late here; providers send again, but not for ever.',
+        },
+      ];
+
 const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   {
     name: 'request-errors',
@@ -101,15 +117,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description: 'One request in a hundred takes longer than 8 s. Customers give up at the till.',
   },
-  {
-    name: 'url-errors',
-    metric: metrics.urlErrors,
-    threshold: 3,
-    watches: 'state',
-    description:
-      "Events that providers send to the functions' own URLs are answered 5xx, three or more within 15 minutes. " +
-      'Payments settle late here; providers send again, but not for ever.',
-  },
+  ...aboutUrls(metrics),
   {
     name: 'throttled-functions',
     metric: metrics.functionThrottles,
@@ -117,7 +125,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     periods: 2,
     watches: 'state',
     description:
-      "The account's limit of concurrent functions is reached. " +
+      "The account's limit of concurrent functions, or the bulkhead of one, is reached. " +
       'Requests are answered 503, and payments cannot be taken; queues wait and lose nothing.',
   },
   {

@@ -1,6 +1,6 @@
 import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { type Stage, stackName } from '../stage/settings.ts';
 
@@ -22,16 +22,15 @@ export class ServiceStack extends Stack {
     this.production = stage === 'prod';
   }
 
-  /** Resources with data are retained in staging and prod, and deleted in dev. */
+  /**
+   * Resources with data are retained in prod, and deleted elsewhere. A deployment that fails when it first makes them
+   * takes them away again, so that the next one can make them.
+   */
   get removalPolicy(): RemovalPolicy {
-    return this.production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    return this.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
   }
 
-  logGroup(id: string, encryptionKey: IKey): LogGroup {
-    return new LogGroup(this, id, {
-      encryptionKey,
-      retention: this.production ? RetentionDays.THREE_MONTHS : RetentionDays.TWO_WEEKS,
-      removalPolicy: this.removalPolicy,
-    });
+  logGroup(id: string, { encryptionKey, days }: { readonly encryptionKey: IKey; readonly days: number }): LogGroup {
+    return new LogGroup(this, id, { encryptionKey, retention: days, removalPolicy: this.removalPolicy });
   }
 }

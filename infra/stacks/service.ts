@@ -28,6 +28,7 @@ export const addService = (app: App, { settings, codeDir, endpoints, triggers, d
   const shared = {
     ...kept,
     codeDir,
+    settings,
     undone: apiStack.undone,
     environment: { ...settings.environment, PUBLIC_BASE_URL: apiStack.baseUrl },
   };

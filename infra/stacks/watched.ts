@@ -37,8 +37,8 @@ export interface ServiceMetrics {
   readonly providerErrorRate: Line;
   readonly requestErrorRate: Line;
   readonly requestLatency: Line;
-  /** The sum over all functions with their own URL. */
-  readonly urlErrors: Line;
+  /** The sum over all functions with their own URL; undefined if no function has one. */
+  readonly urlErrors: Line | undefined;
   /** For the whole account in this region: its functions share one limit. */
   readonly functionThrottles: Line;
   /** The sum over the table and its indexes. */
@@ -88,7 +88,7 @@ export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources)
       label: 'answers 5xx, per cent',
     }),
     requestLatency: ofApi('Latency', 'p99'),
-    urlErrors: sumOf(ofUrls('Url5xxCount', URL_PERIOD), 'answers 5xx', URL_PERIOD),
+    urlErrors: urls.size === 0 ? undefined : sumOf(ofUrls('Url5xxCount', URL_PERIOD), 'answers 5xx', URL_PERIOD),
     functionThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: 'Sum' }),
     tableThrottles: sumOf(throttles, 'throttled'),
     tableThrottlesByPart: throttles,

@@ -1,9 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
-import { type Environment, prefix, SettingsError } from '../../shared/core/settings.ts';
+import { type Environment, integerSetting, prefix, SettingsError } from '../../shared/core/settings.ts';
 import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
 import { checkedSettings, isTargetVariable } from '../../shared/webhooks/outbound/targets.ts';
+
+/** The most instances of a function that run at once, which are also kept for it. */
+export interface Bulkheads {
+  /** Of each function that takes a provider's events. */
+  readonly webhooks: number;
+  /** Of each function of the payment path. */
+  readonly payments: number;
+  /** Of each queue consumer; at most its own maximum concurrency. */
+  readonly workers: number;
+}
 
 /** The operator's settings of a deployment: those of the service, and those of the deployment itself. */
 export type Stage = 'dev' | 'staging' | 'prod';
@@ -21,6 +31,14 @@ export interface DeploymentSettings {
   readonly publicBaseUrl: string;
   /** The settings of every function, without secrets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Days that logs are kept. */
+  readonly logDays: number;
+  /** Receivers of providers' events have their own URLs, beside their routes. */
+  readonly functionUrls: boolean;
+  /** New versions of the payment path take a tenth of the requests first. */
+  readonly canary: boolean;
+  /** undefined: no concurrency is reserved. */
+  readonly bulkheads: Bulkheads | undefined;
   /** The settings that triggers use. */
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks: stored in one secret, never in a template or a function's environment. */
@@ -45,6 +63,8 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'IDENTITY_AUDIENCE',
   'ADMIN_USER_IDS',
   'PROVIDER_TIMEOUT_MS',
+  'TRUSTED_EDGE_HEADER',
+  'TRUSTED_EDGE_SECRET_SHA256',
   'STATEMENT_DESCRIPTOR',
   'GUEST_TOKEN_TTL_SECONDS',
   'GUEST_EMAIL_LIST',
@@ -98,6 +118,20 @@ const outputName = (queue: string): string =>
 
 export const webhookSecretName = (stage: Stage): string => `payments/${stage}/webhooks`;
 
+/** The periods that CloudWatch Logs accepts, in days. */
+const LOG_DAYS: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288, 3_653,
+];
+const LOG_DAYS_WANTED = `one of CloudWatch's periods is wanted: ${LOG_DAYS.join(', ')}`;
+const MOST_RESERVED = 10_000;
+/** The least maximum concurrency of a queue consumer. */
+const LEAST_WORKERS = 2;
+const onOrOff = (fallback: 'on' | 'off') =>
+  z
+    .enum(['on', 'off', ''], 'on or off is wanted')
+    .default('')
+    .transform((value) => value || fallback);
+
 export const deploymentSchema = z.object({
   STAGE: z.enum(['dev', 'staging', 'prod'], 'dev, staging or prod is wanted').default('dev'),
   ALARM_EMAIL: z
@@ -109,6 +143,31 @@ export const deploymentSchema = z.object({
     .default('')
     .describe('host name of the API; the output DomainTarget is its CNAME'),
   BASE_PATH: prefix,
+  LOG_RETENTION_DAYS: integerSetting(90, 1, 3_653)
+    .refine((days) => LOG_DAYS.includes(days), LOG_DAYS_WANTED)
+    .describe('days that logs are kept, one of the periods of CloudWatch Logs; PCI DSS requires 12 months: 365'),
+  FUNCTION_URLS: onOrOff('on').describe(
+    'off: providers reach the webhook routes of the API only, the functions have no URLs of their own',
+  ),
+  DEPLOY: z
+    .enum(['all-at-once', 'canary', ''], 'all-at-once or canary is wanted')
+    .default('')
+    .transform((value) => value || 'all-at-once')
+    .describe(
+      'canary: a new version of the payment path takes a tenth of the requests for five minutes; an alarm takes it back',
+    ),
+  BULKHEADS: onOrOff('off').describe(
+    "on: reserves concurrency as the next three settings say; needs an account's limit of 600 or more",
+  ),
+  BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
+    'instances reserved for each of the three functions that take provider events',
+  ),
+  BULKHEAD_PAYMENTS: integerSetting(50, 1, MOST_RESERVED).describe(
+    'instances reserved for each of the four functions of the payment path',
+  ),
+  BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
+    'the most instances of a queue consumer, which are reserved for it; each has a lower maximum of its own',
+  ),
 });
 
 /** @throws SettingsError naming every mistake, one line each. */
@@ -130,12 +189,21 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     basePath,
     allowedOrigins: service.ALLOWED_ORIGINS,
     publicBaseUrl: service.PUBLIC_BASE_URL,
+    logDays: deployment.data.LOG_RETENTION_DAYS,
+    functionUrls: deployment.data.FUNCTION_URLS === 'on',
+    canary: deployment.data.DEPLOY === 'canary',
+    bulkheads: bulkheadsOf(deployment.data),
     operated: service,
     environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
     webhookVariables,
     secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
   };
 };
+
+const bulkheadsOf = (given: z.infer<typeof deploymentSchema>): Bulkheads | undefined =>
+  given.BULKHEADS === 'off'
+    ? undefined
+    : { webhooks: given.BULKHEAD_WEBHOOKS, payments: given.BULKHEAD_PAYMENTS, workers: given.BULKHEAD_WORKERS };
 
 /** The size limit of one secret. */
 const SECRET_BYTES = 65_536;

@@ -59,7 +59,7 @@ export const followPointers = async (
     const item = items[index];
     return (item && addressRecord.parse(item))?.type !== type;
   });
-  const promoted = await Promise.all(dangling.map(({ slot, id }) => promoteNewest(table, slot, id)));
+  const promoted = await Promise.all(dangling.map(({ slot, id }) => promoteNewest(table, slot, { id })));
   const valid = pointers.filter((pointer) => !dangling.includes(pointer)).map(({ id }) => id);
   return new Set([...valid, ...promoted.filter((id) => id !== undefined)]);
 };

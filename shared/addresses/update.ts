@@ -3,7 +3,7 @@ import { iso, type Now } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
-import { defaultKey, promoteNewest, setDefault } from '../table/defaults.ts';
+import { clearDefault, promoteNewest, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Table } from '../table/table.ts';
 import { type Address, addressShape, addressView } from './address.ts';
@@ -29,11 +29,9 @@ export const updateAddress = async (
     commit(deps, address, changed),
     body.is_default ?? isDefaultAddress(deps.table, changed),
   ]);
-  if (next.type !== address.type) await promoteNewest(deps.table, addressDefaultSlot(address), address.id);
+  if (next.type !== address.type) await promoteNewest(deps.table, addressDefaultSlot(address), address);
   if (body.is_default === true) await setDefault(deps.table, addressDefaultSlot(next), next.id);
-  if (body.is_default === false) {
-    await deps.table.remove(defaultKey(addressDefaultSlot(next)), [{ equals: ['recordId', next.id] }]);
-  }
+  if (body.is_default === false) await clearDefault(deps.table, addressDefaultSlot(next), next.id);
   return { data: addressView(next, isDefault) };
 };
 

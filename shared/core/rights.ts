@@ -1,12 +1,32 @@
+import type { ProviderSlot } from './settings.ts';
+
 /** The queues of the service. Rights, triggers and hosts use the same names. */
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
-/** What a function may access. Each host grants exactly the declared rights. */
+/**
+ * What a function may access. Each host grants exactly the declared rights: AWS by the function's role, the local host by
+ * its own check. `table:put` covers puts and updates; `secrets:provider_a` the keys of that slot alone.
+ */
 export type Right =
-  | 'table:read'
-  | 'table:write'
+  | TableRight
   | 'events:put'
-  | 'secrets:providers'
+  | `secrets:${ProviderSlot}`
   | 'secrets:guest-tokens'
   | 'secrets:webhooks'
   | `queue:send:${QueueName}`;
+
+type TableRight = 'table:read' | 'table:put' | 'table:delete';
+
+/** The IAM actions of each right to the table. No function may scan. A transaction needs the action of each of its steps. */
+export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
+  'table:read': ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'],
+  'table:put': ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
+  'table:delete': ['dynamodb:DeleteItem'],
+};
+
+/** The keys of the slots that take payments. The slot `provider_d` takes customers only, and no webhooks. */
+export const PAYMENT_SECRETS = ['secrets:provider_a', 'secrets:provider_b', 'secrets:provider_c'] as const;
+export const CUSTOMER_SECRETS = [...PAYMENT_SECRETS, 'secrets:provider_d'] as const;
+
+export const callsProviders = (rights: readonly Right[]): boolean =>
+  CUSTOMER_SECRETS.some((right) => rights.includes(right));

@@ -111,6 +111,22 @@ export const serviceSettings = z.object({
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
     'time-out of a call to a provider; at least 5 s below the time-out of every function that calls one',
   ),
+  TRUSTED_EDGE_HEADER: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .default('')
+    .refine((name) => /^[a-z0-9-]*$/.test(name), 'must be the name of a header')
+    .refine((name) => name !== 'x-forwarded-for', 'must not be x-forwarded-for: callers write the addresses in it')
+    .describe(
+      "header with the client's address from a proxy before the API, such as cloudfront-viewer-address; believed only beside the header x-trusted-edge-secret",
+    ),
+  TRUSTED_EDGE_SECRET_SHA256: listSetting
+    .transform((hashes) => hashes.map((hash) => hash.toLowerCase()))
+    .refine((hashes) => hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)), 'must be SHA-256 hashes in hex')
+    .describe(
+      'SHA-256, in hex, of the secret that the proxy sends in x-trusted-edge-secret; several are accepted, so that the secret can be replaced',
+    ),
   STATEMENT_DESCRIPTOR: descriptorSetting.describe(
     "the text on payers' statements, at most 22 characters by each provider's rules; empty: the text of the account",
   ),
@@ -195,7 +211,7 @@ export const parseSettings = (env: Environment): Settings => {
     return parsed.data;
   });
   mistakes.push(...productionMistakes(env), ...descriptorMistakes(env));
-  if (base.data) mistakes.push(...retryMistakes(base.data));
+  if (base.data) mistakes.push(...retryMistakes(base.data), ...edgeMistakes(base.data));
   const [a, b, c, d] = slots;
   if (mistakes.length > 0 || !base.data || !a || !b || !c || !d) throw new SettingsError(mistakes);
   const queueUrls = Object.fromEntries(
@@ -271,4 +287,13 @@ const retryMistakes = (settings: z.infer<typeof serviceSettings>): readonly stri
   return [
     'EXTERNAL_WEBHOOK_RETRY_DELAY: doubled at each of EXTERNAL_WEBHOOK_MAX_RETRIES it exceeds the 12 hours of SQS',
   ];
+};
+
+/** Without its secret, the header would let every caller choose the address that limits count by. */
+const edgeMistakes = (settings: z.infer<typeof serviceSettings>): readonly string[] => {
+  const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: hashes } = settings;
+  if ((header === '') === (hashes.length === 0)) return [];
+  return header === ''
+    ? ['TRUSTED_EDGE_SECRET_SHA256: needs TRUSTED_EDGE_HEADER']
+    : ['TRUSTED_EDGE_HEADER: needs TRUSTED_EDGE_SECRET_SHA256'];
 };

@@ -64,7 +64,7 @@ export const dropCustomerClaim = async (
   slot: CustomerSlot,
   claim: CustomerClaim,
 ): Promise<void> => {
-  await table.remove(keyOf(slot), ifUnchanged(claim));
+  await table.expire(keyOf(slot), ifUnchanged(claim));
 };
 
 /** Lets the next request continue the claim at once. @param attempt a new number makes a new key */

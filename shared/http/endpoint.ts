@@ -2,7 +2,8 @@ import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { Right } from '../core/rights.ts';
+import { MEMORY_MB, type MemoryMb } from '../core/memory.ts';
+import { callsProviders, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
@@ -97,10 +98,20 @@ export interface Endpoint<
   readonly bodyForm: 'json' | 'raw';
   /** Lambda time-out; by default 10 s, or 20 s where a provider may be called. */
   readonly timeoutSeconds: number;
-  readonly memoryMb: 256 | 512;
+  readonly memoryMb: MemoryMb;
+  /** A payer waits for it while money moves: it has more memory, and its own concurrency and canary where the stage has them. */
+  readonly paymentPath: boolean;
 }
 
-type Optional = 'access' | 'idempotent' | 'limits' | 'bodyForm' | 'timeoutSeconds' | 'memoryMb' | 'errors';
+type Optional =
+  | 'access'
+  | 'idempotent'
+  | 'limits'
+  | 'bodyForm'
+  | 'timeoutSeconds'
+  | 'memoryMb'
+  | 'paymentPath'
+  | 'errors';
 
 /** Seconds that a create may take. A retry under the same key waits this long and 5 s more. */
 export const CREATE_TIMEOUT_SECONDS = {
@@ -118,8 +129,9 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',
-  timeoutSeconds: spec.uses.includes('secrets:providers') ? PROVIDER_FUNCTION_SECONDS : 10,
-  memoryMb: 512,
+  timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
+  paymentPath: false,
+  memoryMb: spec.paymentPath ? MEMORY_MB.payment : MEMORY_MB.request,
   errors: [],
   ...spec,
 });

@@ -10,7 +10,7 @@ import type { Table } from '../table/table.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API_VERSIONS } from './parse.ts';
 import type { Reply, ResponseForm } from './reply.ts';
-import type { ApiRequest } from './request.ts';
+import type { ApiRequest, TrustedEdge } from './request.ts';
 
 /** The dependencies of the chain; a use case may need more. */
 export interface WebDeps {
@@ -18,6 +18,8 @@ export interface WebDeps {
   readonly standings: Standings;
   readonly authenticate: Authenticate['authenticate'];
   readonly rateLimits: boolean;
+  /** undefined: clients connect to the API themselves. */
+  readonly edge?: TrustedEdge | undefined;
   readonly log: Log;
   readonly now: Now;
   readonly newId: (kind: IdKind) => string;

@@ -90,3 +90,6 @@ export const requiredRule = (path: string, message = 'is required') => ({
   params: { rule: 'required' },
   when: () => true,
 });
+
+/** The proof of a payer's authentication that the provider's page in the browser has made. Used once, never stored. */
+export const verificationTokenSchema = z.string().min(1).max(2048).nullish();

@@ -13,7 +13,7 @@ import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
-import { type ApiRequest, networkOf } from './request.ts';
+import { type ApiRequest, clientAddress, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -141,7 +141,12 @@ const parsing: Step = {
       alongside: [],
       rawBody: exchange.rawBody,
       headers: exchange.headers,
-      sourceNetwork: networkOf(exchange.event.requestContext.http.sourceIp),
+      sourceNetwork: networkOf(
+        clientAddress(
+          { sourceIp: exchange.event.requestContext.http.sourceIp, headers: exchange.headers },
+          exchange.deps.edge,
+        ),
+      ),
       method: spec.method,
       path: spec.path,
       idempotency: idempotencyOf(exchange, parts.params, json),

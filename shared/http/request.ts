@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
@@ -45,4 +46,38 @@ export const networkOf = (address: string): string => {
   if (!('parts' in parsed)) return parsed.toString();
   const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
   return `${prefix.join(':')}::/64`;
+};
+
+/** A proxy before the API that sends the client's address in a header and proves itself by a secret. */
+export interface TrustedEdge {
+  /** Lower-cased name of the header with the client's address. */
+  readonly header: string;
+  /** SHA-256 of each accepted secret in hex: the service does not hold the secret itself. */
+  readonly secretHashes: readonly string[];
+}
+
+const EDGE_SECRET = 'x-trusted-edge-secret';
+/** CloudFront appends the client's port to this header. */
+const WITH_PORT = 'cloudfront-viewer-address';
+
+interface Arrival {
+  /** Of the connection to the API. */
+  readonly sourceIp: string;
+  /** Lower-cased names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** The client's address: the one that a trusted edge names, else the address of the connection. */
+export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge | undefined): string => {
+  if (!edge || !isFromEdge(edge, headers[EDGE_SECRET])) return sourceIp;
+  const named = headers[edge.header]?.trim() ?? '';
+  const address = edge.header === WITH_PORT ? named.replace(/:\d+$/, '') : named;
+  return ipaddr.isValid(address) ? address : sourceIp;
+};
+
+/** Compares hashes of equal length in constant time, and all of them. */
+const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): boolean => {
+  if (secret === undefined) return false;
+  const sent = createHash('sha256').update(secret).digest();
+  return secretHashes.map((hash) => timingSafeEqual(sent, Buffer.from(hash, 'hex'))).includes(true);
 };

@@ -87,7 +87,7 @@ export const settleKey = async (
 ): Promise<void> => {
   const key = idempotencyKey(request.scope);
   if (answer === undefined) {
-    await deps.table.remove(key, [{ equals: ['hash', request.requestHash] }, { lacks: 'status' }]);
+    await deps.table.expire(key, [{ equals: ['hash', request.requestHash] }, { lacks: 'status' }]);
     return;
   }
   await deps.table.update(

@@ -1,3 +1,4 @@
+import type { MemoryMb } from '../core/memory.ts';
 import type { QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
 import { SECOND } from '../core/time.ts';
@@ -8,7 +9,7 @@ interface TriggerBase {
   readonly summary: string;
   readonly uses: readonly Right[];
   readonly timeoutSeconds: number;
-  readonly memoryMb: 256 | 512;
+  readonly memoryMb: MemoryMb;
   /** The business impact while the trigger fails: the text of its alarm. */
   readonly impact: string;
 }

@@ -36,6 +36,7 @@ export type LogMessage =
   | 'webhook delivered'
   | 'webhook dropped'
   | 'payment anomaly'
+  | 'payment refunded at the provider'
   | 'payment settled'
   | 'payment stuck'
   | 'method not saved yet'

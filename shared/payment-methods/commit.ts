@@ -10,11 +10,13 @@ interface Deps {
   readonly now: Now;
 }
 
+export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId'> & Partial<Pick<PaymentMethod, 'setup'>>;
+
 /** Stores a change of a method. @returns undefined if another change came first */
 export const commitMethod = (
   { table, now }: Deps,
   method: PaymentMethod,
-  changed: Pick<PaymentMethod, 'alias' | 'billingAddressId'>,
+  changed: MethodChange,
 ): Promise<PaymentMethod | undefined> => {
   const next = { ...method, ...changed, version: method.version + 1, updatedAt: iso(now()) };
   return recordStore(table, now, paymentMethodShape).commit(method, next, addressUseSteps(method, next));

@@ -5,34 +5,45 @@ import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
+import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
 import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
-import { NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
+import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { MethodDeps } from '../providers/registry/deps.ts';
-import { requireDone, requireProvider, unknownOutcomeError } from '../providers/registry/unwrap.ts';
+import {
+  requireDone,
+  requireProvider,
+  requireTakesVerification,
+  unknownOutcomeError,
+} from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import { addressUseSteps } from './address-use.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodView, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
+import { methodWithSecret, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';
+import { newSetup } from './setup.ts';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
 type OwnedRequest = CreateRequest & { readonly owner: Owner };
 
-/** Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. */
+/**
+ * Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. If the payer
+ * must authenticate first, the method is stored with its open set-up, and `is_default` counts from its completion.
+ */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a payment method needs an owner');
   const provider = await deps.providers.require(body.provider_id, 'methods');
   refuseRawCard(deps, provider, body);
+  requireTakesVerification(provider, body.verification_token);
   const address = request.named(addressRecord);
   if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
   const saved = request.named(paymentMethodRecord);
@@ -45,13 +56,16 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
     build: (id) => attach(deps, provider, { ...request, owner, id }),
     beside: (method) => [
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
-      ...(body.is_default ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
+      ...(body.is_default && !method.setup ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
       ...addressUseSteps(undefined, method),
     ],
   });
-  const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default;
+  const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default && !record.setup;
   return {
-    data: { ...methodView(record, isDefault), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
+    data: {
+      ...methodWithSecret(record, isDefault, deps.now()),
+      ...(await guestTokenFields(deps.guestTokens, caller, record)),
+    },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };
@@ -70,7 +84,7 @@ const answerSaved = async (
     [ownerFieldsOf(owner, caller)].flatMap((fields) => methodOwner(fields) ?? []),
     method,
   );
-  return { data: methodView(method, await isDefaultMethod(deps.table, method)), status: 200 };
+  return { data: methodWithSecret(method, await isDefaultMethod(deps.table, method), deps.now()), status: 200 };
 };
 
 /** Refuses card data even if a token is also sent, so that the client learns that it must not send card data. */
@@ -88,11 +102,16 @@ const attach = async (
   const known = ownerCustomerOf(alongside[0]);
   const given = body.provider_payment_method_token;
   if (given !== undefined && provider.isStoredMethod(given)) await requireHeldFor(provider, given, known);
-  const customer = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
+  const ensured = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
   const token = given ?? (await tokenOfCard(provider, body, id));
   const method = provider.isStoredMethod(token)
-    ? await requireHeldFor(provider, token, customer)
-    : await attachToken(provider, token, { customerId: customer.providerCustomerId, id });
+    ? await requireHeldFor(provider, token, ensured)
+    : await attachToken(provider, token, {
+        customerId: ensured.providerCustomerId,
+        verificationToken: body.verification_token ?? undefined,
+        id,
+      });
+  const customer = await learnProviderId(deps, ensured, method);
   const at = iso(deps.now());
   return {
     id,
@@ -102,6 +121,7 @@ const attach = async (
     requestHash: idempotency?.requestHash,
     providerId: slot,
     ...storedMethodFields(method),
+    setup: newSetup(method.setup, body.is_default),
     customerId: customer.customerId,
     providerCustomerId: customer.providerCustomerId,
     billingAddressId: named(addressRecord)?.id,
@@ -121,7 +141,7 @@ const requireHeldFor = async (
 ): Promise<ProviderMethod> => {
   const found = customer ? await provider.findMethod(methodId) : undefined;
   if (found?.kind === 'unknown') throw unknownOutcomeError(found.reason);
-  if (found?.kind !== 'done' || found.value.customerId !== customer?.providerCustomerId) {
+  if (!customer || found?.kind !== 'done' || !isMethodOf(found.value, customer)) {
     throw notFound('payment_method');
   }
   return found.value;
@@ -131,13 +151,19 @@ const requireHeldFor = async (
 const attachToken = async (
   provider: PaymentProvider,
   token: string,
-  { customerId, id }: { readonly customerId: string; readonly id: string },
+  {
+    customerId,
+    verificationToken,
+    id,
+  }: Pick<AttachMethod, 'customerId' | 'verificationToken'> & { readonly id: string },
 ): Promise<ProviderMethod> => {
   const attached = await provider.attachMethod({
     token,
     customerId,
+    verificationToken,
+    paymentMethodId: id,
     // After a refusal, the client may send another token under the same Idempotency-Key.
-    idempotencyKey: `${id}:attach:${fingerprint(token).slice(0, 12)}`,
+    idempotencyKey: `${id}:attach:${fingerprint(token, ...(verificationToken ? [verificationToken] : [])).slice(0, 12)}`,
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
   return requireDone(attached, 'provider_payment_method_token');

@@ -4,8 +4,12 @@ import type { Owner } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
-/** An owner has one default method. */
-export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({ owner, kind: 'PM' });
+/** An owner has one default method. A method becomes the default only once it is set up. */
+export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({
+  owner,
+  kind: 'PM',
+  successorIf: [{ lacks: 'f.n' }],
+});
 
 export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   const owner = ownerOfRecord(method);
@@ -22,7 +26,7 @@ export const findDefaultMethod = async (
   const id = await readDefault(table, slot);
   if (id === undefined || known.has(id)) return id;
   const item = await table.get(paymentMethodRecord.key(id));
-  return item && paymentMethodRecord.parse(item) ? id : promoteNewest(table, slot, id);
+  return item && paymentMethodRecord.parse(item) ? id : promoteNewest(table, slot, { id });
 };
 
 export const isDefaultMethod = async (table: Table, method: PaymentMethod): Promise<boolean> =>

@@ -4,13 +4,16 @@ import { ownerOfRecord } from '../access/owner.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
+import type { Instant } from '../core/time.ts';
+import type { MethodKind } from '../providers/port/payments.ts';
 import { aliasesOf } from '../table/alias.ts';
 import { recordKey } from '../table/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './setup.ts';
 
 /**
  * A saved payment method: a card or bank account that a provider stores for a payer. Always holds: the record has no card
- * number or token, only the provider's id of the method, which is attached to a customer at the provider.
+ * number or token, only the provider's id of the method, which is attached to a customer at the provider once it is set up.
  */
 const optional = z.string().optional();
 
@@ -36,8 +39,13 @@ export const paymentMethodSchema = z.object({
   guestEmail: optional,
   organizationId: optional,
   knownAt: knownAtSchema,
+  /** Set while the payer still has to authenticate the method. */
+  setup: openSetupSchema.optional(),
 });
 export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
+
+export const kindOf = ({ type, walletType }: Pick<PaymentMethod, 'type' | 'walletType'>): MethodKind =>
+  walletType === undefined ? type : 'wallet';
 
 export const paymentMethodShape: RecordShape<PaymentMethod> = {
   kind: 'PM',
@@ -50,7 +58,9 @@ export const paymentMethodShape: RecordShape<PaymentMethod> = {
     a: method.alias,
     s: method.alias?.toLowerCase(),
     c: method.customerId,
+    n: method.setup && true,
   }),
+  dueAt: setupEndsAt,
 };
 
 export const paymentMethodRecord: RecordKind<PaymentMethod> = {
@@ -93,7 +103,14 @@ export const methodView = (method: PaymentMethod, isDefault: boolean) => ({
   is_default: isDefault,
   alias: method.alias ?? null,
   is_guest_method: method.guestId !== undefined,
+  ...setupStatusView(method),
   ...(method.organizationId && { organization_id: method.organizationId }),
   created_at: method.createdAt,
   updated_at: method.updatedAt,
+});
+
+/** With the client secret, for callers who may change the method. */
+export const methodWithSecret = (method: PaymentMethod, isDefault: boolean, now: Instant) => ({
+  ...methodView(method, isDefault),
+  ...setupSecretView(method, now),
 });

@@ -7,7 +7,7 @@ import { type Owner, ownerPartition } from '../table/keys.ts';
 import { allRows, type IndexRow } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import { findDefaultMethod, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
-import { methodView, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+import { methodView, methodWithSecret, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
 
 interface ReadDeps {
@@ -20,8 +20,11 @@ const MAX_SORTED_ROWS = 10_000;
 
 export const getMethod = async (
   deps: ReadDeps,
-  { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
-): Promise<Reply> => ({ data: methodView(record, await isDefaultMethod(deps.table, record)) });
+  { record, canWrite }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
+): Promise<Reply> => {
+  const isDefault = await isDefaultMethod(deps.table, record);
+  return { data: canWrite ? methodWithSecret(record, isDefault, deps.now()) : methodView(record, isDefault) };
+};
 
 export const listMethods = async (
   deps: ReadDeps,

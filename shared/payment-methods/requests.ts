@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { guestDataSchema, hasAnyField, idSchema, requiredRule } from '../http/fields.ts';
+import { guestDataSchema, hasAnyField, idSchema, requiredRule, verificationTokenSchema } from '../http/fields.ts';
 import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
 
 const alias = z.string().max(100).nullish();
@@ -29,6 +29,7 @@ export const createMethodBody = z
     ...rawCard,
     provider_id: z.enum(PROVIDER_SLOTS),
     provider_payment_method_token: z.string().min(1).max(255).optional(),
+    verification_token: verificationTokenSchema,
     type: z.enum(['card', 'bank_account']).optional(),
     billing_address_id: idSchema.nullish(),
     is_default: z.boolean().default(false),

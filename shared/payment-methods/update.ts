@@ -7,12 +7,13 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry/registry.ts';
-import { defaultKey, setDefault } from '../table/defaults.ts';
+import { clearDefault, setDefault } from '../table/defaults.ts';
 import type { Table } from '../table/table.ts';
-import { commitMethod } from './commit.ts';
+import { commitMethod, type MethodChange } from './commit.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodView, type PaymentMethod } from './payment-method.ts';
+import { methodView, methodWithSecret, type PaymentMethod } from './payment-method.ts';
 import type { UpdateMethodBody } from './requests.ts';
+import { requireSetUp } from './setup.ts';
 
 interface UpdateDeps {
   readonly table: Table;
@@ -21,25 +22,32 @@ interface UpdateDeps {
 
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
-/** Changes alias, billing address and default. */
+/**
+ * Changes alias, billing address and default. `is_default: false` also takes back the wish to become the default once set up.
+ * @throws DomainError INVALID_STATE for `is_default: true` before the method is set up
+ */
 export const updateMethod = async (
   deps: UpdateDeps,
   { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
 ): Promise<Reply> => {
+  if (body.is_default === true) requireSetUp(method);
   const alias = body.alias === undefined ? method.alias : body.alias || undefined;
   const billingAddressId =
     body.billing_address_id === undefined ? method.billingAddressId : addressNamed(method, named)?.id;
-  const next = await commit(deps, method, { alias, billingAddressId });
+  const setup =
+    body.is_default === false && method.setup?.wantsDefault
+      ? { ...method.setup, wantsDefault: undefined }
+      : method.setup;
+  const next = await commit(deps, method, { alias, billingAddressId, setup });
   if (body.is_default === true) await setDefault(deps.table, methodDefaultSlotOf(method), method.id);
-  if (body.is_default === false) {
-    await deps.table.remove(defaultKey(methodDefaultSlotOf(method)), [{ equals: ['recordId', method.id] }]);
-  }
+  if (body.is_default === false) await clearDefault(deps.table, methodDefaultSlotOf(method), method.id);
   const isDefault = body.is_default ?? (await isDefaultMethod(deps.table, method));
-  return { data: methodView(next, isDefault) };
+  return { data: methodWithSecret(next, isDefault, deps.now()) };
 };
 
-/** Updates the pointer only; the last update wins. */
+/** Updates the pointer only; the last update wins. @throws DomainError INVALID_STATE before the method is set up */
 export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Promise<Reply> => {
+  requireSetUp(record);
   await setDefault(deps.table, methodDefaultSlotOf(record), record.id);
   return { data: methodView(record, true) };
 };
@@ -50,10 +58,15 @@ export const linkMethodAddress = async (
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {
   const address = addressNamed(method, named);
-  const next = await commit(deps, method, { alias: method.alias, billingAddressId: address?.id });
+  const next = await commit(deps, method, {
+    alias: method.alias,
+    billingAddressId: address?.id,
+    setup: method.setup,
+  });
   const isDefault = await isDefaultMethod(deps.table, method);
   const synced = address && (await updateAtProvider(deps.providers, next, address));
-  return { data: { ...methodView(next, isDefault), ...(synced !== undefined && { provider_synced: synced }) } };
+  const view = methodWithSecret(next, isDefault, deps.now());
+  return { data: { ...view, ...(synced !== undefined && { provider_synced: synced }) } };
 };
 
 const addressNamed = (method: PaymentMethod, named: ApiRequest['named']): Address | undefined => {
@@ -75,12 +88,11 @@ const updateAtProvider = async (providers: Providers, method: PaymentMethod, add
   return outcome.kind === 'done';
 };
 
-const commit = async (
-  deps: UpdateDeps,
-  method: PaymentMethod,
-  changed: Pick<PaymentMethod, 'alias' | 'billingAddressId'>,
-): Promise<PaymentMethod> => {
-  const same = changed.billingAddressId === method.billingAddressId && changed.alias === method.alias;
+const commit = async (deps: UpdateDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> => {
+  const same =
+    changed.billingAddressId === method.billingAddressId &&
+    changed.alias === method.alias &&
+    changed.setup === method.setup;
   if (same) return method;
   const committed = await commitMethod(deps, method, changed);
   if (!committed) throw new DomainError('VERSION_CONFLICT');

@@ -1,15 +1,18 @@
 import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
 import { standingKeys, standingOf } from '../access/standing.ts';
-import { chargeableIf, mayCharge, payingOwners, requireMayCharge } from '../access/use.ts';
+import { chargeableIf, type MethodOwner, mayCharge, payingOwners, requireMayCharge } from '../access/use.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
+import type { MethodKind } from '../providers/port/payments.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import { requireProvider } from '../providers/registry/unwrap.ts';
 import { findAlias } from '../table/alias.ts';
+import type { Clause } from '../table/expression.ts';
 import { aliasKey, memberKey } from '../table/keys.ts';
 import type { Table, TransactionStep } from '../table/table.ts';
-import { type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+import { requireSetUp } from './setup.ts';
 
 /**
  * The only source of a payment method that may be charged. Every use case that charges a method or sends it to a provider
@@ -23,6 +26,8 @@ export interface UsableMethod {
   readonly methodRef: string | undefined;
   /** Our record, if the method is saved. */
   readonly paymentMethodId: string | undefined;
+  /** Of a saved method. */
+  readonly methodKind?: MethodKind | undefined;
   /** The customer to charge: a saved method is charged only for its own customer. */
   readonly providerCustomerId: string | undefined;
   /** Our record of that customer. */
@@ -35,18 +40,20 @@ export interface UsableMethod {
 
 /** The method as a payment or subscription stores it. */
 export type HeldMethod = Partial<
-  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'customerId' | 'isLent'>
+  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'providerCustomerId' | 'customerId' | 'isLent'>
 >;
 
 const passed = (
-  { methodRef, paymentMethodId, providerCustomerId, customerId, isLent }: HeldMethod,
+  { methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent }: HeldMethod,
   onlyIf: readonly TransactionStep[],
-) => ({ [PASSED]: true, methodRef, paymentMethodId, providerCustomerId, customerId, isLent, onlyIf }) as const;
+) =>
+  ({ [PASSED]: true, methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent, onlyIf }) as const;
 
 /** A saved method with its customer, as a payment or subscription stores it. */
 export const heldAs = (method: PaymentMethod): HeldMethod => ({
   methodRef: method.providerMethodId,
   paymentMethodId: method.id,
+  methodKind: kindOf(method),
   providerCustomerId: method.providerCustomerId,
   customerId: method.customerId,
 });
@@ -60,9 +67,13 @@ const heldFor = (payer: Owned, method: PaymentMethod): HeldMethod => ({
 export const useNone = (providerCustomerId?: string): UsableMethod =>
   passed({ methodRef: undefined, paymentMethodId: undefined, providerCustomerId }, []);
 
+/** Condition of the stored method: one of these owners has it, and it is set up. */
+const usableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [...chargeableIf(owners), { lacks: 'setup' }];
+
 /**
  * A saved method that the request names.
- * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if it does not pay for this payer
+ * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if it does not pay for this payer; INVALID_STATE if its
+ * payer still has to authenticate it
  */
 export const useSaved = (
   method: PaymentMethod,
@@ -71,7 +82,8 @@ export const useSaved = (
   requireProvider('payment_method_id', slot, method.providerId);
   const owners = payingOwners(caller, payer);
   requireMayCharge(owners, method);
-  return passed(heldFor(payer, method), [{ check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) }]);
+  requireSetUp(method);
+  return passed(heldFor(payer, method), [{ check: paymentMethodRecord.key(method.id), if: usableIf(owners) }]);
 };
 
 /**
@@ -105,13 +117,13 @@ export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): Usabl
   const owners = payingOwners(caller, holder);
   if (owners.length === 0) requireMayCharge(owners, {});
   const isNamed = { equals: ['providerMethodId', methodRef ?? null] } as const;
-  return passed(held, [{ check: paymentMethodRecord.key(paymentMethodId), if: [...chargeableIf(owners), isNamed] }]);
+  return passed(held, [{ check: paymentMethodRecord.key(paymentMethodId), if: [...usableIf(owners), isNamed] }]);
 };
 
 /**
  * `useHeld` with a read: resolves a provider's id to the saved method.
  * @throws DomainError PAYMENT_METHOD_REQUIRED if it was deleted or its lender has left the organization;
- * INSUFFICIENT_PERMISSIONS if it belongs to another member
+ * INSUFFICIENT_PERMISSIONS if it belongs to another member; INVALID_STATE if its payer still has to authenticate it
  */
 export const requireHeld = async (
   { table, caller }: { readonly table: Table; readonly caller: Caller },
@@ -124,6 +136,7 @@ export const requireHeld = async (
     throw new DomainError('PAYMENT_METHOD_REQUIRED');
   }
   requireMayCharge(payingOwners(caller, holder), found.method);
+  requireSetUp(found.method);
   return useHeld(caller, holder, heldFor(holder, found.method));
 };
 
@@ -140,9 +153,10 @@ export const findUnattended = async (
   if (found.kind === 'deleted' || held.methodRef === undefined) return undefined;
   if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
   const { method } = found;
-  if (method.providerMethodId !== held.methodRef || !(await paysFor(table, holder, method))) return undefined;
+  if (method.providerMethodId !== held.methodRef || method.setup || !(await paysFor(table, holder, method)))
+    return undefined;
   const owners = lenderOwners(holder, method);
-  const stillExists = { check: paymentMethodRecord.key(method.id), if: chargeableIf(owners) };
+  const stillExists = { check: paymentMethodRecord.key(method.id), if: usableIf(owners) };
   return passed(heldFor(holder, method), [stillExists, ...membershipCheck(holder, method)]);
 };
 

@@ -5,6 +5,7 @@ import { offsetReply, runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
+import { findOpenPayment, openPaymentView } from '../subscriptions/billing/open-payment.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { subscriptionView } from '../subscriptions/record/view.ts';
 import type { Clause } from '../table/expression.ts';
@@ -15,12 +16,16 @@ import type { ListSubscriptionsQuery } from './subscription-parameters.ts';
 
 interface ReadDeps {
   readonly table: Table;
+  readonly now: () => number;
 }
 
 export const getSubscription = async (
-  _deps: ReadDeps,
-  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
-): Promise<Reply> => ({ data: subscriptionView(record) });
+  deps: ReadDeps,
+  { record, canWrite }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  const open = canWrite ? await findOpenPayment(deps, record) : undefined;
+  return { data: { ...subscriptionView(record), ...(open && { open_payment: openPaymentView(open) }) } };
+};
 
 /** The subscriptions of the caller, of an organization or of a project, newest first. */
 export const listSubscriptions = async (

@@ -45,6 +45,6 @@ export const deleteAddress = async (
   ]);
   // Repeated for methods and subscriptions that were linked during the removal.
   await unlinkAddress(deps, record.id);
-  if (wasDefault) await promoteNewest(deps.table, addressDefaultSlot(record), record.id);
+  if (wasDefault) await promoteNewest(deps.table, addressDefaultSlot(record), { id: record.id, deletes: true });
   return { data: undefined };
 };

@@ -26,7 +26,7 @@ export const deleteMethod = async (
 
 /**
  * Subscriptions change to the method's successor; then the method is detached at the provider, then removed here. The
- * newest remaining method becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
+ * newest remaining method that is set up becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
  */
 export const removeMethod = async (
   deps: RemoveMethodDeps,
@@ -37,12 +37,26 @@ export const removeMethod = async (
     successorSteps(deps.table, methodDefaultSlotOf(method), method.id),
     replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
   ]);
-  if (atProvider) {
-    const provider = await deps.providers.require(method.providerId, 'methods');
-    requireDone(await provider.detachMethod(method.providerMethodId), 'id');
-  }
+  const attachedId = atProvider ? await detach(deps, method) : undefined;
   const store = recordStore(deps.table, deps.now, paymentMethodShape);
-  const steps = [aliasRemoval(method.providerId, method.providerMethodId), ...addressUseSteps(method, undefined)];
+  const providerIds = new Set([method.providerMethodId, ...(attachedId === undefined ? [] : [attachedId])]);
+  const steps = [
+    ...[...providerIds].map((id) => aliasRemoval(method.providerId, id)),
+    ...addressUseSteps(method, undefined),
+  ];
   // A default that another request has set during the removal stays.
   if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
+};
+
+/**
+ * Detaches the method at the provider. An open set-up is canceled first, so that nothing attaches later.
+ * @returns the provider's id of the detached method: a set-up may have saved another method than the record names
+ */
+const detach = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<string | undefined> => {
+  const provider = await deps.providers.require(method.providerId, 'methods');
+  const ended = method.setup && provider.setups && requireDone(await provider.setups.cancel(method.setup.id), 'id');
+  if (ended?.status === 'canceled') return undefined;
+  const attachedId = ended?.method?.methodId ?? method.providerMethodId;
+  requireDone(await provider.detachMethod(attachedId), 'id');
+  return attachedId;
 };

@@ -1,5 +1,6 @@
+import type { Clause } from './expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from './keys.ts';
-import type { Item, Table, TransactionStep } from './table.ts';
+import type { Item, Table, TransactionStep, Written } from './table.ts';
 
 /**
  * An owner's default of a kind is one pointer item; `is_default` is computed from it. The last update wins. A read repairs a
@@ -21,6 +22,8 @@ export interface DefaultSlot {
   readonly kind: ItemKind;
   /** Set if an owner has one default per variant (an address's type). */
   readonly variant?: string | undefined;
+  /** Conditions on the list fields of a record that may become the default after a removal. */
+  readonly successorIf?: readonly Clause[];
 }
 
 export const defaultKey = ({ owner, kind, variant }: DefaultSlot): Key => ({
@@ -36,6 +39,10 @@ export const defaultIdOf = (item: Item | undefined): string | undefined => {
 export const setDefault = async (table: Table, slot: DefaultSlot, recordId: string): Promise<void> => {
   await table.put({ ...defaultKey(slot), recordId });
 };
+
+/** Leaves the owner without a default if `recordId` is the default. */
+export const clearDefault = (table: Table, slot: DefaultSlot, recordId: string): Promise<Written> =>
+  table.expire(defaultKey(slot), [{ exists: true }, { equals: ['recordId', recordId] }]);
 
 /** `setDefault` as a step of the write that stores the record. */
 export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionStep => ({
@@ -62,19 +69,24 @@ export const successorSteps = async (
     : [{ delete: defaultKey(slot), if: guard }];
 };
 
+interface Removed {
+  readonly id: string;
+  /** Deletes the pointer if no record remains. Without the right to delete, the pointer expires. */
+  readonly deletes?: true;
+}
+
 /** Makes the newest remaining record the default after a removal. @returns the id of the default, if there is one. */
 export const promoteNewest = async (
   table: Table,
   slot: DefaultSlot,
-  removedId: string,
+  { id, deletes }: Removed,
 ): Promise<string | undefined> => {
   const current = await readDefault(table, slot);
-  if (current !== removedId) return current;
-  const newest = await findNewest(table, slot, removedId);
-  const guard = [{ equals: ['recordId', removedId] }] as const;
-  const written = newest
-    ? await table.update(defaultKey(slot), { set: { recordId: newest } }, guard)
-    : await table.remove(defaultKey(slot), guard);
+  if (current !== id) return current;
+  const newest = await findNewest(table, slot, id);
+  const [key, guard] = [defaultKey(slot), [{ exists: true }, { equals: ['recordId', id] }] as const];
+  const clear = () => (deletes ? table.remove(key, guard) : table.expire(key, guard));
+  const written = newest ? await table.update(key, { set: { recordId: newest } }, guard) : await clear();
   if (written.ok) return newest;
   return written.found && defaultIdOf(written.found);
 };
@@ -86,6 +98,7 @@ const findNewest = async (table: Table, slot: DefaultSlot, exceptId: string): Pr
     descending: true,
     filter: [
       ...(slot.variant ? [{ equals: ['f.t', slot.variant] as const }] : []),
+      ...(slot.successorIf ?? []),
       ...(slot.owner.kind === 'guest' ? [{ equals: ['f.g', slot.owner.guestId] as const }] : []),
     ],
   });

@@ -2,7 +2,16 @@ import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { DAY, epochSeconds, instant, type Now } from '../core/time.ts';
 import type { Clause } from './expression.ts';
-import { type ItemKind, type Key, listSort, type Owner, ownerPartition, projectPartition, recordKey } from './keys.ts';
+import {
+  dueShard,
+  type ItemKind,
+  type Key,
+  listSort,
+  type Owner,
+  ownerPartition,
+  projectPartition,
+  recordKey,
+} from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /**
@@ -42,6 +51,8 @@ export interface RecordShape<T extends StoredRecord> {
   projectOf?(record: T): string | undefined;
   /** The fields that lists filter and order by, under short names. */
   listFields(record: T): Readonly<Record<string, string | number | boolean | undefined>>;
+  /** ISO time of the record's due work, if it has any. */
+  dueAt?(record: T): string | undefined;
 }
 
 const TOMBSTONE_MS = DAY;
@@ -57,6 +68,7 @@ export const parseRecord = <T extends StoredRecord>(shape: RecordShape<T>, item:
 export const recordItem = <T extends StoredRecord>(shape: RecordShape<T>, record: T): Item => {
   const owner = shape.ownerOf(record);
   const project = shape.projectOf?.(record);
+  const dueAt = shape.dueAt?.(record);
   return {
     ...recordKey(shape.kind, record.id),
     ...record,
@@ -66,6 +78,7 @@ export const recordItem = <T extends StoredRecord>(shape: RecordShape<T>, record
       f: { ...shape.listFields(record), ...(owner.kind === 'guest' && { g: owner.guestId }) },
     }),
     ...(project && { project: projectPartition(project, shape.kind) }),
+    ...(dueAt && { due: dueShard(record.id), due_at: dueAt }),
   };
 };
 

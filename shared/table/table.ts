@@ -1,5 +1,5 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import type { Now } from '../core/time.ts';
+import { epochSeconds, type Now } from '../core/time.ts';
 import { connect, type Item } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
@@ -36,6 +36,9 @@ export const openTable = (config: DynamoDBClientConfig, tableName: string, now: 
     update: (key: Key, changes: Changes, clauses?: readonly Clause[]): Promise<Written> =>
       updateItem(connection, { key, changes, clauses }),
     remove: (key: Key, clauses?: readonly Clause[]): Promise<Written> => removeItem(connection, key, clauses),
+    /** The item counts as absent from now on, and DynamoDB deletes it later: needs no right to delete. */
+    expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
+      updateItem(connection, { key, changes: { set: { ttl: epochSeconds(now()) } }, clauses }),
     transact: (steps: readonly TransactionStep[]): Promise<Transacted> => transact(connection, steps),
     queryIndex: (query: IndexQuery): Promise<Page> => queryIndex(connection, query),
     queryItems: (query: Omit<IndexQuery, 'index'> & Consistency): Promise<Page> => queryItems(connection, query),

@@ -6,6 +6,7 @@ import { type DuePaymentDeps, runDuePayment } from '../payments/attempts/run-due
 import { runEndedMembership } from '../removal/membership-end.ts';
 import { runDueOrganization } from '../removal/organization.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
+import { runDueMethod } from '../removal/unfinished-method.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { isChargeOpen } from '../subscriptions/billing/charge.ts';
 import { runDueSubscription } from '../subscriptions/commands/run-due.ts';
@@ -22,6 +23,7 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
   ORG: runDueOrganization,
   SUB: runDueSubscription,
   LEFT: runEndedMembership,
+  PM: runDueMethod,
 };
 
 /** Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. */

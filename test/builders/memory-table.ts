@@ -77,6 +77,8 @@ export const memoryTable = ({ now }: Clock) => {
     update: async (key, changes, clauses = []) =>
       write(key, clauses, (was) => changed({ ...was, pk: key.pk, sk: key.sk }, changes)),
     remove: async (key, clauses = []) => write(key, clauses, () => undefined),
+    expire: async (key, clauses) =>
+      write(key, clauses, (was) => changed(was, { set: { ttl: Math.floor(now() / 1_000) } })),
     transact: refused,
     queryIndex: refused,
     queryItems: refused,

@@ -12,6 +12,7 @@ testProvider({
     billingDetails: false,
     clientConfirmation: false,
     capturesOnApproval: false,
+    verificationTokens: false,
     subscriptions: 'service',
   },
   slot: 'provider_d',

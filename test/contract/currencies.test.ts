@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
+import { parseSettings } from '../../shared/core/settings.ts';
 import { PAYPAL_CURRENCIES } from '../../shared/providers/paypal/amounts.ts';
 import { SQUARE_CURRENCIES } from '../../shared/providers/square/currencies.ts';
 import { STRIPE_CURRENCIES } from '../../shared/providers/stripe/currencies.ts';
@@ -104,6 +105,21 @@ describe('a location of Square', () => {
       only: 'USD',
     });
     expect(reads()).toBe(1);
+  });
+
+  it('says which currency it takes, or why it takes none', async () => {
+    expect(await rig.reopen(SQUARE.settings)?.onlyCurrency?.()).toEqual({ kind: 'done', value: 'USD' });
+    const elsewhere = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
+    expect(await elsewhere?.onlyCurrency?.()).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });
+    const answered = Response.json({ location: { currency: 'NZD' } });
+    const abroad = SQUARE.open({
+      slot: SQUARE.slot,
+      settings: { ...parseSettings({}).slots.provider_c, ...SQUARE.settings, ADAPTER: 'square' },
+      timeoutMs: 1_000,
+      fetch: async () => answered,
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+    });
+    expect(await abroad?.onlyCurrency?.()).toEqual({ kind: 'refused', reason: 'unsupported currency NZD' });
   });
 
   it('is not asked about a currency that Square never takes', async () => {

@@ -38,8 +38,14 @@ interface Payer {
   readonly methodId: string;
 }
 
-const attach = async (customerId: string, token: string): Promise<string> =>
-  doneValue(await rig.provider.attachMethod({ token, customerId, idempotencyKey: `${name()}:attach` })).methodId;
+/** A method that is set up: its payer authenticates it where the provider asks. */
+const attach = async (customerId: string, token: string): Promise<string> => {
+  const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
+  const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));
+  if (setup)
+    await rig.control('POST', `/payment-methods/${input.paymentMethodId}/authenticate`, { outcome: 'success' });
+  return methodId;
+};
 
 const payer = async (token: string): Promise<Payer> => {
   const ourCustomerId = `cust_${name()}`;
@@ -68,6 +74,7 @@ const wanted = (of: Payer, more: Partial<Wanted> = {}): Wanted => {
     count: 1,
     trialEnd: undefined,
     description: 'Gold membership',
+    isAttended: true,
     productId: undefined,
     productName: undefined,
     idempotencyKey: `${ourSubscriptionId}:create`,
@@ -208,6 +215,7 @@ describe('a subscription', () => {
       currentPeriodEnd: now() + 31 * DAY,
       trialEnd: undefined,
       cancelAtPeriodEnd: false,
+      isIncomplete: false,
       methodId,
       latestInvoice: {
         invoiceId: expect.stringMatching(/^in_/),
@@ -251,12 +259,42 @@ describe('a subscription', () => {
     ['pm_card_chargeCustomerFail', 'do_not_honor'],
     ['pm_sim_ok_0_then_nsf', 'insufficient_funds'],
     ['pm_sim_ok_0_then_lost', 'lost_card'],
-    ['pm_card_authenticationRequired', 'authentication_required'],
-  ] as const)('with %s is declined, and nothing stands', async (token, code) => {
+  ] as const)('with %s is declined, and canceled', async (token, code) => {
     const input = wanted(await payer(token));
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code });
     expect(await native().create(input)).toEqual(declined);
+    const { subscriptions } = await ledger();
+    expect(subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
+    expect(await native().findOurs(input)).toEqual({ kind: 'done', value: [] });
+    expect(await paid()).toBe(0);
+  });
+
+  it('whose decline is not canceled yet has an unknown outcome, and is canceled by the next call', async () => {
+    const input = wanted(await payer('pm_card_chargeCustomerFail'));
+    const unclear = await struck('error_500', '/v1/subscriptions/sub_', (by) => by.create(input));
+    expect(unclear).toMatchObject({ kind: 'unknown' });
+    expect(await native().create(input)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
+    expect((await ledger()).subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
+  });
+
+  it('with a card that asks for authentication waits for the payer, with their client secret', async () => {
+    const { subscription } = await created('pm_card_authenticationRequired');
+    expect(subscription).toMatchObject({
+      isIncomplete: true,
+      latestInvoice: {
+        status: 'pending',
+        clientSecret: expect.stringMatching(/^pi_.*_secret_/),
+        nextAction: { type: 'use_provider_sdk' },
+      },
+    });
+    expect(await paid()).toBe(0);
+  });
+
+  it('with a card that asks for authentication is declined without a payer, and nothing stands', async () => {
+    const input = wanted(await payer('pm_card_authenticationRequired'), { isAttended: false });
+    const declined = await native().create(input);
+    expect(declined).toMatchObject({ kind: 'declined', code: 'authentication_required' });
     const { subscriptions, invoices } = await ledger();
     expect([subscriptions, invoices, await paid()]).toEqual([[], [], 0]);
   });
@@ -304,7 +342,7 @@ describe('a subscription', () => {
     await rig.clock.advance(11 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     const next = await attach(customerId, 'pm_card_visa');
-    await native().changeMethod({ subscriptionId, methodId: next, idempotencyKey: 'change' });
+    await native().changeMethod({ subscriptionId, methodId: next, isAttended: true, idempotencyKey: 'change' });
     const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'resume', inNewPeriod: true }));
     expect(resumed).toMatchObject({
       status: 'active',
@@ -314,11 +352,15 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('that is processing is active, and its invoice is', async () => {
+  it('that is processing is incomplete until its first charge has settled', async () => {
     const { subscription } = await created('pm_sim_processing_ok');
-    expect(subscription).toMatchObject({ status: 'active', latestInvoice: { status: 'processing', attempts: 1 } });
+    expect(subscription).toMatchObject({ isIncomplete: true, latestInvoice: { status: 'processing', attempts: 1 } });
     await rig.clock.advance(60_000);
-    expect(await find(subscription.subscriptionId)).toMatchObject({ latestInvoice: { status: 'succeeded' } });
+    expect(await find(subscription.subscriptionId)).toMatchObject({
+      status: 'active',
+      isIncomplete: false,
+      latestInvoice: { status: 'succeeded' },
+    });
   });
 
   it('that nobody was told of is found by our id, until it is over', async () => {
@@ -338,7 +380,7 @@ describe('a subscription', () => {
     for (const call of [
       by.find('sub_absent'),
       by.findInvoice('in_absent'),
-      by.changeMethod({ ...absent, methodId: 'pm_card_visa' }),
+      by.changeMethod({ ...absent, methodId: 'pm_card_visa', isAttended: true }),
       by.scheduleCancel({ ...absent, cancel: true }),
       by.pause(absent),
       by.resume({ ...absent, inNewPeriod: false }),
@@ -458,7 +500,7 @@ describe('another method', () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_visa');
-    const changed = await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' });
+    const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
     expect(doneValue(changed)).toEqual({ ...subscription, methodId });
     expect(await paid()).toBe(1);
     await rig.clock.advance(31 * DAY_MS);
@@ -467,7 +509,12 @@ describe('another method', () => {
 
   it('pays at once what is open, and once', async () => {
     const { subscriptionId, customerId } = await pastDue();
-    const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+    const change = {
+      isAttended: true,
+      subscriptionId,
+      methodId: await attach(customerId, 'pm_card_visa'),
+      idempotencyKey: 'k',
+    };
     for (const _ of [1, 2]) {
       expect(doneValue(await native().changeMethod(change))).toMatchObject({
         status: 'active',
@@ -501,7 +548,7 @@ describe('another method', () => {
     const { subscription, customerId } = await created();
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
-    await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
+    await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
     await rig.clock.advance(70 * DAY_MS);
     const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: true });
@@ -529,7 +576,9 @@ describe('another method', () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
     await rig.clock.advance(DAY_MS / 2);
-    expect(doneValue(await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' }))).toMatchObject({
+    expect(
+      doneValue(await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' })),
+    ).toMatchObject({
       status: 'past_due',
       methodId,
       latestInvoice: { status: 'failed', failureCode: 'expired_card', attempts: 1 },
@@ -542,7 +591,12 @@ describe('another method', () => {
     'whose charge meets %s is unknown, and charged once when it is sent again',
     async (action, reason) => {
       const { subscriptionId, customerId } = await pastDue();
-      const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+      const change = {
+        isAttended: true,
+        subscriptionId,
+        methodId: await attach(customerId, 'pm_card_visa'),
+        idempotencyKey: 'k',
+      };
       expect(await struck(action, '/pay', (by) => by.changeMethod(change))).toEqual({ kind: 'unknown', reason });
       expect(doneValue(await native().changeMethod(change))).toMatchObject({ status: 'active' });
       expect(await paid()).toBe(2);
@@ -551,7 +605,12 @@ describe('another method', () => {
 
   it('meeting too many requests is not changed; once it is changed, a charge that was not made is unclear', async () => {
     const { subscriptionId, customerId } = await pastDue();
-    const change = { subscriptionId, methodId: await attach(customerId, 'pm_card_visa'), idempotencyKey: 'k' };
+    const change = {
+      isAttended: true,
+      subscriptionId,
+      methodId: await attach(customerId, 'pm_card_visa'),
+      idempotencyKey: 'k',
+    };
     await rig.control('POST', '/faults', { action: 'rate_limit', path: '/v1/subscriptions', times: 2 });
     expect(await native().changeMethod(change)).toMatchObject({ kind: 'not_done', retryAfterSeconds: 1 });
     await rig.control('POST', '/faults', { action: 'rate_limit', path: '/pay', times: 2 });
@@ -563,7 +622,7 @@ describe('another method', () => {
   it('that is not the customer’s is refused', async () => {
     const { subscriptionId } = await pastDue();
     const { methodId } = await payer('pm_card_visa');
-    const changed = await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'k' });
+    const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
     expect(changed).toMatchObject({ kind: 'refused' });
     expect(await paid()).toBe(1);
   });
@@ -592,7 +651,7 @@ describe('a pause', () => {
     });
     const { charges } = await ledger();
     const methodId = await attach(customerId, 'pm_card_visa');
-    await native().changeMethod({ subscriptionId, methodId, idempotencyKey: 'm' });
+    await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
     await rig.clock.advance(10 * DAY_MS);
     expect((await ledger()).charges).toEqual(charges);
     await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false });

@@ -10,6 +10,8 @@ const node: z.ZodType<SchemaNode> = z.lazy(() =>
     minLength: z.number().optional(),
     maxLength: z.number().optional(),
     pattern: z.string().optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
     minItems: z.number().optional(),
     maxItems: z.number().optional(),
     required: z.array(z.string()).optional(),
@@ -30,6 +32,8 @@ export interface SchemaNode {
   minLength?: number | undefined;
   maxLength?: number | undefined;
   pattern?: string | undefined;
+  minimum?: number | undefined;
+  maximum?: number | undefined;
   minItems?: number | undefined;
   maxItems?: number | undefined;
   required?: string[] | undefined;
@@ -41,7 +45,20 @@ export interface SchemaNode {
   allOf?: SchemaNode[] | undefined;
 }
 
-const documentSchema = z.object({ components: z.object({ schemas: z.record(z.string(), node) }) });
+const parameter = z.object({
+  name: z.string(),
+  in: z.string(),
+  required: z.boolean().optional(),
+  schema: node.optional(),
+});
+type Parameter = z.output<typeof parameter>;
+
+const documentSchema = z.object({
+  components: z.object({
+    schemas: z.record(z.string(), node),
+    parameters: z.record(z.string(), parameter).optional(),
+  }),
+});
 export type OpenApi = z.output<typeof documentSchema>;
 export const parseOpenApi = (text: string): OpenApi => documentSchema.parse(JSON.parse(text));
 
@@ -87,7 +104,7 @@ const checkType = (api: OpenApi, schema: SchemaNode, { value, at }: Found): stri
         ...value.flatMap((item, index) => check(api, schema.items ?? {}, { value: item, at: `${at}[${index}]` })),
       ];
     case 'integer':
-      return Number.isInteger(value) ? [] : [`${at}: is no integer`];
+      return Number.isInteger(value) ? rangeProblems(Number(value), schema, at) : [`${at}: is no integer`];
     case 'string':
       return typeof value === 'string' ? checkText(schema, value, at) : [`${at}: is no string`];
     case undefined:
@@ -96,6 +113,11 @@ const checkType = (api: OpenApi, schema: SchemaNode, { value, at }: Found): stri
       return typeof value === schema.type ? [] : [`${at}: is no ${schema.type}`];
   }
 };
+
+const rangeProblems = (value: number, { minimum, maximum }: SchemaNode, at: string): string[] => [
+  ...(minimum !== undefined && value < minimum ? [`${at}: is less than ${minimum}`] : []),
+  ...(maximum !== undefined && value > maximum ? [`${at}: is more than ${maximum}`] : []),
+];
 
 const checkText = ({ minLength, maxLength, pattern }: SchemaNode, text: string, at: string): string[] => [
   ...sizeProblems(text.length, { min: minLength, max: maxLength }, at),
@@ -126,16 +148,46 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
   return [...missing, ...wrong];
 };
 
+/** Fields of a value that its schema does not describe: a provider refuses some of them and drops the rest. */
+export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
+  const parts = partsOf(api, schema);
+  if (Array.isArray(value)) {
+    const items = parts.find((part) => part.items)?.items;
+    return value.flatMap((item, index) => strangersIn(api, items, { value: item, at: `${at}[${index}]` }));
+  }
+  const described = Object.assign({}, ...parts.map(({ properties }) => properties));
+  // A schema without fields describes an object of any fields.
+  if (typeof value !== 'object' || value === null || Object.keys(described).length === 0) return [];
+  return Object.entries(value).flatMap(([field, inner]) =>
+    Object.hasOwn(described, field)
+      ? strangersIn(api, described[field], { value: inner, at: `${at}.${field}` })
+      : [`${at}.${field}: is not in the document`],
+  );
+};
+
+/** The schema, and the schemas that it is made of. */
+const partsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
+  if (schema?.$ref !== undefined) {
+    return partsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
+  }
+  return schema === undefined ? [] : [schema, ...(schema.allOf ?? []).flatMap((part) => partsOf(api, part))];
+};
+
 const content = z.object({ content: z.record(z.string(), z.object({ schema: node.optional() })).optional() });
-const operation = z.object({ requestBody: content.optional(), responses: z.record(z.string(), content) });
+const operation = z.object({
+  parameters: z.array(z.union([parameter, z.object({ $ref: z.string() })])).optional(),
+  requestBody: content.optional(),
+  responses: z.record(z.string(), content),
+});
 const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-/** An operation as a document describes it: what is sent, and what is answered by status. */
+/** An operation as a document describes it: its query, what is sent, and what is answered by status. */
 export interface Operation {
   readonly api: OpenApi;
   readonly method: string;
   /** With `{id}` for what varies. */
   readonly path: string;
+  readonly query: readonly Parameter[];
   readonly request: SchemaNode | undefined;
   readonly answers: ReadonlyMap<string, SchemaNode | undefined>;
 }
@@ -148,9 +200,37 @@ export const operationsOf = (text: string): Operation[] => {
       const { data } = operation.safeParse(described);
       if (!data) return [];
       const answers = new Map(Object.entries(data.responses).map(([status, answer]) => [status, jsonOf(answer)]));
-      return [{ api, method: method.toUpperCase(), path, request: jsonOf(data.requestBody), answers }];
+      const query = (data.parameters ?? []).flatMap((one) => parameterOf(api, one)).filter((one) => one.in === 'query');
+      return [{ api, method: method.toUpperCase(), path, query, request: jsonOf(data.requestBody), answers }];
     }),
   );
+};
+
+const parameterOf = (api: OpenApi, described: Parameter | { readonly $ref: string }): Parameter[] => {
+  if (!('$ref' in described)) return [described];
+  const target = api.components.parameters?.[described.$ref.slice('#/components/parameters/'.length)];
+  return target ? [target] : [];
+};
+
+/** The problems of a query: parameters that are missing, have another form, or are not in the document. */
+export const queryProblems = ({ api, method, path, query }: Operation, search: string): string[] => {
+  const sent = new URLSearchParams(search);
+  const missing = query.filter(({ name, required }) => required === true && !sent.has(name));
+  const at = (name: string): string => `${method} ${path}?${name}`;
+  return [
+    ...missing.map(({ name }) => `${at(name)}: is missing`),
+    ...[...sent].flatMap(([name, text]) => {
+      const known = query.find((one) => one.name === name);
+      if (!known) return [`${at(name)}: is not in the document`];
+      return known.schema ? check(api, known.schema, { value: readValue(known.schema, text), at: at(name) }) : [];
+    }),
+  ];
+};
+
+/** A query holds text only: the value that the text stands for. */
+const readValue = ({ type }: SchemaNode, text: string): unknown => {
+  if (type === 'integer' || type === 'number') return text.trim() === '' ? text : Number(text);
+  return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;
 };
 
 const jsonOf = (described: z.output<typeof content> | undefined): SchemaNode | undefined =>

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf } from './openapi-check.ts';
+import type { ConfirmIntent } from '../../shared/providers/port/payments.ts';
+import { check, type Operation, operationsOf, queryProblems, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
@@ -23,6 +24,7 @@ const COVERED: readonly string[] = [
   'GET /v2/checkout/orders/{id} 404',
   'GET /v3/vault/payment-tokens 200',
   'GET /v3/vault/payment-tokens/{id} 200',
+  'GET /v3/vault/payment-tokens/{id} 404',
   'PATCH /v2/checkout/orders/{id} 204',
   'POST /v1/notifications/verify-webhook-signature 200',
   'POST /v2/checkout/orders 201',
@@ -36,7 +38,10 @@ const COVERED: readonly string[] = [
 ];
 
 /** Where PayPal's description of 2024 is behind its documentation. */
-const NEWER: readonly RegExp[] = [/payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/];
+const NEWER: readonly RegExp[] = [
+  /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
+  /customer\.merchant_customer_id: is not in the document/,
+];
 
 const done = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => {
   const { kind, ...rest } = await outcome;
@@ -44,6 +49,7 @@ const done = async <T>(outcome: Promise<Outcome<T>>): Promise<T> => {
   throw new Error(`not done: ${kind} ${JSON.stringify(rest)}`);
 };
 
+const OUR_CUSTOMER = 'cust_000000000000000000000001';
 const AMOUNT = { amountCents: 2_500, currency: 'USD', customerId: undefined, returnUrl: 'https://shop.example/back' };
 
 describe.skipIf(folder === undefined)(
@@ -75,25 +81,41 @@ describe.skipIf(folder === undefined)(
       const { intentId } = await done(rig.provider.createIntent(input));
       return { ...input, intentId };
     };
-    const confirm = (made: Awaited<ReturnType<typeof intent>>, method?: string) =>
-      rig.provider.confirmIntent({ ...made, idempotencyKey: `${made.paymentId}:confirm`, method });
+    const confirm = (made: Awaited<ReturnType<typeof intent>>, method?: string, charged: Partial<ConfirmIntent> = {}) =>
+      rig.provider.confirmIntent({ ...made, ...charged, idempotencyKey: `${made.paymentId}:confirm`, method });
     const approve = (id: string) => rig.control('POST', `/payments/${id}/authenticate`, { outcome: 'success' });
 
     const everyOperation = async (): Promise<void> => {
       const { provider } = rig;
       const { customerId } = await done(
         provider.createCustomer({
-          ourCustomerId: 'cust_1',
+          ourCustomerId: OUR_CUSTOMER,
           email: undefined,
           name: undefined,
           phone: undefined,
           idempotencyKey: 'c',
         }),
       );
-      for (const token of ['SIM-OK', 'SIM-CARD', 'SIM-DECLINED', 'SIM-UNKNOWN']) {
-        const attached = await provider.attachMethod({ token, customerId, idempotencyKey: `attach-${token}` });
+      const first = await done(
+        provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: 'attach' }),
+      );
+      const named = first.customerId ?? '';
+      const tokens = [...Array.from({ length: 6 }, () => 'SIM-CARD'), 'SIM-DECLINED', 'SIM-UNKNOWN'];
+      for (const [count, token] of tokens.entries()) {
+        const attached = await provider.attachMethod({
+          paymentMethodId: 'pmt_1',
+          token,
+          customerId: named,
+          idempotencyKey: `attach-${count}`,
+        });
         if (attached.kind === 'done') await provider.findMethod(attached.value.methodId);
       }
+      await provider.attachMethod({
+        paymentMethodId: 'pmt_1',
+        token: 'SIM-OK',
+        customerId: 'INVENTED',
+        idempotencyKey: 'invented',
+      });
       for (const method of [
         'SIM-OK',
         'SIM-CARD',
@@ -101,24 +123,36 @@ describe.skipIf(folder === undefined)(
         'SIM-DECLINED',
         'SIM-PENDING-OK',
         'SIM-PAYER-ACTION',
+        'SIM-CARD-3DS',
         'X',
       ]) {
         const made = await intent({ method });
         for (const _ of [1, 2]) await confirm(made, method);
         await provider.findPayment({ ...made, attemptRef: undefined, method, status: 'processing' });
       }
+      for (const declared of [{ isRecurring: true }, { offSession: true }, { offSession: true, isRecurring: true }]) {
+        for (const method of ['SIM-CARD', 'SIM-CARD-3DS'])
+          await confirm(await intent({ method }), method, { ...declared, methodKind: 'card' });
+      }
+      for (const holder of [customerId, named]) await vaulted(holder);
+
+      await provider.findPayment(known({ intentId: 'ABSENT' }));
+      for (const { headers, body } of await rig.delivered()) {
+        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
+      }
+      await done(provider.deleteCustomer(named));
+    };
+
+    /** An order whose payer stores the wallet. */
+    const vaulted = async (customerId: string): Promise<void> => {
+      const { provider } = rig;
       const waiting = await intent({ saveMethod: true, customerId });
       await confirm(waiting);
       await update(waiting);
       await approve(waiting.paymentId);
       await done(provider.findPayment({ ...waiting, attemptRef: undefined, method: undefined, status: 'created' }));
       await done(confirm({ ...waiting, paymentId: `${waiting.paymentId}2` }));
-      await provider.keepMethod({ ...known(waiting), customerId, idempotencyKey: 'keep' });
-      await provider.findPayment({ ...known(waiting), intentId: 'ABSENT' });
-      for (const { headers, body } of await rig.delivered()) {
-        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
-      }
-      await done(provider.deleteCustomer(customerId));
+      await done(provider.keepMethod({ ...known(waiting), customerId, idempotencyKey: 'keep' }));
     };
 
     const known = (made: { readonly intentId: string }) => ({
@@ -147,10 +181,11 @@ describe.skipIf(folder === undefined)(
       const status = String(exchange.status);
       if (!answers.has(status)) return [`${at}: ${status} is not in the documents`];
       const answer = answers.get(status);
+      const sent: unknown = exchange.sent === '' ? undefined : JSON.parse(exchange.sent);
       return [
-        ...(request && exchange.sent !== ''
-          ? check(api, request, { value: JSON.parse(exchange.sent), at: `${at} sends` })
-          : []),
+        ...queryProblems(operation, exchange.search),
+        ...(request && sent !== undefined ? check(api, request, { value: sent, at: `${at} sends` }) : []),
+        ...strangersIn(api, request, { value: sent, at: `${at} sends` }),
         ...(answer && exchange.answered !== ''
           ? check(api, answer, { value: JSON.parse(exchange.answered), at: `${at} ${status}` })
           : []),
@@ -194,7 +229,15 @@ describe.skipIf(folder === undefined)(
       expect(wrong({ amount: { currency_code: 'USD', value: 25 } })).toHaveLength(1);
       expect(wrong({ amount: { currency_code: 'USD', value: '25,00' } })).toHaveLength(1);
       expect(wrong({ amount: undefined })).toHaveLength(1);
+      expect(wrong({ custom: 'x' })).toHaveLength(1);
       expect(problemsIn({ ...order, status: 418 })).toHaveLength(1);
+      const list = rig.exchanges.find(({ method, path }) => method === 'GET' && path.endsWith('/payment-tokens'));
+      const asked = (search: string) => (list ? problemsIn({ ...list, search }) : []);
+      expect(asked('?customer_id=customer-1&page_size=5')).toEqual([]);
+      expect(asked('?page_size=5')).toHaveLength(1);
+      expect(asked('?customer_id=customer-1&page_size=0')).toHaveLength(1);
+      expect(asked('?customer_id=customer-1&page_size=five')).toHaveLength(1);
+      expect(asked('?customer_id=customer-1&size=5')).toHaveLength(1);
     });
   },
 );

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { KnownPayment, ProviderPayment } from '../../shared/providers/port/payments.ts';
+import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
+import { paypalOrderSchema } from '../../shared/providers/paypal/schemas.ts';
+import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
@@ -35,6 +37,9 @@ interface Wish {
 }
 
 const PAYMENT_ID = 'pay_000000000000000000000001';
+const OUR_CUSTOMER = 'cust_000000000000000000000001';
+/** The form of the ids that PayPal gives to customers. */
+const GIVEN_ID = /^[0-9A-Z]{1,22}$/;
 
 const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
   provider.createIntent({
@@ -51,8 +56,9 @@ const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
   });
 const create = async (wish: Wish = {}): Promise<ProviderPayment> => doneValue(await createIntent(wish));
 
-const confirm = ({ intentId }: ProviderPayment, method?: string, attempt = 1) =>
+const confirm = ({ intentId }: ProviderPayment, method?: string, attempt = 1, charged: Partial<ConfirmIntent> = {}) =>
   provider.confirmIntent({
+    ...charged,
     idempotencyKey: `${PAYMENT_ID}:confirm:${attempt}`,
     intentId,
     paymentId: PAYMENT_ID,
@@ -60,7 +66,7 @@ const confirm = ({ intentId }: ProviderPayment, method?: string, attempt = 1) =>
     currency: 'USD',
     method,
     customerId: undefined,
-    returnUrl: undefined,
+    returnUrl: charged.returnUrl,
   });
 
 const find = async ({ intentId }: ProviderPayment, status: KnownPayment['status'], method?: string) =>
@@ -175,7 +181,7 @@ describe('an order without a method', () => {
 
   it('asks its payer anew where what is asked has changed', async () => {
     const made = await create();
-    const customerId = 'customer-1';
+    const customerId = OUR_CUSTOMER;
     const changed = doneValue(await update(made, { saveMethod: true, customerId }));
     expect(changed).toMatchObject({ status: 'requires_payment_method', nextAction: made.nextAction });
     expect(calls('/confirm-payment-source')).toHaveLength(1);
@@ -189,7 +195,13 @@ describe('an order without a method', () => {
       customerId,
       idempotencyKey: 'k',
     });
-    expect(doneValue(kept)).toMatchObject({ customerId, type: 'card', walletType: 'paypal', lastFour: undefined });
+    expect(doneValue(kept)).toMatchObject({
+      customerId: expect.stringMatching(GIVEN_ID),
+      ourCustomerId: customerId,
+      type: 'card',
+      walletType: 'paypal',
+      lastFour: undefined,
+    });
   });
 });
 
@@ -199,19 +211,100 @@ describe('an order with a saved method', () => {
     expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
     expect(made).toMatchObject({ status: 'created', nextAction: undefined });
     expect(await timesCharged()).toBe(0);
-    await confirm(made, 'SIM-OK');
+    await confirm(made, 'SIM-OK', 1, { methodKind: 'wallet' });
     expect(sentTo('/capture')).toEqual([{ payment_source: { paypal: { vault_id: 'SIM-OK' } } }]);
   });
 
-  it('charges a card as a card', async () => {
-    const made = await create({ method: 'SIM-CARD' });
-    expect(doneValue(await confirm(made, 'SIM-CARD'))).toMatchObject({ status: 'succeeded' });
-    expect(sentTo('/capture')).toMatchObject([
-      { payment_source: { paypal: { vault_id: 'SIM-CARD' } } },
-      { payment_source: { card: { vault_id: 'SIM-CARD', stored_credential: { payment_initiator: 'MERCHANT' } } } },
+  it.each([
+    ['SIM-OK', 'wallet'],
+    ['SIM-CARD', 'card'],
+  ] as const)('%s, whose kind is known, is charged by one call', async (method, methodKind) => {
+    const made = await create({ method });
+    rig.exchanges.length = 0;
+    for (const _ of [1, 2])
+      expect(doneValue(await confirm(made, method, 1, { methodKind }))).toMatchObject({ status: 'succeeded' });
+    expect(rig.exchanges.map(({ path, status }) => [path.split('/').at(-1), status])).toEqual([
+      ['capture', 201],
+      ['capture', 200],
     ]);
-    expect(doneValue(await confirm(made, 'SIM-CARD'))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
+  });
+
+  it.each(['SIM-OK', 'SIM-CARD'])('%s, whose kind is not known, is read once and then charged', async (method) => {
+    const made = await create({ method });
+    rig.exchanges.length = 0;
+    expect(doneValue(await confirm(made, method))).toMatchObject({ status: 'succeeded' });
+    expect(rig.exchanges.map((one) => `${one.method} ${one.path.split('/').at(-1)} ${one.status}`)).toEqual([
+      `GET ${method} 200`,
+      'POST capture 201',
+    ]);
+  });
+
+  it('whose kind cannot be read now is not charged: certainly nothing was done', async () => {
+    const made = await create({ method: 'SIM-CARD' });
+    await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
+    expect(await confirm(made, 'SIM-CARD')).toEqual({ kind: 'not_done', reason: 'unreachable' });
+    expect(calls('/capture')).toEqual([]);
+  });
+
+  it.each([
+    [{}, { payment_initiator: 'CUSTOMER', payment_type: 'ONE_TIME' }],
+    [{ isRecurring: true }, { payment_initiator: 'CUSTOMER', payment_type: 'RECURRING' }],
+    [{ offSession: true }, { payment_initiator: 'MERCHANT', payment_type: 'UNSCHEDULED' }],
+    [
+      { offSession: true, isRecurring: true },
+      { payment_initiator: 'MERCHANT', payment_type: 'RECURRING' },
+    ],
+  ])('declares who starts the charge of a card: %j', async (charged, declared) => {
+    const made = await create({ method: 'SIM-CARD' });
+    await confirm(made, 'SIM-CARD', 1, { ...charged, methodKind: 'card' });
+    expect(sentTo('/capture')).toEqual([
+      { payment_source: { card: { vault_id: 'SIM-CARD', stored_credential: { ...declared, usage: 'SUBSEQUENT' } } } },
+    ]);
+  });
+
+  it('with a card that asks for authentication waits for its payer, and is captured once it is approved', async () => {
+    const made = await create({ method: 'SIM-CARD-3DS' });
+    const charged = { methodKind: 'card', returnUrl: RETURN_URL } as const;
+    const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', 1, charged));
+    expect(asked).toMatchObject({
+      status: 'pending',
+      nextAction: { type: 'redirect_to_url', url: expect.stringContaining(made.intentId) },
+    });
+    expect(sentTo('/capture')[0].payment_source.card.experience_context).toEqual({
+      return_url: RETURN_URL,
+      cancel_url: RETURN_URL,
+    });
+    expect(await timesCharged()).toBe(0);
+    await approve();
+    expect(doneValue(await find(made, 'pending', 'SIM-CARD-3DS'))).toMatchObject({ awaitsCapture: true });
+    expect(doneValue(await confirm(made, undefined, 2))).toMatchObject({ status: 'succeeded' });
+    expect(await timesCharged()).toBe(1);
+  });
+
+  it.each([
+    ['SIM-CARD-3DS', 'card'],
+    ['SIM-PAYER-ACTION', 'wallet'],
+  ] as const)('with %s, which asks its payer, is declined where the payer is absent', async (method, methodKind) => {
+    const made = await create({ method });
+    const charged = { methodKind, offSession: true, isRecurring: true } as const;
+    expect(await confirm(made, method, 1, charged)).toMatchObject({
+      kind: 'declined',
+      code: 'authentication_required',
+    });
+    expect(await timesCharged()).toBe(0);
+  });
+
+  it('whose money went back is succeeded still, and says so', async () => {
+    const made = await create({ method: 'SIM-OK' });
+    await confirm(made, 'SIM-OK');
+    expect(doneValue(await find(made, 'succeeded'))).not.toHaveProperty('isRefunded');
+    for (const status of ['PARTIALLY_REFUNDED', 'REFUNDED']) {
+      const order = JSON.parse(calls(`/orders/${made.intentId}`).at(-1)?.answered ?? '{}');
+      order.purchase_units[0].payments.captures[0].status = status;
+      const report = readPaypalOrder(paypalOrderSchema.parse(order), { status: 'succeeded', method: 'SIM-OK' });
+      expect(report).toMatchObject({ status: 'succeeded', isRefunded: true });
+    }
   });
 
   it('is spent once a card was declined on it, and says so', async () => {
@@ -320,30 +413,54 @@ describe('a customer', () => {
       idempotencyKey: 'c',
     });
 
-  it('is an id of ours that PayPal has heard nothing of: the same for the same', async () => {
-    const { customerId } = doneValue(await customer('cust_1'));
-    expect(customerId).toMatch(/^[0-9a-zA-Z_-]{7,22}$/);
-    expect(doneValue(await customer('cust_1')).customerId).toBe(customerId);
-    expect(doneValue(await customer('cust_2')).customerId).not.toBe(customerId);
+  const attach = async (customerId: string, key: string) =>
+    doneValue(
+      await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
+    );
+
+  it('has our id while PayPal has given none, and no call is made for it', async () => {
+    const { customerId } = doneValue(await customer(OUR_CUSTOMER));
+    expect(customerId).toBe(OUR_CUSTOMER);
     const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
     expect(await provider.updateCustomer({ ...changed, customerId })).toEqual({ kind: 'done', value: { customerId } });
+    expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'done', value: { customerId } });
     expect(rig.exchanges).toEqual([]);
   });
 
-  it('is gone with all that the vault holds for it, however much', async () => {
-    const { customerId } = doneValue(await customer('cust_1'));
-    const ids: string[] = [];
-    for (let count = 0; count < 25; count += 1) {
-      const attached = await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: `k${count}` });
-      ids.push(doneValue(attached).methodId);
-    }
+  it('gets an id of PayPal’s with the first method, and later methods name that id', async () => {
+    const first = await attach(OUR_CUSTOMER, 'k1');
+    expect(first).toMatchObject({ customerId: expect.stringMatching(GIVEN_ID), ourCustomerId: OUR_CUSTOMER });
+    const later = await attach(first.customerId ?? '', 'k2');
+    expect(later.customerId).toBe(first.customerId);
+    expect(sentTo('/payment-tokens').map((sent) => sent.customer)).toEqual([
+      { merchant_customer_id: OUR_CUSTOMER },
+      { id: first.customerId },
+    ]);
+  });
+
+  it('is not invented: PayPal refuses an id that it has not given', async () => {
+    const attached = await provider.attachMethod({
+      paymentMethodId: 'pmt_1',
+      token: 'SIM-OK',
+      customerId: 'INVENTED',
+      idempotencyKey: 'k',
+    });
+    expect(attached).toMatchObject({ kind: 'refused', reason: 'INVALID_CUSTOMER_ID' });
+  });
+
+  it('is gone with all that the vault holds for it, however much, five on a page', async () => {
+    const first = await attach(OUR_CUSTOMER, 'k');
+    const customerId = first.customerId ?? '';
+    const ids = [first.methodId];
+    for (let count = 0; count < 24; count += 1) ids.push((await attach(customerId, `k${count}`)).methodId);
     for (const _ of [1, 2]) expect(await provider.deleteCustomer(customerId)).toMatchObject({ kind: 'done' });
     for (const id of ids) expect(await provider.findMethod(id)).toMatchObject({ kind: 'refused' });
+    const lists = rig.exchanges.filter(({ method, path }) => method === 'GET' && path.endsWith('/payment-tokens'));
+    expect(lists.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
   });
 
   it('whose vault cannot be emptied is not gone', async () => {
-    const { customerId } = doneValue(await customer('cust_1'));
-    await provider.attachMethod({ token: 'SIM-OK', customerId, idempotencyKey: 'k' });
+    const { customerId = '' } = await attach(OUR_CUSTOMER, 'k');
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });
   });

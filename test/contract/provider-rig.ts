@@ -22,6 +22,8 @@ export interface Bound {
 export interface Exchange {
   readonly method: string;
   readonly path: string;
+  /** The query, with its question mark; empty where there is none. */
+  readonly search: string;
   readonly sent: string;
   readonly status: number;
   readonly answered: string;
@@ -73,8 +75,8 @@ export const openRig = async (bound: Bound): Promise<ProviderRig> => {
   const server = await listen(async (request, body) => {
     const response = await simulator.provider(request);
     const answered = await response.clone().text();
-    const { pathname } = new URL(request.url);
-    exchanges.push({ method: request.method, path: pathname, sent: body, status: response.status, answered });
+    const { pathname, search } = new URL(request.url);
+    exchanges.push({ method: request.method, path: pathname, search, sent: body, status: response.status, answered });
     return response;
   });
   const logged: string[] = [];

@@ -224,7 +224,7 @@ describe('the vault', () => {
   const setupToken = (source: object) =>
     call(
       'POST /v3/vault/setup-tokens',
-      { customer: { id: 'customer-1' }, payment_source: source },
+      { customer: { merchant_customer_id: 'shop-1' }, payment_source: source },
       { 'paypal-request-id': 'setup' },
     );
   const paymentToken = (id: string | undefined, key: string) =>
@@ -236,13 +236,17 @@ describe('the vault', () => {
 
   it('makes a payment token of a setup token that its payer has approved, once', async () => {
     const setup = await setupToken({ paypal: { usage_type: 'MERCHANT' } });
-    expect(setup.body).toMatchObject({ status: 'PAYER_ACTION_REQUIRED', links: [{ rel: 'approve' }, { rel: 'self' }] });
+    expect(setup.body).toMatchObject({
+      status: 'PAYER_ACTION_REQUIRED',
+      customer: { id: expect.stringMatching(/^[0-9A-Z]{1,22}$/), merchant_customer_id: 'shop-1' },
+      links: [{ rel: 'approve' }, { rel: 'self' }],
+    });
     expect(issuesOf(await paymentToken(setup.body.id, 'k1'))).toEqual(['SETUP_TOKEN_NOT_APPROVED']);
     await approve(setup.body.id);
     const made = await paymentToken(setup.body.id, 'k2');
     expect(made).toMatchObject({
       status: 201,
-      body: { customer: { id: 'customer-1' }, payment_source: { paypal: {} } },
+      body: { customer: setup.body['customer'], payment_source: { paypal: {} } },
     });
     expect(await paymentToken(setup.body.id, 'k3')).toMatchObject({ status: 404 });
     expect(await capture((await order()).body.id, vault(String(made.body.id)))).toMatchObject({ status: 201 });
@@ -256,18 +260,92 @@ describe('the vault', () => {
     });
   });
 
-  it('lists what it holds for a customer, page by page', async () => {
-    for (let count = 0; count < 7; count += 1) {
-      await call(
-        'POST /v3/vault/payment-tokens',
-        { customer: { id: 'customer-1' }, payment_source: { token: { id: 'SIM-OK', type: 'SETUP_TOKEN' } } },
-        { 'paypal-request-id': `k${count}` },
-      );
-    }
+  const tokenFor = (customer: object, key: string) =>
+    call(
+      'POST /v3/vault/payment-tokens',
+      { customer, payment_source: { token: { id: 'SIM-OK', type: 'SETUP_TOKEN' } } },
+      { 'paypal-request-id': key },
+    );
+  const customerOf = ({ body }: Answered): string => Object(body['customer']).id;
+
+  it('gives a customer its id with the first token, and takes no id of others', async () => {
+    const first = await tokenFor({ merchant_customer_id: 'shop-1' }, 'k1');
+    expect(first.body['customer']).toMatchObject({ merchant_customer_id: 'shop-1' });
+    const later = await tokenFor({ id: customerOf(first) }, 'k2');
+    expect(later.body['customer']).toEqual(first.body['customer']);
+    const invented = await tokenFor({ id: 'shop-1' }, 'k3');
+    expect([invented.status, issuesOf(invented)]).toEqual([422, ['INVALID_CUSTOMER_ID']]);
+    const wallet = {
+      attributes: { customer: { id: 'shop-1' }, vault: { store_in_vault: 'ON_SUCCESS', usage_type: 'MERCHANT' } },
+    };
+    const vaulting = await order({ payment_source: { paypal: wallet } });
+    expect([vaulting.status, issuesOf(vaulting)]).toEqual([422, ['INVALID_CUSTOMER_ID']]);
+  });
+
+  it('lists what it holds for a customer, five on a page', async () => {
+    const id = customerOf(await tokenFor({}, 'k'));
+    for (let count = 1; count < 7; count += 1) await tokenFor({ id }, `k${count}`);
     const page = (query: string) => call(`GET /v3/vault/payment-tokens?${query}`);
-    expect((await page('customer_id=customer-1')).body['payment_tokens']).toHaveLength(5);
-    expect((await page('customer_id=customer-1&page=2')).body['payment_tokens']).toHaveLength(2);
+    expect((await page(`customer_id=${id}`)).body['payment_tokens']).toHaveLength(5);
+    expect((await page(`customer_id=${id}&page=2`)).body['payment_tokens']).toHaveLength(2);
+    expect((await page(`customer_id=${id}&page_size=1&total_required=true`)).body).toMatchObject({
+      total_items: 7,
+      total_pages: 7,
+    });
     expect(await page('customer_id=customer-2')).toMatchObject({ status: 200, body: { payment_tokens: [] } });
-    expect(await page('customer_id=x')).toMatchObject({ status: 400 });
+  });
+
+  it.each([
+    ['page_size=6', 'page_size', 'INVALID_PARAMETER_VALUE'],
+    ['page_size=20', 'page_size', 'INVALID_PARAMETER_VALUE'],
+    ['page_size=0', 'page_size', 'INVALID_PARAMETER_VALUE'],
+    ['page_size=two', 'page_size', 'INVALID_PARAMETER_VALUE'],
+    ['page=11', 'page', 'INVALID_PARAMETER_VALUE'],
+    ['customer_id=x', 'customer_id', 'INVALID_PARAMETER_VALUE'],
+    ['customer_id=customer%201', 'customer_id', 'INVALID_PARAMETER_SYNTAX'],
+  ])('refuses a list with %s, as PayPal does', async (query, field, issue) => {
+    const { status, body } = await call(
+      `GET /v3/vault/payment-tokens?customer_id=customer-1&${query}`.replace(
+        'customer_id=customer-1&customer_id',
+        'customer_id',
+      ),
+    );
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ name: 'INVALID_REQUEST', details: [{ issue, field, location: 'query' }] });
+  });
+
+  it('wants to know whose tokens to list', async () => {
+    expect(await call('GET /v3/vault/payment-tokens')).toMatchObject({
+      status: 400,
+      body: { details: [{ issue: 'MISSING_REQUIRED_PARAMETER', field: 'customer_id' }] },
+    });
+  });
+});
+
+describe('a stored card', () => {
+  const charge = async (credential: object | undefined, id = 'SIM-CARD') =>
+    capture((await order()).body.id, {
+      payment_source: { card: { vault_id: id, ...(credential && { stored_credential: credential }) } },
+    });
+
+  it.each([
+    [{ payment_initiator: 'MERCHANT', payment_type: 'ONE_TIME' }, 422, 'INCOMPATIBLE_PARAMETER_VALUE'],
+    [{ payment_initiator: 'MERCHANT', payment_type: 'RECURRING', usage: 'FIRST' }, 422, 'INCOMPATIBLE_PARAMETER_VALUE'],
+    [{ payment_initiator: 'BANK', payment_type: 'RECURRING' }, 400, 'INVALID_PARAMETER_VALUE'],
+  ])('with the credential %j is refused', async (credential, status, issue) => {
+    const refused = await charge(credential);
+    expect([refused.status, issuesOf(refused)]).toEqual([status, [issue]]);
+  });
+
+  it('that asks for authentication asks its payer, and is declined where the merchant starts the charge', async () => {
+    const asked = await charge({ payment_initiator: 'CUSTOMER', payment_type: 'ONE_TIME' }, 'SIM-CARD-3DS');
+    expect([asked.status, issuesOf(asked)]).toEqual([422, ['PAYER_ACTION_REQUIRED']]);
+    expect(asked.body['links']).toContainEqual(expect.objectContaining({ rel: 'payer-action' }));
+    const absent = await charge({ payment_initiator: 'MERCHANT', payment_type: 'UNSCHEDULED' }, 'SIM-CARD-3DS');
+    expect(absent).toMatchObject({ status: 201, body: { status: 'COMPLETED' } });
+    const whole = await call(`GET /v2/checkout/orders/${absent.body.id}`);
+    expect(whole.body['purchase_units']).toMatchObject([
+      { payments: { captures: [{ status: 'DECLINED', processor_response: { response_code: '7710' } }] } },
+    ]);
   });
 });

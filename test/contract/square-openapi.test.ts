@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf, problemsOf, type SchemaNode } from './openapi-check.ts';
+import { check, type Operation, operationsOf, problemsOf, queryProblems, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
@@ -55,8 +55,8 @@ describe.skipIf(folder === undefined)(
       return { ...input, intentId: made.intentId };
     };
     type Made = Awaited<ReturnType<typeof intent>>;
-    const confirm = (made: Made) =>
-      rig.provider.confirmIntent({ ...made, idempotencyKey: `${made.paymentId}:confirm` });
+    const confirm = (made: Made, verificationToken?: string) =>
+      rig.provider.confirmIntent({ ...made, verificationToken, idempotencyKey: `${made.paymentId}:confirm` });
     const known = ({ intentId, method }: Made) =>
       ({ intentId, method, attemptRef: undefined, status: 'created' }) as const;
 
@@ -72,10 +72,32 @@ describe.skipIf(folder === undefined)(
         provider.updateCustomer({ ...nobody, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
       );
       const { methodId } = await done(
-        provider.attachMethod({ token: SQUARE.methods.succeeds, customerId, idempotencyKey: 'a' }),
+        provider.attachMethod({
+          token: SQUARE.methods.succeeds,
+          customerId,
+          paymentMethodId: 'pmt_1',
+          idempotencyKey: 'a',
+        }),
       );
       await done(provider.findMethod(methodId));
-      await provider.attachMethod({ token: SQUARE.methods.declinesToAttach, customerId, idempotencyKey: 'a2' });
+      await provider.attachMethod({
+        paymentMethodId: 'pmt_1',
+        token: SQUARE.methods.declinesToAttach,
+        customerId,
+        idempotencyKey: 'a2',
+      });
+      const asks = 'cnon:card-nonce-requires-verification';
+      for (const verificationToken of [undefined, 'made up', 'verf:1']) {
+        const idempotencyKey = `verified-${verificationToken}`;
+        await provider.attachMethod({
+          paymentMethodId: 'pmt_1',
+          token: asks,
+          customerId,
+          verificationToken,
+          idempotencyKey,
+        });
+        await confirm(await intent({ method: asks, customerId }), verificationToken);
+      }
       const { declines, settlesLater, succeeds, unknown } = SQUARE.methods;
       const sources = [...Object.keys(declines), ...Object.values(settlesLater), succeeds, unknown, methodId];
       for (const method of sources) {
@@ -110,32 +132,11 @@ describe.skipIf(folder === undefined)(
       const at = `${exchange.method} ${operation.path}`;
       const sent: unknown = exchange.sent === '' ? undefined : JSON.parse(exchange.sent);
       return [
+        ...queryProblems(operation, exchange.search),
         ...(sent === undefined || !request ? [] : check(api, request, { value: sent, at: `${at} sends` })),
-        ...(sent === undefined ? [] : strangersIn(operation, request, { value: sent, at: `${at} sends` })),
+        ...strangersIn(api, request, { value: sent, at: `${at} sends` }),
         ...check(api, answer, { value: JSON.parse(exchange.answered), at: `${at} ${exchange.status}` }),
       ];
-    };
-
-    /** What is sent and not described: Square refuses some of it and drops the rest. */
-    const strangersIn = (
-      operation: Operation,
-      schema: SchemaNode | undefined,
-      { value, at }: { readonly value: unknown; readonly at: string },
-    ): string[] => {
-      const name = schema?.$ref?.slice('#/components/schemas/'.length);
-      const target = name === undefined ? schema : operation.api.components.schemas[name];
-      if (Array.isArray(value)) {
-        return value.flatMap((item, index) =>
-          strangersIn(operation, target?.items, { value: item, at: `${at}[${index}]` }),
-        );
-      }
-      if (typeof value !== 'object' || value === null) return [];
-      return Object.entries(value).flatMap(([field, inner]) => {
-        const described = target?.properties?.[field];
-        return described
-          ? strangersIn(operation, described, { value: inner, at: `${at}.${field}` })
-          : [`${at}.${field}: is not in the document`];
-      });
     };
 
     it('is as Square describes it, every request and every answer', () => {

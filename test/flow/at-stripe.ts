@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { TestHost } from './host.ts';
+import type { ParsedJson, TestHost } from './host.ts';
 
 /** A call that somebody makes at Stripe with the secret key, past the service: a click in the dashboard, say. */
 export const atStripe = async (
@@ -7,7 +7,7 @@ export const atStripe = async (
   method: 'POST' | 'DELETE',
   path: string,
   fields: Readonly<Record<string, string>> = {},
-): Promise<void> => {
+): Promise<ParsedJson> => {
   const { env } = service.host();
   const answer = await service.request(method, `/_local/providers/stripe/v1/${path}`, {
     headers: {
@@ -17,4 +17,5 @@ export const atStripe = async (
     ...(method === 'POST' && { body: new URLSearchParams(fields).toString() }),
   });
   expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
+  return answer.body;
 };

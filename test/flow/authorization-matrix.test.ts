@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
 import { itemsOf } from './flow.ts';
@@ -8,8 +8,8 @@ import { CALLERS, type CallerName, type Cell, COLUMNS, type Column } from './mat
 import { buildWorld, type Carrier, type World } from './matrix/world.ts';
 
 /**
- * Every route of the catalogue × every caller × every record, over every carrier of a credential. A denied request does
- * not change the table, except rate windows, logs and idempotency keys.
+ * Every route of the catalogue × every caller × every record, over every carrier of a credential (in `npm test` over one of
+ * them in turn). A denied request does not change the table, except rate windows, logs and idempotency keys.
  */
 interface MatrixCell {
   readonly caller: CallerName;
@@ -43,6 +43,14 @@ const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
       return world.callers[caller].carriers.map((carrier) => ({ caller, column, carrier, expected }));
     }),
   );
+
+let turn = 0;
+/** One cell of the carriers of a credential, each carrier in turn; all of them with `npm run test:long`. */
+const isAsked = ({ caller, carrier }: MatrixCell): boolean => {
+  const { carriers } = world.callers[caller];
+  if (carrier === carriers[0]) turn += 1;
+  return inject('scale') > 1 || carrier === carriers[turn % carriers.length];
+};
 
 /** The wrong answer of a cell in words; undefined when the answer is right. */
 const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promise<string | undefined> => {
@@ -85,7 +93,7 @@ describe('the authorization matrix', () => {
   });
 
   it('denies every request that a caller may not make, and changes nothing', async () => {
-    const denied = cellsOfAll(({ expected }) => expected !== 'ok');
+    const denied = cellsOfAll(({ expected }) => expected !== 'ok').filter(({ cell }) => isAsked(cell));
     // The named records are created first, so that only the requests themselves could change the table.
     await inTurns(denied, ({ route, cell }) => route.ask(service, world, { ...cell, fresh: false }));
     await service.settle();
@@ -97,7 +105,7 @@ describe('the authorization matrix', () => {
   }, 120_000);
 
   it.each(routes)('allows every request that a caller may make: %s', async (id, route) => {
-    const allowed = cellsOf(route).filter(({ expected }) => expected === 'ok');
+    const allowed = cellsOf(route).filter((cell) => cell.expected === 'ok' && isAsked(cell));
     const wrong = await inTurns(allowed, (cell) => wrongIn(id, route, cell));
     expect(wrong.filter((line) => line !== undefined)).toEqual([]);
   });

@@ -51,7 +51,7 @@ export interface ProviderEvent {
   readonly id?: string;
   readonly created?: number;
   readonly vocabulary?: 'contract' | 'native';
-  readonly signature?: 'valid' | 'invalid' | 'missing';
+  readonly signature?: 'valid' | 'invalid' | 'missing' | 'stale';
   readonly times?: number;
 }
 
@@ -168,6 +168,8 @@ const clientOf = (host: () => Host) => {
       control('POST', '/simulator/events', { provider: 'provider_a', ...event }),
     authenticate: (paymentId: string, outcome: 'success' | 'failure' = 'success') =>
       control('POST', `/simulator/payments/${paymentId}/authenticate`, { outcome }),
+    authenticateMethod: (methodId: string, outcome: 'success' | 'failure' = 'success') =>
+      control('POST', `/simulator/payment-methods/${methodId}/authenticate`, { outcome }),
     fault: (fault: Readonly<Record<string, unknown>>) => control('POST', '/simulator/faults', fault),
     clearFaults: () => control('DELETE', '/simulator/faults'),
     webhookMode: (mode: 'normal' | 'duplicate' | 'reorder' | 'delay' | 'drop', seed?: number) =>

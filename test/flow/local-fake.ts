@@ -1,4 +1,3 @@
-import type { Route } from '../../infra/local/gateway/routes.ts';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import type { Handler } from '../../infra/local/machine/invoke.ts';
 import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/messaging/trigger.ts';
@@ -28,11 +27,11 @@ export const STREAM: StreamTrigger = { ...common, id: 'fake.stream', kind: 'stre
 export const SWEEP: ScheduleTrigger = { ...common, id: 'workers.sweep-due', kind: 'schedule', everyMinutes: 1 };
 export const HOURLY: ScheduleTrigger = { ...common, id: 'fake.hourly', kind: 'schedule', everyMinutes: 60 };
 
-const ROUTES: readonly Route[] = [
-  { id: 'fake.by-id', method: 'GET', path: '/things/{id}', timeoutSeconds: 5 },
-  { id: 'fake.special', method: 'GET', path: '/things/special', timeoutSeconds: 5 },
-  { id: 'fake.create', method: 'POST', path: '/things', timeoutSeconds: 1 },
-  { id: 'fake.part', method: 'GET', path: '/things/{id}/parts/{part_id}', timeoutSeconds: 5 },
+const ROUTES: Catalogue['endpoints'] = [
+  { id: 'fake.by-id', method: 'GET', path: '/things/{id}', timeoutSeconds: 5, uses: [] },
+  { id: 'fake.special', method: 'GET', path: '/things/special', timeoutSeconds: 5, uses: [] },
+  { id: 'fake.create', method: 'POST', path: '/things', timeoutSeconds: 1, uses: [] },
+  { id: 'fake.part', method: 'GET', path: '/things/{id}/parts/{part_id}', timeoutSeconds: 5, uses: [] },
 ];
 
 const echo: Handler = (event) => ({

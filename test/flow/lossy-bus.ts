@@ -12,8 +12,6 @@ import type { ParsedJson } from './host.ts';
  */
 const PUBLISHER = 'workers.publish-changes';
 const FAIL_EVERY = 20;
-/** Calls that a batch of a hundred changes takes at least. */
-const STEPS = 10;
 const ENTRIES_A_CALL = 10;
 
 interface Stop {
@@ -23,11 +21,12 @@ interface Stop {
 
 const eventSchema = z.object({ Records: z.array(z.unknown()) });
 
-export const openLossyBus = () => {
+/** @param steps the calls at which runs end; a batch of ten changes takes one call */
+export const openLossyBus = (steps: number) => {
   // The last first: what is tried again is tried in halves, which have fewer.
-  const wanted: Stop[] = Array.from({ length: STEPS }, (_, index) => [
-    { step: STEPS - index, executed: false },
-    { step: STEPS - index, executed: true },
+  const wanted: Stop[] = Array.from({ length: steps }, (_, index) => [
+    { step: steps - index, executed: false },
+    { step: steps - index, executed: true },
   ]).flat();
   let target = '';
   let entries = 0;

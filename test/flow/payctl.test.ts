@@ -70,6 +70,7 @@ describe('payctl', () => {
     expect(well).toMatchObject({ exitCode: 0, json: { healthy: true, closed: 0 } });
     expect(new Set(well.json.checks.map(({ state }: ParsedJson) => state))).toEqual(new Set(['ok']));
     expect(stateOf(well.json, 'outbound webhooks')).toMatchObject({ detail: 'to WEBHOOK_1' });
+    expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; takes USD only$/) });
   });
 
   test('doctor says every mistake of the settings', async () => {
@@ -409,6 +410,19 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     expect(await payctl(['reconcile', id])).toMatchObject({
       exitCode: 0,
       json: { before: 'creating', after: 'removed', outcome: expect.stringContaining('VALIDATION_ERROR') },
+    });
+  });
+});
+
+describe('payctl, where the location at Square is not ours', () => {
+  const service = withHost({ frozen: true, env: { PROVIDER_C_LOCATION_ID: 'ELSEWHERE' } });
+
+  test('doctor says that its currency cannot be read', async () => {
+    const { exitCode, json } = await payctlOf(service)(['doctor']);
+    expect(exitCode).toBe(1);
+    expect(json.checks.find(({ check }: ParsedJson) => check === 'provider_c')).toMatchObject({
+      state: 'fail',
+      detail: 'the currency of its location: NOT_FOUND',
     });
   });
 });

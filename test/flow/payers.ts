@@ -22,6 +22,21 @@ export const createCustomer = (service: TestHost, options: RequestOptions, field
 export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
   made(service.post('/payment-methods', methodBody(fields), options));
 
+/** A saved method that is set up: its payer authenticates it where the provider asks. */
+export const saveReadyMethod = async (
+  service: TestHost,
+  options: RequestOptions,
+  fields: Fields = {},
+): Promise<ParsedJson> => {
+  const method = await saveMethod(service, options, fields);
+  if (method.setup_status === 'succeeded') return method;
+  await service.authenticateMethod(method.id);
+  await service.settle();
+  const { body } = await service.get(`/payment-methods/${method.id}`, options);
+  expect(body).toMatchObject({ setup_status: 'succeeded' });
+  return body;
+};
+
 export const createAddress = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
   made(service.post('/addresses', fullAddress(fields), options));
 

@@ -56,6 +56,7 @@ describe('a payment method', () => {
       is_default: true,
       alias: 'Work',
       is_guest_method: false,
+      setup_status: 'succeeded',
       created_at: at,
       updated_at: at,
     });

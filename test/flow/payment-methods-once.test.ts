@@ -98,12 +98,12 @@ describe('a create under a key', () => {
 
 describe('a provider that fails', () => {
   const FAULTS = [
-    ['timeout_after', '/attach', 504, 'PROVIDER_TIMEOUT'],
+    ['timeout_after', '/v1/setup_intents', 504, 'PROVIDER_TIMEOUT'],
     ['timeout_before', '/v1/customers', 504, 'PROVIDER_TIMEOUT'],
     ['reset', '/v1/customers', 503, 'PROVIDER_UNAVAILABLE'],
-    ['reset', '/attach', 503, 'PROVIDER_UNAVAILABLE'],
-    ['error_500', '/attach', 502, 'PROVIDER_ERROR'],
-    ['malformed', '/attach', 502, 'PROVIDER_ERROR'],
+    ['reset', '/v1/setup_intents', 503, 'PROVIDER_UNAVAILABLE'],
+    ['error_500', '/v1/setup_intents', 502, 'PROVIDER_ERROR'],
+    ['malformed', '/v1/setup_intents', 502, 'PROVIDER_ERROR'],
   ] as const;
 
   test.each(FAULTS)(

@@ -96,7 +96,7 @@ describe('a create of a payment method that is stopped', () => {
     const { service, watch, stopped } = stoppable();
     const observer = await signIn(service);
     const calls = await watch(() => create(observer.options));
-    const call = calls.findIndex((name) => name.endsWith('/attach')) + 1;
+    const call = calls.findIndex((name) => name.endsWith('/v1/setup_intents')) + 1;
     const user = await signIn(service);
     await stopped({ call, executed: true }, () => create(user.options));
     const refused = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
@@ -127,6 +127,82 @@ describe('a create of a payment method that is stopped', () => {
   });
 });
 
+describe('a card that asks its payer', () => {
+  const ASKS = 'pm_card_authenticationRequiredOnSetup';
+  const create = (_: unknown, { options }: User) =>
+    stoppable().service.post('/payment-methods', methodBody({ provider_payment_method_token: ASKS }), {
+      ...options,
+      idempotencyKey: 'asks',
+    });
+
+  /** The methods that the provider holds for the customer of a user. */
+  const attachedMethods = async ({ options }: User): Promise<string[]> => {
+    const [{ methods }, { body }] = await Promise.all([attached(), stoppable().service.get('/customers', options)]);
+    return methods.filter(({ customer }) => customer === body[0].provider_customer_id).map(({ id }) => id);
+  };
+
+  test('and whose create is stopped has one set-up, which its appointment completes', async () => {
+    const { service } = stoppable();
+    const cases = await stopEverywhere(async () => undefined, create);
+    await service.advance(TAKEN_SECONDS);
+    const answers = await all(cases, create);
+    for (const [index, { way }] of cases.entries()) {
+      const answer = answers[index];
+      expect({ way, answer }).toMatchObject({ answer: { status: 201, body: { setup_status: 'requires_action' } } });
+      await service.authenticateMethod(answer?.body.id);
+    }
+    await service.advance(DAY + 20 * MINUTE);
+    const lists = await all(cases, (_, { options }) => listOf(options));
+    const held = await all(cases, (_, user) => attachedMethods(user));
+    for (const [index, { way }] of cases.entries()) {
+      const { id, provider_payment_method_id: at } = answers[index]?.body ?? {};
+      expect({ way, list: lists[index] }).toMatchObject({ way, list: [{ id, setup_status: 'succeeded' }] });
+      expect({ way, held: held[index] }).toEqual({ way, held: [at] });
+    }
+  });
+
+  test.each([
+    ['has authenticated is completed', true],
+    ['has not authenticated is removed', false],
+  ])('and that %s although its appointment is stopped, wherever', async (_, passed) => {
+    const { service, watch, losing } = stoppable();
+    const begin = async (): Promise<{ user: User; method: ParsedJson }> => {
+      const user = await signIn(service, { expires_in: 3 * DAY });
+      const { body } = await create(undefined, user);
+      if (passed) await service.authenticateMethod(body.id);
+      await service.advance(DAY - MINUTE);
+      return { user, method: body };
+    };
+    await begin();
+    const due = await watch(() => service.advance(3 * MINUTE));
+    expect(due.length).toBeGreaterThan(3);
+    for (const way of waysToLose(due)) {
+      const { user, method } = await begin();
+      await losing(way, () => service.advance(3 * MINUTE));
+      await service.advance(20 * MINUTE);
+      const saved = passed ? [{ id: method.id, setup_status: 'succeeded' }] : [];
+      expect({ way, list: await listOf(user.options) }).toMatchObject({ way, list: saved });
+      const held = passed ? [method.provider_payment_method_id] : [];
+      expect({ way, held: await attachedMethods(user) }).toEqual({ way, held });
+    }
+  });
+
+  test('and whose deletion is stopped is deleted by asking again, and attaches nothing', async () => {
+    const { service } = stoppable();
+    const remove = ({ id }: ParsedJson, user: User) =>
+      service.request('DELETE', `/payment-methods/${id}`, user.options);
+    const cases = await stopEverywhere(async (user) => (await create(undefined, user)).body, remove);
+    const again = await all(cases, remove);
+    for (const [index, { way, user, prepared }] of cases.entries()) {
+      expect({ way, status: again[index]?.status }).toEqual({ way, status: expect.toSatisfy(isGone) });
+      expect({ way, list: await listOf(user.options) }).toEqual({ way, list: [] });
+      await expect(service.authenticateMethod(prepared.id)).rejects.toThrow('409');
+    }
+  });
+});
+
+const isGone = (status: number): boolean => status === 204 || status === 404;
+
 test('a deletion that is stopped is finished by asking again; the default has passed on', async () => {
   const { service } = stoppable();
   const remove = ({ gone }: { gone: ParsedJson }, user: User) =>
@@ -150,8 +226,6 @@ test('a deletion that is stopped is finished by asking again; the default has pa
     expect({ way, theirs }).toMatchObject({ way, theirs: { customer: null } });
   }
 });
-
-const isGone = (status: number): boolean => status === 204 || status === 404;
 
 test('a change that is stopped is in force once it is sent again', async () => {
   const { service } = stoppable();

@@ -51,6 +51,7 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
   test('leaves no payment after a create: not listed, not finished later, and the key can be used again', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: `basket ${provider.slot}` };
+    await service.settle();
     const before = (await itemsOf(service, 'PAY#')).length;
     await limit(provider, provider.create);
     expectUnavailable(await service.post('/payments/intents', bodyFor(provider), options), provider);

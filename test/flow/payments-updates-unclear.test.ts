@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, inject, test } from 'vitest';
 import { intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
 import {
   atProvider,
@@ -34,7 +34,12 @@ const LOST = [
   ['reset', false],
   ['error_500', false],
 ] as const;
-const CASES = PROVIDERS.flatMap((provider) => LOST.map(([action, taken]) => ({ ...provider, action, taken })));
+/** A server error is handled like a broken connection: in `npm test`, only one provider answers with it. */
+const isAsked = (slot: string, action: string): boolean =>
+  inject('scale') > 1 || action !== 'error_500' || slot === 'provider_c';
+const CASES = PROVIDERS.flatMap((provider) =>
+  LOST.filter(([action]) => isAsked(provider.slot, action)).map(([action, taken]) => ({ ...provider, action, taken })),
+);
 
 const update = (id: string, user: User, total: number) =>
   service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);

@@ -18,6 +18,8 @@ import {
   type User,
 } from './flow.ts';
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
+import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
+import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /** What is PayPal's own in the way of a payment: approvals, late ids, orders that are spent, its verification. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -347,6 +349,146 @@ describe('a PayPal payment method', () => {
   });
 });
 
+describe('a saved PayPal method', () => {
+  const AT_PAYPAL = { provider_id: 'provider_b' };
+  const saved = (user: User, token: string) =>
+    saveMethod(service, user.options, { ...AT_PAYPAL, provider_payment_method_token: token });
+  /** The calls about orders and saved methods. */
+  const asked = async (): Promise<string[]> => {
+    const calls: ParsedJson[] = await service.providerRequests();
+    return calls
+      .filter(({ path }) => /orders|vault/.test(path))
+      .map(({ method, path }: ParsedJson) => `${method} ${path.replace(/\/orders\/\w+/, '/orders/:id')}`);
+  };
+  const CAPTURE = 'POST /v2/checkout/orders/:id/capture';
+
+  test.each(['SIM-OK', 'SIM-CARD'])('made of %s is charged by one call, since its kind is kept', async (token) => {
+    const user = await signIn(service);
+    const method = await saved(user, token);
+    const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
+    await service.clearProviderRequests();
+    expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+    expect(await asked()).toEqual([CAPTURE]);
+    const other = await createIntent(service, user, PAYPAL);
+    await service.clearProviderRequests();
+    const paid = await confirm(service, other.id, user.options, { payment_method_id: method.id });
+    expect(paid).toMatchObject({ body: { status: 'succeeded' } });
+    expect(await asked()).toEqual([CAPTURE]);
+  });
+
+  test('is charged by one call in a renewal too', async () => {
+    const who = await subscriber(service, 'SIM-CARD', AT_PAYPAL);
+    const { id } = await subscribe(service, who);
+    await service.clearProviderRequests();
+    await service.advance(32 * DAY);
+    const [, renewal] = await paymentsOf(service, who, id);
+    expect(renewal).toMatchObject({ status: 'succeeded' });
+    const calls: ParsedJson[] = await service.providerRequests();
+    expect(calls.filter(({ idempotency_key }) => idempotency_key?.startsWith(`${renewal.id}:confirm`))).toHaveLength(1);
+    expect((await asked()).filter((call) => call.includes('payment-tokens'))).toEqual([]);
+  });
+
+  test('that asks for authentication waits for its payer, and is captured once the payer has passed it', async () => {
+    const user = await signIn(service);
+    const method = await saved(user, 'SIM-CARD-3DS');
+    const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
+    const waiting = await confirm(service, id, user.options);
+    expect(waiting).toMatchObject({
+      status: 200,
+      body: { status: 'pending', next_action: { type: 'redirect_to_url', url: expect.any(String) } },
+    });
+    expect(await timesCharged(service, id)).toBe(0);
+    const passed = await fetch(waiting.body.next_action.url, {
+      method: 'POST',
+      body: new URLSearchParams({ outcome: 'success' }),
+      redirect: 'manual',
+    });
+    expect(passed.headers.get('location')).toContain(PAYPAL.return_url);
+    await service.settle();
+    const paid = await expectPaidOnce(id, user);
+    expect(paid).toMatchObject({ payment_method_id: method.id });
+    expect(paid).not.toHaveProperty('next_action');
+  });
+
+  test('that asks for authentication is found by the reconciliation where no webhook arrives', async () => {
+    await service.webhookMode('drop');
+    const user = await signIn(service);
+    const method = await saved(user, 'SIM-CARD-3DS');
+    const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
+    await confirm(service, id, user.options);
+    await approve(id);
+    await service.advance(2 * MINUTE);
+    await expectPaidOnce(id, user);
+  });
+
+  test('whose payer does not pass the authentication takes no money', async () => {
+    const user = await signIn(service, { expires_in: 30 * DAY });
+    const method = await saved(user, 'SIM-CARD-3DS');
+    const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
+    await confirm(service, id, user.options);
+    await service.authenticate(id, 'failure');
+    await service.advance(DAY + HOUR);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled' });
+    expect(await timesCharged(service, id)).toBe(0);
+  });
+
+  test.each(['SIM-CARD-3DS', 'SIM-PAYER-ACTION'])(
+    'made of %s, which asks its payer, is declined in a renewal: authentication_required',
+    async (token) => {
+      const who = await subscriber(service, 'SIM-OK', AT_PAYPAL);
+      const { id } = await subscribe(service, who);
+      const method = await saved(who.user, token);
+      const changed = await service.request('PATCH', `/subscriptions/${id}`, {
+        ...who.options,
+        body: { payment_method_id: method.id },
+      });
+      expect(changed).toMatchObject({ status: 200 });
+      await service.advance(31 * DAY + HOUR);
+      expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+      const [, renewal] = await paymentsOf(service, who, id);
+      expect(renewal).toMatchObject({ status: 'failed', failure_code: 'authentication_required' });
+      expect(await timesCharged(service, renewal.id)).toBe(0);
+    },
+  );
+
+  test('gives the customer the id that PayPal gave, and every later method is saved under it', async () => {
+    const user = await signIn(service);
+    const first = await saved(user, 'SIM-OK');
+    const customer = await service.get(`/customers/${first.customer_id}`, user.options);
+    const { provider_customer_id } = customer.body;
+    expect(await customerAtProvider(service, provider_customer_id)).toMatchObject({ provider: 'provider_b' });
+    const later = await saved(user, 'SIM-CARD');
+    const { id } = await createIntent(service, user, { ...PAYPAL, setup_future_usage: 'off_session' });
+    await approve(id);
+    await service.settle();
+    const { payment_method_id } = await expectPaidOnce(id, user);
+    for (const one of [first.id, later.id, payment_method_id]) {
+      const { providerMethodId } = await storedRecord(service, 'PM', one);
+      const { payment_methods } = await service.ledger();
+      expect(payment_methods.find((method: ParsedJson) => method.id === providerMethodId)).toMatchObject({
+        customer: provider_customer_id,
+      });
+    }
+    const updates = service.busEvents('customer.updated').map(({ detail }: ParsedJson) => detail.payload.data);
+    expect(updates.filter(({ customer_id }: ParsedJson) => customer_id === first.customer_id)).toMatchObject([
+      { provider_customer_id },
+    ]);
+  });
+
+  test('saved by two requests at once leaves one customer with one id, and a deletion finds both methods', async () => {
+    const user = await signIn(service);
+    const both = await Promise.all(['SIM-OK', 'SIM-CARD'].map((token) => saved(user, token)));
+    const [{ customer_id }] = both;
+    expect(both.map((method) => method.customer_id)).toEqual([customer_id, customer_id]);
+    const refs = await Promise.all(both.map(({ id }) => storedRecord(service, 'PM', id)));
+    expect((await service.request('DELETE', `/customers/${customer_id}`, user.options)).status).toBe(204);
+    const { payment_methods } = await service.ledger();
+    for (const { providerMethodId } of refs) {
+      expect(payment_methods.find(({ id }: ParsedJson) => id === providerMethodId)).toMatchObject({ customer: null });
+    }
+  });
+});
+
 describe('the webhook route of PayPal', () => {
   const told = (payment: ParsedJson, object: object = {}) => ({
     provider: 'provider_b',
@@ -409,6 +551,18 @@ describe('the webhook route of PayPal', () => {
       expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'created' });
     },
   );
+
+  test('accepts a retry with the time of the first try, and applies the event once', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, SAVED);
+    const retry = { ...told(payment), type: 'payment_intent.succeeded', signature: 'stale', id: 'WH-RETRIED' } as const;
+    expect(await service.sendEvent(retry)).toMatchObject({ status: 200, body: { received: true } });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+    expect(await service.sendEvent(retry)).toMatchObject({ status: 200, body: { received: true, duplicate: true } });
+    await service.settle();
+    expect(eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+  });
 
   test('answers 503 while an event cannot be verified, so that PayPal sends it again, and never applies it unverified', async () => {
     const user = await signIn(service);

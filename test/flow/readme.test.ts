@@ -6,8 +6,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { withHost } from './host.ts';
 import { isShown, stepsOf } from './tour.ts';
 
-/** The README's tour, command by command, as a newcomer types it. */
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+/** The tours of the docs, command by command, as a newcomer types them. */
+const TOURS = [
+  ['README.md', 'Five minutes'],
+  ['docs/authentication.md', 'A subscription in the EU'],
+] as const;
 const LOCAL = 'http://127.0.0.1:3000';
 const BREAK = '=== the next step';
 const PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -29,14 +32,15 @@ const inBash = (script: string, folder: string): Promise<string> =>
     bash.stdin.end(script);
   });
 
-describe.skipIf(!canRun)('the five minutes of the README (skipped where bash or curl is missing)', () => {
+describe.skipIf(!canRun)('the tours of the docs (skipped where bash or curl is missing)', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' } });
 
-  test('answer what stands under each command', async () => {
+  test.each(TOURS)('of %s (%s) answers what is printed under each command', async (page, heading) => {
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
     const folder = mkdtempSync(join(tmpdir(), 'payments-readme-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const steps = stepsOf(README, 'Five minutes');
-    expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThan(5);
+    const steps = stepsOf(text, heading);
+    expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
     const script = steps.map(
       ({ commands }) => `${commands.replaceAll(LOCAL, service.host().baseUrl)}\necho '${BREAK}'\n`,
     );

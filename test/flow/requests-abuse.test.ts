@@ -348,7 +348,7 @@ describe('payment methods', () => {
 
   const REFUSED_CARD = 'pm_card_visa_chargeDeclined';
   const attached = async (): Promise<number> =>
-    (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/attach')).length;
+    (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/v1/setup_intents')).length;
 
   test('that are declined: 10 an hour of a user, over any number of organizations', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];

@@ -67,6 +67,7 @@ const askEveryRoute = async (): Promise<void> => {
     const query = `token=${token(at('query'))}&client_secret=${secret(at('query'))}`;
     const taken = {
       client_secret: secret(at('body')),
+      verification_token: token(at('body')),
       cvc: secret(at('body')),
       card: { number: card(at('body')) },
       guest_data: { email: email(at('body')), password: secret(at('body')) },

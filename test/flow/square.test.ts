@@ -6,6 +6,7 @@ import {
   DAY,
   eventsOf,
   IMPATIENT,
+  itemsOf,
   logEntriesOf,
   MINUTE,
   read,
@@ -14,6 +15,7 @@ import {
   type User,
 } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
+import { saveMethod } from './payers.ts';
 
 /** What is Square's own: a payment that begins as an order, is charged by us alone, and gets its id late. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -318,5 +320,75 @@ describe('a card at Square', () => {
       body: { billing_address_id: created.id },
     });
     expect(linked).toMatchObject({ status: 200, body: { provider_synced: false } });
+  });
+});
+
+describe('a card at Square that its payer must authenticate', () => {
+  const CARD = 'cnon:card-nonce-requires-verification';
+  const VERIFIED = { verification_token: 'verf:CANARY-0123456789' };
+  const AT_SQUARE = { provider_id: 'provider_c', provider_payment_method_token: CARD };
+
+  test('is declined without the verification token, and pays with it', async () => {
+    const user = await signIn(service);
+    const { id } = await create(user, { payment_method_id: CARD });
+    expect(await confirm(service, id, user.options)).toMatchObject({
+      status: 402,
+      body: { details: { decline_code: 'authentication_required' } },
+    });
+    const paid = await confirm(service, id, user.options, { payment_method_id: CARD, ...VERIFIED });
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect(await timesCharged(service, id)).toBe(1);
+  });
+
+  test('is saved with the verification token only, and then pays without one', async () => {
+    const user = await signIn(service);
+    expect(await service.post('/payment-methods', AT_SQUARE, user.options)).toMatchObject({
+      status: 402,
+      body: { code: 'PAYMENT_DECLINED', details: { decline_code: 'authentication_required' } },
+    });
+    const saved = await saveMethod(service, user.options, { ...AT_SQUARE, ...VERIFIED });
+    const { id } = await create(user, { payment_method_id: saved.id });
+    expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+  });
+
+  test('is refused with a token that Square has not made, and nothing is charged', async () => {
+    const user = await signIn(service);
+    const { id } = await create(user, { payment_method_id: CARD });
+    expect(await confirm(service, id, user.options, { verification_token: 'made up' })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'verification_token' }] },
+    });
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'created' });
+  });
+
+  test('has a token that no record, stored answer or log entry holds', async () => {
+    const user = await signIn(service);
+    const { id } = await create(user, { payment_method_id: CARD });
+    const options = { ...user.options, idempotencyKey: 'confirm-with-a-verification-token' };
+    for (const replayed of [undefined, 'true']) {
+      const paid = await confirm(service, id, options, { payment_method_id: CARD, ...VERIFIED });
+      expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      expect(paid.headers.get('idempotent-replayed') ?? undefined).toBe(replayed);
+    }
+    await saveMethod(service, user.options, { ...AT_SQUARE, ...VERIFIED });
+    await service.settle();
+    expect(JSON.stringify(await itemsOf(service))).not.toContain('CANARY-0123456789');
+  });
+
+  test.each([
+    ['provider_a', 'pm_card_visa'],
+    ['provider_b', 'SIM-OK'],
+  ])('is Square’s: %s takes no verification token', async (provider_id, method) => {
+    const user = await signIn(service);
+    const refused = {
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'verification_token', rule: 'unsupported' }] },
+    };
+    const payment = await service.post('/payments/intents', intentBody({ provider_id }), user.options);
+    const { id } = payment.body;
+    expect(await confirm(service, id, user.options, { payment_method_id: method, ...VERIFIED })).toMatchObject(refused);
+    const body = { provider_id, provider_payment_method_token: method, ...VERIFIED };
+    expect(await service.post('/payment-methods', body, user.options)).toMatchObject(refused);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_payment_method' });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
-import { createCustomer, saveMethod } from './payers.ts';
+import { createCustomer, saveReadyMethod } from './payers.ts';
 
 /** Steps of tests about subscriptions; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export const payer = async (
   fields: Fields = {},
 ): Promise<Subscriber> => {
   const customer = await createCustomer(service, options, fields);
-  const method = await saveMethod(service, options, { provider_payment_method_token: token, ...fields });
+  const method = await saveReadyMethod(service, options, { provider_payment_method_token: token, ...fields });
   const names = { customer_id: customer.id, payment_method_id: method.id, provider_id: customer.provider_id };
   return { options, names };
 };
@@ -89,7 +89,7 @@ export const patch = (service: TestHost, who: Subscriber, id: string, body: Fiel
 
 /** Another saved method of somebody's. */
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
-  (await saveMethod(service, who.options, { provider_payment_method_token: token })).id;
+  (await saveReadyMethod(service, who.options, { provider_payment_method_token: token })).id;
 
 /** A product that is billed every month and carries the tier `gold`. */
 const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string> => {

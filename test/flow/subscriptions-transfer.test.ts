@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
@@ -211,19 +211,22 @@ describe('a change to a method of another customer', () => {
     expect(await remove()).toMatchObject({ status: 409, body: { code: 'PAYMENT_METHOD_IN_USE' } });
   });
 
-  it('is completed a day later, after the provider’s idempotency keys have expired', async () => {
-    const it = await changing();
-    const { who, made, method } = it;
-    await leftHalfWay(it);
-    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
-    await service.advance(DAY + HOUR);
-    await service.clearFaults();
-    await service.advance(HOUR);
-    expect(await readSubscription(service, who, made.id)).toMatchObject({
-      status: 'active',
-      payment_method_id: method,
-      current_period_end: made.current_period_end,
-    });
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
-  }, 240_000);
+  // A provider that is down for a day is asked again 300 times.
+  if (inject('scale') > 1) {
+    it('is completed a day later, after the provider’s idempotency keys have expired', async () => {
+      const it = await changing();
+      const { who, made, method } = it;
+      await leftHalfWay(it);
+      await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
+      await service.advance(DAY + HOUR);
+      await service.clearFaults();
+      await service.advance(HOUR);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({
+        status: 'active',
+        payment_method_id: method,
+        current_period_end: made.current_period_end,
+      });
+      expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+    }, 240_000);
+  }
 });

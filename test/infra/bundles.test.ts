@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { type Bundle, build, CLIENT_FOLDER, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
-import type { Right } from '../../shared/core/rights.ts';
+import { callsProviders, type Right } from '../../shared/core/rights.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
 const run = promisify(execFile);
@@ -59,7 +59,7 @@ describe('the bundles', () => {
     const parts = partsOf(id);
     expect(parts).toContain('shared/core');
     for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
-    if (!uses.includes('secrets:providers')) expect(bundles.get(id)?.adapters.size).toBe(0);
+    if (!callsProviders(uses)) expect(bundles.get(id)?.adapters.size).toBe(0);
     if (!uses.includes('events:put')) expect(parts).not.toContain('@aws-sdk/client-eventbridge');
     const sends = consumes || uses.some((right) => right.startsWith('queue:send:'));
     if (!sends) expect(parts).not.toContain('@aws-sdk/client-sqs');

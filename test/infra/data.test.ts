@@ -20,10 +20,12 @@ const HOLDS_DATA = [
 ];
 
 describe('what is kept', () => {
-  it('outlives its stack in production, and only there', () => {
+  it('outlives its stack in production, but not a deployment that fails when it makes it', () => {
     for (const type of HOLDS_DATA) {
       expect(prod.ofType(type).length, type).toBeGreaterThan(0);
-      expect(new Set(prod.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(new Set(['Retain']));
+      expect(new Set(prod.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(
+        new Set(['RetainExceptOnCreate']),
+      );
       expect(new Set(dev.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(new Set(['Delete']));
     }
     expect(table(prod).Properties.DeletionProtectionEnabled).toBe(true);
@@ -85,15 +87,16 @@ describe('what is kept', () => {
 });
 
 describe('logs', () => {
-  it('are kept for three months in production, for two weeks elsewhere', () => {
-    for (const [stage, days] of [
-      [prod, 90],
-      [dev, 14],
-    ] as const) {
-      const kept = stage.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays);
-      expect(kept.length).toBeGreaterThan(0);
-      expect(new Set(kept)).toEqual(new Set([days]));
-    }
+  const daysOf = (stage: typeof prod) =>
+    stage.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays);
+
+  it.each([
+    ['90 days', {}, 90],
+    ['as long as the operator says', { STAGE: 'prod', LOG_RETENTION_DAYS: '365' }, 365],
+  ])('are kept for %s', (_, env, days) => {
+    const kept = daysOf(synthesize({ env }));
+    expect(kept.length).toBeGreaterThan(2);
+    expect(new Set(kept)).toEqual(new Set([days]));
   });
 });
 
@@ -158,13 +161,16 @@ describe('the stacks', () => {
     }
   });
 
-  it('name the domain where it is given', () => {
+  it('name the domain where it is given, and close the API’s own address then', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::DomainName').map(({ Properties }) => Properties.DomainName)).toEqual([
       'pay.example.com',
     ]);
     const { Variables } = prod.functionOf('payments.get').Properties.Environment;
     expect(Variables).toMatchObject({ STAGE: 'prod', PUBLIC_BASE_URL: 'https://pay.example.com' });
     expect(dev.ofType('AWS::ApiGatewayV2::DomainName')).toEqual([]);
+    const closed = (stage: typeof prod) =>
+      stage.ofType('AWS::ApiGatewayV2::Api')[0]?.Properties.DisableExecuteApiEndpoint;
+    expect([closed(prod), closed(dev)]).toEqual([true, false]);
     expect(prod.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBeUndefined();
   });
 

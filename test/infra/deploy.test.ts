@@ -1,35 +1,86 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Account, accountOf, deploy, type Given } from '../../infra/deploy.ts';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Account, accountOf, concurrencyProblem, deploy, type Given, type Steps } from '../../infra/deploy.ts';
+import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import type { Environment } from '../../shared/core/settings.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };
 
-const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, code = 0) => {
-  const steps = { say: vi.fn(), cdk: vi.fn(async () => code), webhooks: vi.fn(async () => 'put') };
+interface Told {
+  readonly synth?: number;
+  readonly diff?: number;
+  readonly deploy?: number;
+  readonly approves?: boolean | undefined;
+  readonly tooMuch?: string;
+}
+
+const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, told: Told = {}) => {
+  const { synth = 0, diff = 0, deploy: deploys = 0, approves, tooMuch } = told;
+  const steps = {
+    say: vi.fn(),
+    ask: vi.fn(async () => approves),
+    cdk: vi.fn(async (...[[command]]: Parameters<Steps['cdk']>) =>
+      command === 'synth' ? synth : command === 'diff' ? diff : deploys,
+    ),
+    webhooks: vi.fn(async () => 'put'),
+    concurrency: vi.fn(async () => tooMuch),
+  };
   const exitCode = await deploy({ requireApproval: 'broadening', ...given }, account, steps);
-  return { exitCode, ...steps };
+  return { exitCode, commands: steps.cdk.mock.calls.map(([args]) => args.join(' ')), ...steps };
 };
 
+const SYNTH = 'synth --quiet --profile prod';
+const DIFF = 'diff --app cdk.out --method template --fail --security-only --profile prod';
+const DEPLOYS = 'deploy --all --app cdk.out --require-approval never --concurrency 6 --profile prod';
+
 describe('a deployment', () => {
-  it('uses one profile and one region for the stacks and for the webhooks', async () => {
-    const { exitCode, cdk, webhooks } = await deployed();
-    const args = ['deploy', '--all', '--require-approval', 'broadening', '--profile', 'prod'];
-    expect(cdk).toHaveBeenCalledExactlyOnceWith(args, { AWS_REGION: 'eu-west-1' });
+  it('uses one profile and one region for the stacks and for the webhooks, and builds once', async () => {
+    const { exitCode, commands, cdk, webhooks, ask } = await deployed();
+    expect(commands).toEqual([SYNTH, DIFF, DEPLOYS]);
+    for (const [, variables] of cdk.mock.calls) expect(variables).toEqual({ AWS_REGION: 'eu-west-1' });
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
+    expect(ask).not.toHaveBeenCalled();
     expect(exitCode).toBe(0);
   });
 
-  it('leaves the search for credentials to both where no profile is named', async () => {
-    const { cdk } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
-    const args = ['deploy', '--all', '--require-approval', 'never'];
-    expect(cdk).toHaveBeenCalledExactlyOnceWith(args, { AWS_REGION: 'eu-west-1' });
+  it('leaves the search for credentials to both where no profile is named, and shows nothing that needs no approval', async () => {
+    const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
+    expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never --concurrency 6']);
+  });
+
+  it('asks once for all stacks, before it deploys them side by side', async () => {
+    const approved = await deployed({}, ACCOUNT, { diff: 1, approves: true });
+    expect(approved.ask).toHaveBeenCalledOnce();
+    expect([approved.exitCode, approved.commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
+    const any = await deployed({ requireApproval: 'any-change' }, ACCOUNT, { diff: 1, approves: true });
+    expect(any.commands[1]).toBe('diff --app cdk.out --method template --fail --profile prod');
+  });
+
+  it.each([[false], [undefined]])('deploys nothing where the operator answers %s', async (approves) => {
+    const { exitCode, commands, webhooks } = await deployed({}, ACCOUNT, { diff: 1, approves });
+    expect([exitCode, commands]).toEqual([1, [SYNTH, DIFF]]);
+    expect(webhooks).not.toHaveBeenCalled();
+  });
+
+  it('deploys nothing where the account may not run as much as is reserved', async () => {
+    const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { tooMuch: 'too much' });
+    expect([exitCode, commands]).toEqual([1, []]);
+    expect(say).toHaveBeenCalledWith('too much');
+    expect(webhooks).not.toHaveBeenCalled();
+  });
+
+  it('deploys nothing of an earlier build where this one fails', async () => {
+    const { exitCode, commands } = await deployed({}, ACCOUNT, { synth: 2 });
+    expect([exitCode, commands]).toEqual([2, [SYNTH]]);
   });
 
   it('puts no webhooks where the stacks failed', async () => {
-    const { exitCode, webhooks } = await deployed({}, ACCOUNT, 3);
+    const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
     expect(webhooks).not.toHaveBeenCalled();
     expect(exitCode).toBe(3);
   });
@@ -38,6 +89,27 @@ describe('a deployment', () => {
     const { cdk, webhooks } = await deployed({ webhooksOnly: true });
     expect(cdk).not.toHaveBeenCalled();
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
+  });
+});
+
+describe('reserved concurrency', () => {
+  const lambda = mockClient(LambdaClient);
+  beforeEach(() => lambda.reset());
+  afterAll(() => lambda.restore());
+  const problem = (env: Environment, limit: number) => {
+    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: limit } });
+    return concurrencyProblem(new LambdaClient({ region: 'eu-west-1' }), readDeploymentSettings(env));
+  };
+
+  it('may leave 100 instances of the account, and no fewer', async () => {
+    expect(await problem({ BULKHEADS: 'on' }, 562)).toBeUndefined();
+    expect(await problem({ BULKHEADS: 'on' }, 561)).toContain('reserves 462 instances');
+    expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10: ask AWS for more');
+  });
+
+  it('asks nothing of AWS where none is reserved', async () => {
+    expect(await problem({}, 10)).toBeUndefined();
+    expect(lambda.calls()).toEqual([]);
   });
 });
 

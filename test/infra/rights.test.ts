@@ -11,6 +11,11 @@ type Grants = Readonly<Record<string, readonly string[]>>;
 
 const INDEXES = ['owner', 'project', 'due'].map((name) => `Table.Arn/index/${name}`);
 
+const theSecret = (name: string): Grants => ({
+  'secretsmanager:GetSecretValue': [name],
+  'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
+});
+
 /** Written out once more on purpose: what each right is worth must not change by accident. */
 const WORTH: Readonly<Record<Right, Grants>> = {
   'table:read': {
@@ -19,25 +24,19 @@ const WORTH: Readonly<Record<Right, Grants>> = {
     'dynamodb:GetItem': ['Table.Arn', ...INDEXES],
     'dynamodb:Query': ['Table.Arn', ...INDEXES],
   },
-  'table:write': {
-    'dynamodb:DeleteItem': ['Table.Arn'],
+  'table:delete': { 'dynamodb:DeleteItem': ['Table.Arn'] },
+  'table:put': {
     'dynamodb:PutItem': ['Table.Arn'],
     'dynamodb:UpdateItem': ['Table.Arn'],
   },
   'events:put': { 'events:PutEvents': ['Bus.Arn'] },
-  'secrets:providers': {
-    'secretsmanager:GetSecretValue': ['ProviderASecret', 'ProviderBSecret', 'ProviderCSecret', 'ProviderDSecret'],
-    'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
-  },
-  'secrets:guest-tokens': {
-    'secretsmanager:GetSecretValue': ['GuestTokenSecret'],
-    'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
-  },
+  'secrets:provider_a': theSecret('ProviderASecret'),
+  'secrets:provider_b': theSecret('ProviderBSecret'),
+  'secrets:provider_c': theSecret('ProviderCSecret'),
+  'secrets:provider_d': theSecret('ProviderDSecret'),
+  'secrets:guest-tokens': theSecret('GuestTokenSecret'),
   'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
-  'secrets:webhooks': {
-    'secretsmanager:GetSecretValue': ['WebhookSecret'],
-    'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
-  },
+  'secrets:webhooks': theSecret('WebhookSecret'),
   'queue:send:follow-payment': { 'sqs:SendMessage': ['FollowPaymentQueue.Arn'] },
   'queue:send:run-due': { 'sqs:SendMessage': ['RunDueQueue.Arn'] },
   'queue:send:webhook-dispatch': { 'sqs:SendMessage': ['WebhookDispatchQueue.Arn'] },
@@ -147,6 +146,54 @@ describe('the role of a function', () => {
     const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
     expect([...types].sort()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
     for (const type of types) expect(ofType(type), type).toHaveLength(all.length);
+  });
+
+  const holders = (wanted: string): readonly string[] =>
+    all
+      .filter(({ id }) =>
+        statementsOf(id).some(({ Action, Resource }) =>
+          list(Action).some((action) => list<Value>(Resource).some((on) => `${action} ${words(on)}` === wanted)),
+        ),
+      )
+      .map(({ id }) => id);
+
+  it('holds DeleteItem only where its use case deletes', () => {
+    expect(holders('dynamodb:DeleteItem Table.Arn').toSorted()).toEqual(
+      [
+        'addresses.remove',
+        'admin.delete-record',
+        'customers.remove',
+        'organizations.leave',
+        'organizations.remove',
+        'organizations.remove-member',
+        'payment-methods.link-address',
+        'payment-methods.remove',
+        'payment-methods.update',
+        'payments.create',
+        'payments.create-intent',
+        'subscriptions.cancel',
+        'subscriptions.create',
+        'subscriptions.link-address',
+        'subscriptions.pause',
+        'subscriptions.reactivate',
+        'subscriptions.resume',
+        'subscriptions.update',
+        'workers.apply-provider-event',
+        'workers.follow-payment',
+        'workers.run-due',
+      ].toSorted(),
+    );
+  });
+
+  it('reads the keys of a provider only where it may call that provider, and of Braintree only for customers', () => {
+    const reads = (secret: string) => holders(`secretsmanager:GetSecretValue ${secret}`);
+    const other = (letter: string) => !letter.startsWith('webhooks.');
+    const [a, b, c, d] = ['A', 'B', 'C', 'D'].map((letter) => reads(`Provider${letter}Secret`));
+    expect(a?.filter((id) => id.startsWith('webhooks.'))).toEqual(['webhooks.provider-a']);
+    expect(b?.filter((id) => id.startsWith('webhooks.'))).toEqual(['webhooks.provider-b']);
+    expect(c?.filter((id) => id.startsWith('webhooks.'))).toEqual(['webhooks.provider-c']);
+    expect([b?.filter(other), c?.filter(other)]).toEqual([a?.filter(other), a?.filter(other)]);
+    expect(d).toEqual(['customers.create', 'customers.update', 'customers.remove', 'workers.run-due']);
   });
 
   it('never scans and knows no wildcard action', () => {

@@ -11,6 +11,13 @@ describe('the settings of a deployment', () => {
         CUSTOM_DOMAIN: 'https://pay.example.com',
         PROVIDER_B: 'monopoly',
         PROVIDER_TIMEOUT_MS: '1',
+        LOG_RETENTION_DAYS: '91',
+        FUNCTION_URLS: 'no',
+        DEPLOY: 'slowly',
+        BULKHEADS: 'yes',
+        BULKHEAD_WEBHOOKS: '0',
+        BULKHEAD_PAYMENTS: 'many',
+        BULKHEAD_WORKERS: '1',
       });
     expect(read).toThrow(SettingsError);
     try {
@@ -20,6 +27,13 @@ describe('the settings of a deployment', () => {
         'STAGE',
         'ALARM_EMAIL',
         'CUSTOM_DOMAIN',
+        'LOG_RETENTION_DAYS',
+        'FUNCTION_URLS',
+        'DEPLOY',
+        'BULKHEADS',
+        'BULKHEAD_WEBHOOKS',
+        'BULKHEAD_PAYMENTS',
+        'BULKHEAD_WORKERS',
         'PROVIDER_TIMEOUT_MS',
         'PROVIDER_B',
       ]);
@@ -68,6 +82,10 @@ describe('the settings of a deployment', () => {
       stage: 'dev',
       alarmEmail: '',
       customDomain: '',
+      logDays: 90,
+      functionUrls: true,
+      canary: false,
+      bulkheads: undefined,
       environment: { STAGE: 'dev' },
     });
   });

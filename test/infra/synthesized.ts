@@ -19,6 +19,7 @@ export interface Resource {
   // biome-ignore lint/suspicious/noExplicitAny: a template's properties are as many as AWS has resources
   readonly Properties: any;
   readonly DeletionPolicy?: string;
+  readonly UpdatePolicy?: { readonly CodeDeployLambdaAliasUpdate?: unknown };
 }
 
 export interface Synthesized {

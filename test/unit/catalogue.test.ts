@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { handler as unmatched } from '../../functions/api/default.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
-import type { Right } from '../../shared/core/rights.ts';
+import { callsProviders, type Right } from '../../shared/core/rights.ts';
 import { type Environment, parseSettings } from '../../shared/core/settings.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { setHost } from '../../shared/runtime.ts';
@@ -21,9 +21,13 @@ const ids = [...endpoints, ...triggers].map(({ id }) => id);
 
 const RIGHTS: Readonly<Record<Right, true>> = {
   'table:read': true,
-  'table:write': true,
+  'table:put': true,
+  'table:delete': true,
   'events:put': true,
-  'secrets:providers': true,
+  'secrets:provider_a': true,
+  'secrets:provider_b': true,
+  'secrets:provider_c': true,
+  'secrets:provider_d': true,
   'secrets:guest-tokens': true,
   'queue:send:apply-provider-event': true,
   'secrets:webhooks': true,
@@ -124,7 +128,7 @@ const NATURAL_POSTS = { 'admin.clear-cache': 'a cache that is cleared again is c
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
 
 describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec) => {
-  const writes = spec.uses.includes('table:write');
+  const writes = spec.uses.includes('table:put');
 
   test('says in a few words what it is for', () => {
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
@@ -157,7 +161,6 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
   test('has the rights that its callers and records take', () => {
     const needs: readonly (readonly [boolean, Right])[] = [
       [spec.auth === 'session-or-guest' || spec.auth === 'session-or-token', 'secrets:guest-tokens'],
-      [spec.auth === 'provider-signature', 'secrets:providers'],
       // Sessions are cached under an epoch of the table; records and standings are read there.
       [spec.auth !== 'public' && spec.auth !== 'provider-signature', 'table:read'],
       [spec.access !== undefined, 'table:read'],
@@ -165,6 +168,11 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(needs.filter(([needed, right]) => needed && !spec.uses.includes(right)).map(([, right]) => right)).toEqual(
       [],
     );
+  });
+
+  test('reads the keys of its own provider alone where a provider calls it, and may put, not read or delete', () => {
+    if (spec.auth !== 'provider-signature') return;
+    expect(spec.uses).toEqual(['table:put', `secrets:${spec.path.split('/').at(-1)}`]);
   });
 
   test('answers a body exactly where its status has one', () => {
@@ -280,9 +288,7 @@ describe('the deadline of a call to a provider', () => {
   const LONGEST_MS = 15_000;
   const LEFT_SECONDS = 5;
   const callers: readonly { readonly id: string; readonly uses: readonly Right[]; readonly timeoutSeconds: number }[] =
-    [...endpoints, ...triggers].filter(({ uses }: { readonly uses: readonly Right[] }) =>
-      uses.includes('secrets:providers'),
-    );
+    [...endpoints, ...triggers].filter(({ uses }: { readonly uses: readonly Right[] }) => callsProviders(uses));
 
   test('may be 15 s and no longer', () => {
     expect(parseSettings({ PROVIDER_TIMEOUT_MS: String(LONGEST_MS) })).toMatchObject({

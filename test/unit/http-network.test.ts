@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { networkOf } from '../../shared/http/request.ts';
+import { clientAddress, networkOf, type TrustedEdge } from '../../shared/http/request.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -26,4 +27,69 @@ test('two IPv6 addresses are counted as one exactly where their first 64 bits ar
       expect(networkOf(text(one, host)) === networkOf(text(other, host))).toBe(isSame);
     }),
   );
+});
+
+const SECRET = 'the secret of the edge';
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+const edgeAt = (header: string, ...secrets: readonly string[]): TrustedEdge => ({
+  header,
+  secretHashes: (secrets.length > 0 ? secrets : [SECRET]).map(hashOf),
+});
+const CLOUDFRONT = 'cloudfront-viewer-address';
+const SOCKET = '192.0.2.1';
+
+test.each<[string, TrustedEdge | undefined, Record<string, string>, string]>([
+  ['without an edge, the connection', undefined, { [CLOUDFRONT]: '203.0.113.7:4711' }, SOCKET],
+  [
+    'without an edge, the connection, although a secret is sent',
+    undefined,
+    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET },
+    SOCKET,
+  ],
+  ['without the secret, the connection', edgeAt(CLOUDFRONT), { [CLOUDFRONT]: '203.0.113.7:4711' }, SOCKET],
+  [
+    'with another secret, the connection',
+    edgeAt(CLOUDFRONT),
+    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': `${SECRET}!` },
+    SOCKET,
+  ],
+  [
+    'with the hash for the secret, the connection',
+    edgeAt(CLOUDFRONT),
+    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': hashOf(SECRET) },
+    SOCKET,
+  ],
+  [
+    'with the secret, the address that CloudFront saw',
+    edgeAt(CLOUDFRONT),
+    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET },
+    '203.0.113.7',
+  ],
+  [
+    'with the secret, the IPv6 address that CloudFront saw',
+    edgeAt(CLOUDFRONT),
+    { [CLOUDFRONT]: '2001:db8:0:0:0:0:0:7:4711', 'x-trusted-edge-secret': SECRET },
+    '2001:db8:0:0:0:0:0:7',
+  ],
+  [
+    'with the secret, an address without a port in another header',
+    edgeAt('x-client-ip'),
+    { 'x-client-ip': ' 2001:db8::7 ', 'x-trusted-edge-secret': SECRET },
+    '2001:db8::7',
+  ],
+  [
+    'with either of two secrets, the address of the header',
+    edgeAt('x-client-ip', 'the next secret', SECRET),
+    { 'x-client-ip': '203.0.113.7', 'x-trusted-edge-secret': SECRET },
+    '203.0.113.7',
+  ],
+  ['without the header, the connection', edgeAt('x-client-ip'), { 'x-trusted-edge-secret': SECRET }, SOCKET],
+  [
+    'where the header holds no address, the connection',
+    edgeAt('x-client-ip'),
+    { 'x-client-ip': '203.0.113.7, 203.0.113.8', 'x-trusted-edge-secret': SECRET },
+    SOCKET,
+  ],
+])("the client's address is, %s", (_, edge, headers, address) => {
+  expect(clientAddress({ sourceIp: SOCKET, headers }, edge)).toBe(address);
 });

@@ -52,6 +52,30 @@ describe('doctor, of a stage,', () => {
   });
 
   test.each([
+    [{ kind: 'done', value: 'EUR' }, /^ok: square answers, \d+ ms; takes EUR only$/],
+    [
+      { kind: 'refused', reason: 'unsupported currency NZD' },
+      /^fail: the currency of its location: unsupported currency NZD$/,
+    ],
+    [{ kind: 'unknown', reason: 'timeout' }, /^fail: the currency of its location: timeout$/],
+  ])('says which currency a provider’s only location takes: %j', async (currency, provider_c) => {
+    const square = {
+      can: { payments: true },
+      findPayment: async () => ({ kind: 'refused', reason: 'NOT_FOUND' }),
+      onlyCurrency: async () => currency,
+    };
+    const slots = parseSettings({}).slots;
+    const settings = {
+      ...parseSettings({}),
+      slots: { ...slots, provider_c: { ...slots.provider_c, ADAPTER: 'square' } },
+    };
+    const deps = { providers: { find: async (slot: string) => (slot === 'provider_c' ? square : undefined) } };
+    expect(await checksOf({ settings, deps, closed: [] })).toMatchObject({
+      provider_c: expect.stringMatching(provider_c),
+    });
+  });
+
+  test.each([
     [{ confirmed: 1, pending: 1 }, 'fail: 1 subscriptions are not confirmed'],
     [{ confirmed: 0, pending: 0 }, 'closed: alarms have no recipient: their topic has no subscription'],
   ])('says whether anybody hears of alarms (%o)', async (heard, alarms) => {

@@ -198,6 +198,7 @@ describe('a refusal', () => {
       amountCents: 2_500,
       currency: 'USD',
       method: 'm',
+      methodKind: 'wallet',
       customerId: undefined,
       returnUrl: undefined,
     });

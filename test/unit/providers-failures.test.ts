@@ -71,6 +71,7 @@ const confirm = (provider: PaymentProvider) =>
     amountCents: 2_500,
     currency: 'USD',
     method: 'm',
+    methodKind: 'wallet',
     customerId: undefined,
     returnUrl: undefined,
   });

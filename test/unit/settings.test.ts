@@ -56,6 +56,8 @@ describe('the settings', () => {
     ['PROVIDER_A', 'adyen'],
     ['PROVIDER_B_BASE_URL', 'nowhere'],
     ['PROVIDER_D_SUBSCRIPTIONS', 'both'],
+    ['TRUSTED_EDGE_HEADER', 'cloudfront-viewer-address'],
+    ['TRUSTED_EDGE_SECRET_SHA256', 'a'.repeat(64)],
   ])('name %s=%s as the one mistake, in one line', (name, value) => {
     const found = mistakes({ [name]: value });
     expect(found).toHaveLength(1);

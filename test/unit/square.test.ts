@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import { squareKey } from '../../shared/providers/square/outcome.ts';
+import { SQUARE_VERSION, squareKey } from '../../shared/providers/square/outcome.ts';
 import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { joinName, splitName } from '../../shared/providers/wire/adapter.ts';
@@ -25,6 +25,10 @@ const verify = (
     keys,
     urls,
   );
+
+test("the version of Square's API is the one that Square's SDK 46 pins", () => {
+  expect(SQUARE_VERSION).toBe('2026-09-16');
+});
 
 describe("Square's signature", () => {
   test.each(URLS)('is valid for a URL of the settings: %s', (url) => {
@@ -225,7 +229,7 @@ describe('what Square is sent', () => {
       init: {
         method: 'POST',
         redirect: 'error',
-        headers: { authorization: 'Bearer t', 'square-version': '2025-08-20' },
+        headers: { authorization: 'Bearer t', 'square-version': SQUARE_VERSION },
       },
     });
     expect(JSON.parse(String(sent[0]?.init.body))).toEqual({

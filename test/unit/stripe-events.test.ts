@@ -42,6 +42,9 @@ describe('an event', () => {
   test.each([
     ['payment_intent.payment_failed', 'payment_intent.failed'],
     ['payment_intent.succeeded', 'payment_intent.succeeded'],
+    ['setup_intent.setup_failed', 'setup_intent.failed'],
+    ['setup_intent.succeeded', 'setup_intent.succeeded'],
+    ['setup_intent.requires_action', undefined],
     ['payment_intent.requires_action', 'payment_intent.requires_action'],
     ['payment_method.automatically_updated', 'payment_method.updated'],
     ['customer.subscription.created', 'subscription.created'],

@@ -26,6 +26,7 @@ test('ignores the answer for a former subscription at the provider when another 
     currentPeriodEnd: epochSeconds(NOON) + 86_400,
     trialEnd: undefined,
     cancelAtPeriodEnd: false,
+    isIncomplete: false,
     methodId: 'pm_1',
     latestInvoice: undefined,
   };

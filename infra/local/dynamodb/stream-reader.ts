@@ -1,14 +1,5 @@
-import {
-  DescribeStreamCommand,
-  type DynamoDBStreamsClient,
-  ExpiredIteratorException,
-  GetRecordsCommand,
-  type GetRecordsOutput,
-  GetShardIteratorCommand,
-  type _Record as StreamRecord,
-  TrimmedDataAccessException,
-} from '@aws-sdk/client-dynamodb-streams';
 import * as z from 'zod';
+import { type RecordsPage, type StreamRecord, type StreamsApi, StreamsApiError } from './streams-api.ts';
 
 /** Reads one table's stream in order, from a saved position. Local engines have one open shard at a time. */
 export interface StreamPosition {
@@ -30,27 +21,26 @@ export interface StreamReader {
   rewind(): void;
 }
 
-export type GetRecords = (iterator: string) => Promise<GetRecordsOutput>;
+export type GetRecords = (iterator: string) => Promise<RecordsPage>;
 
 export interface StreamReaderOptions {
-  readonly client: DynamoDBStreamsClient;
+  readonly api: Pick<StreamsApi, 'shardsOf' | 'iteratorAt'>;
   readonly getRecords: GetRecords;
   readonly streamArn: string;
   readonly load: () => StreamPosition | undefined;
   readonly save: (position: StreamPosition | undefined) => void;
 }
 
-const READ_LIMIT = 200;
-
 /** Answers a repeated read from memory while nothing has been written. */
-export const createGetRecords = (client: DynamoDBStreamsClient, writeMark: (() => number) | undefined): GetRecords => {
-  let last:
-    | { readonly iterator: string; readonly mark: number; readonly answer: Promise<GetRecordsOutput> }
-    | undefined;
+export const createGetRecords = (
+  api: Pick<StreamsApi, 'getRecords'>,
+  writeMark: (() => number) | undefined,
+): GetRecords => {
+  let last: { readonly iterator: string; readonly mark: number; readonly answer: Promise<RecordsPage> } | undefined;
   return (iterator) => {
     const mark = writeMark?.();
     if (last?.iterator === iterator && last.mark === mark) return last.answer;
-    const answer = client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: READ_LIMIT }));
+    const answer = api.getRecords(iterator);
     last = mark === undefined ? undefined : { iterator, mark, answer };
     answer.catch(() => {
       last = undefined;
@@ -59,13 +49,7 @@ export const createGetRecords = (client: DynamoDBStreamsClient, writeMark: (() =
   };
 };
 
-export const createStreamReader = ({
-  client,
-  getRecords,
-  streamArn,
-  load,
-  save,
-}: StreamReaderOptions): StreamReader => {
+export const createStreamReader = ({ api, getRecords, streamArn, load, save }: StreamReaderOptions): StreamReader => {
   let position = load();
   let iterator: string | undefined;
   /** The iterator after the records read last; valid once all of them are processed. */
@@ -77,7 +61,7 @@ export const createStreamReader = ({
     save(to);
   };
   const openShard = async (): Promise<StreamPosition | undefined> => {
-    const shards = await shardsOf(client, streamArn);
+    const shards = await api.shardsOf(streamArn);
     if (position && shards.includes(position.shard)) return position;
     return shards[0] === undefined ? undefined : { shard: shards[0] };
   };
@@ -85,16 +69,11 @@ export const createStreamReader = ({
     position = await openShard();
     if (!position) return undefined;
     const { shard, sequence } = position;
-    const from =
-      sequence === undefined
-        ? ({ ShardIteratorType: 'TRIM_HORIZON' } as const)
-        : ({ ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: sequence } as const);
-    const answer = await client.send(new GetShardIteratorCommand({ StreamArn: streamArn, ShardId: shard, ...from }));
-    return answer.ShardIterator;
+    return api.iteratorAt({ streamArn, shard, after: sequence });
   };
   /** Moves from a closed shard that is read to its end to the next shard, if it exists. */
   const nextShard = async (): Promise<void> => {
-    const shards = await shardsOf(client, streamArn);
+    const shards = await api.shardsOf(streamArn);
     const next = shards[shards.indexOf(position?.shard ?? '') + 1];
     if (next !== undefined) go({ shard: next });
   };
@@ -104,8 +83,8 @@ export const createStreamReader = ({
     const answer = await getRecords(iterator);
     const records = answer.Records ?? [];
     const last = records.at(-1)?.dynamodb?.SequenceNumber;
-    if (last !== undefined) following = { iterator: answer.NextShardIterator, last };
-    else if (answer.NextShardIterator === undefined) await nextShard();
+    if (last !== undefined) following = { iterator: answer.NextShardIterator ?? undefined, last };
+    else if (!answer.NextShardIterator) await nextShard();
     else iterator = answer.NextShardIterator;
     return records;
   };
@@ -115,8 +94,9 @@ export const createStreamReader = ({
       try {
         return await readOnce();
       } catch (error) {
-        if (error instanceof ExpiredIteratorException) go(position);
-        else if (error instanceof TrimmedDataAccessException) go(undefined);
+        if (!(error instanceof StreamsApiError)) throw error;
+        if (error.code === 'ExpiredIteratorException') go(position);
+        else if (error.code === 'TrimmedDataAccessException') go(undefined);
         else throw error;
         return await readOnce();
       }
@@ -128,17 +108,4 @@ export const createStreamReader = ({
     },
     rewind: () => go(undefined),
   };
-};
-
-const shardsOf = async (client: DynamoDBStreamsClient, streamArn: string): Promise<readonly string[]> => {
-  const shards: string[] = [];
-  let after: string | undefined;
-  do {
-    const { StreamDescription } = await client.send(
-      new DescribeStreamCommand({ StreamArn: streamArn, ...(after && { ExclusiveStartShardId: after }) }),
-    );
-    for (const { ShardId } of StreamDescription?.Shards ?? []) if (ShardId) shards.push(ShardId);
-    after = StreamDescription?.LastEvaluatedShardId;
-  } while (after);
-  return shards;
 };

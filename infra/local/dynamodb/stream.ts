@@ -1,15 +1,13 @@
-import { DynamoDBStreamsClient, type _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams';
 import * as z from 'zod';
 import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
 import type { Clock, TimedWork } from '../machine/clock.ts';
-import { REGION } from '../machine/environment.ts';
 import type { Invoke } from '../machine/invoke.ts';
 import type { State } from '../machine/sqlite.ts';
-import { localCredentials } from './database.ts';
 import type { Failures } from './failures.ts';
 import { MAX_TRIES, processBatch } from './stream-batches.ts';
 import { createGetRecords, createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
 import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
+import { createStreamsApi, type StreamRecord } from './streams-api.ts';
 
 /**
  * The table's stream and its consumers. Each consumer reads in order from its own saved position, so that a restart
@@ -48,18 +46,12 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;
 
 export const createStreams = (options: StreamsOptions): Streams => {
-  const client = new DynamoDBStreamsClient({
-    endpoint: options.endpoint,
-    region: REGION,
-    credentials: localCredentials,
-    maxAttempts: 1,
-  });
-  client.middlewareStack.remove('loggerMiddleware');
-  const getRecords = createGetRecords(client, options.writeMark);
+  const api = createStreamsApi(options.endpoint);
+  const getRecords = createGetRecords(api, options.writeMark);
   const consumers = options.triggers.map((trigger) => {
     const kept = `stream ${trigger.id} ${options.streamArn}`;
     const reader = createStreamReader({
-      client,
+      api,
       getRecords,
       streamArn: options.streamArn,
       load: () => options.state.get(kept, z.nullable(streamPositionSchema)) ?? undefined,
@@ -90,7 +82,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
     stop: async () => {
       clearInterval(watch);
       await Promise.all(consumers.map((consumer) => consumer.stop()));
-      client.destroy();
+      api.close();
     },
   };
 };

@@ -19,6 +19,7 @@ import { createClock, type HostClock } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
 import { queueUrl } from '../machine/environment.ts';
 import { createFunctions, type Functions, type LoadHandler } from '../machine/invoke.ts';
+import { createRights, type DeclaredFunction } from '../machine/rights.ts';
 import { StartError } from '../machine/start-error.ts';
 import { createBus, type Envelope } from '../messaging/bus.ts';
 import { openQueueStore } from '../messaging/queue-store.ts';
@@ -30,7 +31,7 @@ import { createSimulator } from './simulator.ts';
 
 /** The functions that a host runs. */
 export interface Catalogue {
-  readonly endpoints: readonly Route[];
+  readonly endpoints: readonly (Route & DeclaredFunction)[];
   readonly triggers: readonly Trigger[];
   readonly load: LoadHandler;
 }
@@ -75,9 +76,11 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose } = site;
   const clock = openClock(site);
-  setHost({ env: site.env, now: clock.now });
+  const rights = createRights({ ...catalogue, log: site.log });
+  onClose(rights.close);
+  setHost({ env: site.env, now: clock.now, rights });
   let afterEach = (): void => undefined;
-  const functions = createFunctions({ load: catalogue.load, afterEach: () => afterEach() });
+  const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
   const { local, bus, streams, start } = createServices(site, clock, functions);
   onClose(functions.stop);
   afterEach = () => {

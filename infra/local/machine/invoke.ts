@@ -38,6 +38,8 @@ export const loadEntry: LoadHandler = async (id) => {
 
 export const createFunctions = (options: {
   readonly load: LoadHandler;
+  /** Does the work under the rights of this function. */
+  readonly as: <T>(id: string, work: () => T) => T;
   /** Called after each handler: it may have queued work. */
   readonly afterEach: () => void;
 }): Functions => {
@@ -62,7 +64,8 @@ export const createFunctions = (options: {
       timer = setTimeout(fail, timeoutSeconds * 1_000);
     });
     try {
-      return await Promise.race([handler(event, contextOf(id, deadline)), timeUp]);
+      const work = options.as(id, () => handler(event, contextOf(id, deadline)));
+      return await Promise.race([work, timeUp]);
     } finally {
       clearTimeout(timer);
       options.afterEach();

@@ -159,14 +159,25 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
     const took = `${Math.round(performance.now() - startedAt)} ms`;
     if (kind === 'unknown' || kind === 'not_done')
       return { check: slot, state: 'fail', detail: `${adapter} cannot be reached: ${reason}` };
-    return KEYS_REFUSED.test(reason)
-      ? {
-          check: slot,
-          state: 'fail',
-          detail: `${adapter} refuses our keys${installation.isLocal ? ', those of this shell' : ''}: ${reason}`,
-        }
-      : { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` };
+    if (KEYS_REFUSED.test(reason)) {
+      const whose = installation.isLocal ? ', those of this shell' : '';
+      return { check: slot, state: 'fail', detail: `${adapter} refuses our keys${whose}: ${reason}` };
+    }
+    return currencyCheck(provider, { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` });
   });
+
+/** An account with one currency: Square's location must exist, and the service must be able to charge in its currency. */
+const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise<Check> => {
+  const only = await provider.onlyCurrency?.();
+  if (only === undefined) return answers;
+  return only.kind === 'done'
+    ? { ...answers, detail: `${answers.detail}; takes ${only.value} only` }
+    : {
+        ...answers,
+        state: 'fail',
+        detail: `the currency of its location: ${'reason' in only ? only.reason : only.kind}`,
+      };
+};
 
 const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
 

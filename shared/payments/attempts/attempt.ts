@@ -5,7 +5,7 @@ import { INTENT_SPENT, type ProviderPayment } from '../../providers/port/payment
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from '../record/paying-customer.ts';
-import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
+import { isOfSubscription, isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { claimAttempt, releaseAttempt } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
@@ -16,6 +16,8 @@ export interface ClaimedAttempt {
   readonly claim: VisiblePayment;
   /** The payment before the claim; restored if the provider certainly did nothing. */
   readonly before: VisiblePayment;
+  /** Proof that the payer has authenticated: sent with this attempt, and not stored for its resends. */
+  readonly verificationToken?: string | undefined;
   /** The caller waits: an attempt that the provider refuses without a charge is also released. */
   readonly isAttended?: true;
 }
@@ -31,9 +33,9 @@ export interface AttemptReport extends AttemptResult {
  */
 export const makeAttempt = async (
   parts: IntentParts,
-  { claim, before, isAttended }: ClaimedAttempt,
+  { claim, before, isAttended, verificationToken }: ClaimedAttempt,
 ): Promise<AttemptReport> => {
-  const { payment, outcome } = await chargeAttempt(parts, claim);
+  const { payment, outcome } = await chargeAttempt(parts, claim, verificationToken);
   const takeBack = () => takeBackClaim(parts, payment, before);
   if (outcome.kind === 'not_done') {
     const { isOurs, payment: stands } = await takeBack();
@@ -71,20 +73,30 @@ export interface ChargeResult {
 }
 
 /** Sends a claimed attempt to the provider. An intent that can never be charged again is replaced first. */
-export const chargeAttempt = async (parts: IntentParts, payment: VisiblePayment): Promise<ChargeResult> => {
+export const chargeAttempt = async (
+  parts: IntentParts,
+  payment: VisiblePayment,
+  verificationToken?: string,
+): Promise<ChargeResult> => {
   const { provider } = parts;
-  const outcome = await sendAttempt(provider, payment);
-  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT) return { payment, outcome };
+  const outcome = await sendAttempt(provider, payment, verificationToken);
+  // An invoice has one intent: if it is spent, the invoice is no longer open.
+  const isReplaceable = payment.providerInvoiceId === undefined;
+  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { payment, outcome };
   const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
   const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
   if (created.kind !== 'done') return { payment, outcome: created };
   const renewed = await replaceIntent(parts, payment, created.value);
   // Another commit has ended the attempt since: nothing is charged.
   if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
-  return { payment: renewed, outcome: await sendAttempt(provider, renewed) };
+  return { payment: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
 };
 
-const sendAttempt = (provider: PaymentProvider, payment: VisiblePayment): Promise<Outcome<ProviderPayment>> =>
+const sendAttempt = (
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+  verificationToken?: string,
+): Promise<Outcome<ProviderPayment>> =>
   provider.confirmIntent({
     idempotencyKey: attemptKey(payment),
     intentId: payment.providerIntentId ?? '',
@@ -92,11 +104,14 @@ const sendAttempt = (provider: PaymentProvider, payment: VisiblePayment): Promis
     amountCents: payment.totalCents,
     currency: payment.currency,
     method: payment.methodRef,
+    methodKind: payment.methodKind,
     customerId: payingCustomerOf(payment),
     mayNameOtherCustomer: mayNameOtherCustomer(payment),
     saveMethod: savesMethod(payment),
     returnUrl: payment.returnUrl,
+    ...(verificationToken && { verificationToken }),
     ...(payment.offSession && { offSession: true }),
+    ...(isOfSubscription(payment) && { isRecurring: true }),
   });
 
 /**
@@ -139,8 +154,10 @@ export const captureApproval = async (
   payment: VisiblePayment,
 ): Promise<CaptureResult> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
-  // The capture charges what the payer approved, not a method that the record may hold.
-  const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
+  // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
+  const approved = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
+  const { paymentMethodId, methodKind } = payment;
+  const claim = methodKind === 'card' ? { ...approved, paymentMethodId, methodKind } : approved;
   const committed = await store.commit(payment, claim, { by: 'approval' });
   if (!committed.ok) return { kind: 'conflict', found: committed.found };
   const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_RETRY_MS));

@@ -126,5 +126,9 @@ const TOO_SMALL = 'The total is less than the provider charges';
 
 /** The caller's fields, per name of the parameter at the providers. */
 const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({ amount: 'total_cents', return_url: 'return_url' } as const),
+  Object.entries({
+    amount: 'total_cents',
+    return_url: 'return_url',
+    verification_token: 'verification_token',
+  } as const),
 );

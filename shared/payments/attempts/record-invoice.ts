@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
+import type { NextAction } from '../../providers/port/payments.ts';
 import { putAlias } from '../../table/alias.ts';
 import { findMismatch } from '../record/amounts.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
@@ -18,6 +19,8 @@ export interface ProviderInvoicePayment {
   readonly currency: string;
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly nextAction?: NextAction | undefined;
 }
 
 export type InvoiceResult =
@@ -63,13 +66,13 @@ export const recordInvoice = async (
 const advanceByInvoice = async (
   { deps, store }: { readonly deps: CollectDeps; readonly store: PaymentStore },
   found: VisiblePayment,
-  { status, failureCode, attempts }: ProviderInvoicePayment,
+  { status, failureCode, attempts, clientSecret }: ProviderInvoicePayment,
 ): Promise<VisiblePayment> => {
   const { record } = await store.change(found, (current) => {
     const failsAgain = status === 'failed' && current.status === 'failed' && attempts > current.attempt;
     if (!failsAgain && !isAhead(current.status, status)) return undefined;
     const failure = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
-    const facts = { ...failure, attempt: Math.max(attempts, current.attempt) };
+    const facts = { ...failure, ...(clientSecret && { clientSecret }), attempt: Math.max(attempts, current.attempt) };
     return { next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, facts), by: 'invoice' };
   });
   return record;
@@ -88,6 +91,8 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
     providerPaymentId: invoice.intentId,
     providerInvoiceId: invoice.invoiceId,
     failureCode: invoice.failureCode ?? 'do_not_honor',
+    clientSecret: invoice.clientSecret,
+    nextAction: invoice.nextAction,
   };
   return advancePayment(unseen, { to: invoice.status, now: deps.now(), cause: 'event' });
 };

@@ -8,7 +8,7 @@ import { type LookupResult, nextPaymentDue, RESEND_WITHIN_MS, reconcileTime, war
 import {
   CONFIRMATION_PERIOD_MS,
   isVisiblePayment,
-  liveSecret,
+  keptSecret,
   type Payment,
   type VisiblePayment,
   wantsMethodSaved,
@@ -79,7 +79,7 @@ const finishCreation = async (parts: DueParts, payment: Payment): Promise<string
 const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store } = parts;
   const now = deps.now();
-  if (payment.clientSecret !== undefined && liveSecret(payment, now) === undefined) {
+  if (payment.clientSecret !== undefined && keptSecret(payment, now) === undefined) {
     await store.removeSecret(payment);
     const rest = { ...payment, clientSecret: undefined };
     return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';

@@ -1,8 +1,10 @@
 import { ownerOfRecord } from '../../access/owner.ts';
 import { addressShape } from '../../addresses/address.ts';
-import { derivedId } from '../../core/ids.ts';
+import { derivedId, isIdOf } from '../../core/ids.ts';
 import { iso } from '../../core/time.ts';
 import { type Customer, customerShape } from '../../customers/customer.ts';
+import { isMethodOf, learnProviderId } from '../../customers/learn-provider-id.ts';
+import type { OwnerCustomer } from '../../customers/owner-customer.ts';
 import { organizationRecord } from '../../organizations/organization.ts';
 import { addressUseSteps } from '../../payment-methods/address-use.ts';
 import { storedMethodFields } from '../../payment-methods/create.ts';
@@ -37,15 +39,17 @@ export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promi
   if (await isGone(deps.table, owner)) return giveUp(store, payment);
   const customer = await customerOf(deps, payment, owner);
   if (!customer) return giveUp(store, payment);
-  const customerId = customer.providerCustomerId;
+  const { providerCustomerId: customerId } = customer;
+  const named = { customerId: customer.id, providerCustomerId: customerId };
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const idempotencyKey = `${payment.id}:keep`;
   const kept = await provider.keepMethod({ ...providerReference(payment), customerId, idempotencyKey });
   if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;
-  if (kept.kind !== 'done' || kept.value.customerId !== customerId) return giveUp(store, payment);
+  if (kept.kind !== 'done' || !isMethodOf(kept.value, named)) return giveUp(store, payment);
   const known = await knownMethod(deps, payment, kept.value);
   if (known && !isOf(known, owner)) return giveUp(store, payment);
-  const method = known ?? (await save(deps, await newMethod(deps, { payment, kept: kept.value, customer })));
+  const holder = await learnProviderId(deps, named, kept.value);
+  const method = known ?? (await save(deps, await newMethod(deps, { payment, kept: kept.value, holder })));
   const next = {
     ...payment,
     paymentMethodId: method.id,
@@ -77,10 +81,21 @@ const customerOf = async (
   { providerId, providerCustomerId }: VisiblePayment,
   owner: Owner,
 ): Promise<Customer | undefined> => {
-  const alias = providerCustomerId ? await findAlias(table, providerId, providerCustomerId) : undefined;
-  if (alias?.kind !== 'CUS') return undefined;
-  const customer = await recordStore(table, now, customerShape).load(alias.id);
+  if (providerCustomerId === undefined) return undefined;
+  const id = await customerIdOf(table, providerId, providerCustomerId);
+  const customer = id && (await recordStore(table, now, customerShape).load(id));
   return customer && isOf(customer, owner) ? customer : undefined;
+};
+
+/** Our own id stands for a customer to whom the provider had given none. */
+const customerIdOf = async (
+  table: Table,
+  providerId: VisiblePayment['providerId'],
+  providerCustomerId: string,
+): Promise<string | undefined> => {
+  if (isIdOf('customer', providerCustomerId)) return providerCustomerId;
+  const alias = await findAlias(table, providerId, providerCustomerId);
+  return alias?.kind === 'CUS' ? alias.id : undefined;
 };
 
 /** The record of this method, if there is one: a method is saved once, for one owner. */
@@ -110,10 +125,10 @@ const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<Pa
 interface Kept {
   readonly payment: VisiblePayment;
   readonly kept: ProviderMethod;
-  readonly customer: Customer;
+  readonly holder: OwnerCustomer;
 }
 
-const newMethod = async (deps: SaveDeps, { payment, kept, customer }: Kept): Promise<PaymentMethod> => {
+const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promise<PaymentMethod> => {
   const at = iso(deps.now());
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
@@ -123,8 +138,7 @@ const newMethod = async (deps: SaveDeps, { payment, kept, customer }: Kept): Pro
     updatedAt: at,
     providerId: payment.providerId,
     ...storedMethodFields(kept),
-    customerId: customer.id,
-    providerCustomerId: customer.providerCustomerId,
+    ...holder,
     billingAddressId: await addressOf(deps, payment),
     ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
   };

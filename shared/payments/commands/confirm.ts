@@ -6,7 +6,8 @@ import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
-import { unavailableError } from '../../providers/registry/unwrap.ts';
+import { requireTakesVerification, unavailableError } from '../../providers/registry/unwrap.ts';
+import type { Table, TransactionStep } from '../../table/table.ts';
 import { makeAttempt } from '../attempts/attempt.ts';
 import { saveMethod } from '../attempts/save-method.ts';
 import { withoutDraft } from '../attempts/update-intent.ts';
@@ -19,20 +20,31 @@ import { confirmationView, paymentView } from '../record/view.ts';
 
 type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>;
 
+export interface ConfirmDeps extends MoneyDeps {
+  /**
+   * The conditions under which the payer may pay the payment of a subscription.
+   * @throws DomainError INVALID_STATE if the subscription no longer waits for it
+   */
+  readonly requireOpenPayment: (table: Table, payment: VisiblePayment) => Promise<readonly TransactionStep[]>;
+}
+
 interface ConfirmInput {
   readonly payment_method_id?: string | null | undefined;
   readonly return_url?: string | null | undefined;
+  readonly verification_token?: string | null | undefined;
 }
 
 /** Confirms a payment: one conditional write claims the attempt, then the provider is called once. */
-export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): Promise<Reply> => {
+export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
-  requireOwn(request.record);
+  const onlyIf = await conditionsOf(deps, request.record);
   const provider = await deps.providers.require(request.record.providerId, 'payments');
+  const verificationToken = request.body.verification_token ?? undefined;
+  requireTakesVerification(provider, verificationToken);
   const payment = await withoutDraft({ deps, store, provider }, request.record);
-  const claim = await claimForCaller(deps, { store, provider }, { ...request, record: payment });
+  const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
-  const answer = await makeAttempt({ deps, store, provider }, { ...claim, isAttended: true });
+  const answer = await makeAttempt({ deps, store, provider }, { ...claim, verificationToken, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {
@@ -45,14 +57,11 @@ export const confirmPayment = async (deps: MoneyDeps, request: ConfirmRequest): 
   return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
 };
 
-/** @throws DomainError INVALID_STATE for the payment of a subscription, unless it has succeeded already */
-const requireOwn = (payment: VisiblePayment): void => {
-  if (!isOfSubscription(payment) || payment.status === 'succeeded') return;
-  throw new DomainError('INVALID_STATE', {
-    message: 'The subscription collects this payment: change the payment method of the subscription',
-    details: { subscription_id: payment.subscriptionId },
-  });
-};
+const conditionsOf = async (
+  { table, requireOpenPayment }: ConfirmDeps,
+  payment: VisiblePayment,
+): Promise<readonly TransactionStep[]> =>
+  isOfSubscription(payment) && payment.status !== 'succeeded' ? requireOpenPayment(table, payment) : [];
 
 /** The payment has succeeded in any case; due work saves a method that cannot be saved now. */
 const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<void> => {
@@ -73,17 +82,21 @@ type Claim =
  */
 const claimForCaller = async (
   deps: MoneyDeps,
-  parts: { readonly store: PaymentStore; readonly provider: PaymentProvider },
+  parts: {
+    readonly store: PaymentStore;
+    readonly provider: PaymentProvider;
+    readonly onlyIf: readonly TransactionStep[];
+  },
   request: ConfirmRequest,
 ): Promise<Claim> => {
-  const { store, provider } = parts;
+  const { store, provider, onlyIf } = parts;
   const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
     store.change(payment, (current) => {
       if (!requireClaimable(current)) return undefined;
       const chosen = choose(provider, request, current);
       const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
       if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-      return { next: claimAttempt(current, { ...chosen, method }, deps.now()), onlyIf: method.onlyIf };
+      return { next: claimAttempt(current, { ...chosen, method }, deps.now()), onlyIf: [...onlyIf, ...method.onlyIf] };
     });
   let claimed = await claim(request.record);
   if (claimed.unmet) {

@@ -5,7 +5,15 @@ import { productRecord, projectRecord } from '../../catalog/records.ts';
 import { MAX_CENTS } from '../../core/money.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { customerRecord } from '../../customers/customer.ts';
-import { guestDataSchema, hasAnyField, idSchema, metadataSchema, requiredRule, tagsSchema } from '../../http/fields.ts';
+import {
+  guestDataSchema,
+  hasAnyField,
+  idSchema,
+  metadataSchema,
+  requiredRule,
+  tagsSchema,
+  verificationTokenSchema,
+} from '../../http/fields.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 
 /** The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field on PUT. */
@@ -57,7 +65,11 @@ export type CreateIntentBody = z.output<typeof createIntentBody>;
 export const updateIntentBody = z.object(updatable);
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
 
-export const confirmBody = z.object({ payment_method_id: fields.payment_method_id, return_url: webUrl });
+export const confirmBody = z.object({
+  payment_method_id: fields.payment_method_id,
+  return_url: webUrl,
+  verification_token: verificationTokenSchema,
+});
 
 /** The records that a payment request may name; the chain reads and checks them before the use case runs. */
 interface Naming {

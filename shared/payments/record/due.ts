@@ -1,6 +1,6 @@
 import { DAY, type Instant, instant, iso, MINUTE } from '../../core/time.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
-import { CLIENT_SECRET_LIFETIME_MS, CONFIRMATION_PERIOD_MS, type Payment, wantsMethodSaved } from './payment.ts';
+import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
 /** When work on the payment is next due; undefined where none is. */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
@@ -12,7 +12,7 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
     times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
   }
   if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
-  if (payment.clientSecret) times.push(iso(createdAt + CLIENT_SECRET_LIFETIME_MS));
+  if (payment.clientSecret) times.push(iso(secretEnds(payment)));
   return times.sort()[0];
 };
 

@@ -6,18 +6,20 @@ import type { Payment } from './payment.ts';
  * member lends the method to an organization, the payment holds the member's customer beside its own, for as long as it
  * holds the method: a method that the payment saves is kept for the payment's own customer.
  */
-type Held = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'providerCustomerId' | 'lenderCustomerId'>;
+type Held = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'providerCustomerId' | 'lenderCustomerId'>;
 
 /** The fields that put a method on a payment; undefined clears the method. */
 export const methodFields = (
   method: UsableMethod | undefined,
   own: Pick<Held, 'providerCustomerId'>,
-): Pick<Held, 'methodRef' | 'paymentMethodId' | 'lenderCustomerId'> & Partial<Pick<Held, 'providerCustomerId'>> => {
-  const { methodRef, paymentMethodId, providerCustomerId: customer } = method ?? {};
+): Pick<Held, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'lenderCustomerId'> &
+  Partial<Pick<Held, 'providerCustomerId'>> => {
+  const { methodRef, paymentMethodId, methodKind, providerCustomerId: customer } = method ?? {};
   const isLenders = method?.isLent && customer !== own.providerCustomerId;
   return {
     methodRef,
     paymentMethodId,
+    methodKind,
     lenderCustomerId: isLenders ? customer : undefined,
     ...(customer && !method?.isLent && { providerCustomerId: customer }),
   };
@@ -31,6 +33,7 @@ const lenderOf = ({ paymentMethodId, lenderCustomerId }: Held): string | undefin
 export const heldBy = (payment: Held): HeldMethod => ({
   methodRef: payment.methodRef,
   paymentMethodId: payment.paymentMethodId,
+  methodKind: payment.methodKind,
   providerCustomerId: payingCustomerOf(payment),
   isLent: lenderOf(payment) !== undefined,
 });

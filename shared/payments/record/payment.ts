@@ -3,6 +3,7 @@ import type { RecordKind } from '../../access/record-kind.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
+import type { MethodKind } from '../../providers/port/payments.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
 
@@ -37,6 +38,8 @@ export const CAUSES = [
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
+const METHOD_KINDS = ['card', 'bank_account', 'wallet'] as const satisfies readonly MethodKind[];
+
 const optional = z.string().optional();
 
 /** The fields that PUT may change. */
@@ -54,6 +57,8 @@ const changeable = {
   paymentMethodId: optional,
   /** The method's id or one-time token at the provider; never shown. */
   methodRef: optional,
+  /** Of a saved method. */
+  methodKind: z.enum(METHOD_KINDS).optional(),
   /** A customer of the payment's owner, never of another: a method that the payment saves is kept for this customer. */
   providerCustomerId: optional,
   /** The customer of the member whose own saved method pays for an organization. */
@@ -202,6 +207,19 @@ export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant |
 
 export const CLIENT_SECRET_LIFETIME_MS = DAY;
 export const CONFIRMATION_PERIOD_MS = DAY;
+
+const DUNNING_SECRET_LIFETIME_MS = 30 * DAY;
+
+/** The payer of a subscription may pay an open payment during the whole dunning; any other secret is kept 24 h. */
+export const secretEnds = (payment: Payment): Instant =>
+  instant(payment.createdAt) +
+  (isOfSubscription(payment) && payment.status !== 'succeeded' && payment.status !== 'canceled'
+    ? DUNNING_SECRET_LIFETIME_MS
+    : CLIENT_SECRET_LIFETIME_MS);
+
+/** The client secret that the item keeps. */
+export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
+  now < secretEnds(payment) ? payment.clientSecret : undefined;
 
 /** The client secret within its 24 h; afterwards undefined, also where the item still holds it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>

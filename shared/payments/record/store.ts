@@ -13,7 +13,7 @@ import {
   type HistoryCause,
   isShown,
   isVisiblePayment,
-  liveSecret,
+  keptSecret,
   type Payment,
   type PaymentStatus,
   paymentOf,
@@ -43,7 +43,7 @@ const listFields = (payment: Payment) => ({
 export const paymentItem = (payment: Payment, now: Instant): Item => {
   const endsAt = forgottenAt(payment);
   // An item with a ttl keeps no client secret, and so no due time for its removal.
-  const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? liveSecret(payment, now) : undefined };
+  const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? keptSecret(payment, now) : undefined };
   const owner = ownerOfRecord(payment);
   const dueAt = nextPaymentDue(kept);
   const listed = isShown(payment) && owner !== undefined;

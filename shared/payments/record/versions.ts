@@ -148,11 +148,12 @@ export const claimAttempt = (
  * another key.
  */
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
-  const { methodRef, paymentMethodId, providerCustomerId, lenderCustomerId, offSession, returnUrl } = before;
+  const { methodRef, paymentMethodId, methodKind, providerCustomerId, lenderCustomerId, offSession, returnUrl } =
+    before;
   const { status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction } = before;
   return {
     ...claim,
-    ...{ methodRef, paymentMethodId, providerCustomerId, lenderCustomerId, offSession, returnUrl },
+    ...{ methodRef, paymentMethodId, methodKind, providerCustomerId, lenderCustomerId, offSession, returnUrl },
     ...{ status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction },
     reconcileAt: before.reconcileAt,
     reconcileStep: before.reconcileStep,

@@ -45,7 +45,7 @@ const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.failureCode && { failure_code: payment.failureCode }),
 });
 
-const nextActionView = (payment: Payment) =>
+export const nextActionView = (payment: Payment) =>
   payment.nextAction && {
     next_action: { type: payment.nextAction.type, ...(payment.nextAction.url && { url: payment.nextAction.url }) },
   };
@@ -82,7 +82,10 @@ const text = z.string().nullable();
 
 const cents = z.int().nonnegative();
 
-const nextAction = z.object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() });
+export const nextActionSchema = z.object({
+  type: z.enum(['use_provider_sdk', 'redirect_to_url']),
+  url: z.string().optional(),
+});
 
 export const paymentViewSchema = z.looseObject({
   id: z.string(),
@@ -113,7 +116,7 @@ export const paymentViewSchema = z.looseObject({
   billing_address_id: text,
   metadata: z.record(z.string(), z.json()),
   failure_code: z.string().optional(),
-  next_action: nextAction.optional(),
+  next_action: nextActionSchema.optional(),
   created_at: z.string(),
   updated_at: z.string(),
   completed_at: text,
@@ -129,7 +132,7 @@ export const confirmationSchema = z.object({
   status: z.enum(PAYMENT_STATUSES),
   provider_payment_id: text,
   completed_at: text,
-  next_action: nextAction.optional(),
+  next_action: nextActionSchema.optional(),
 });
 
 export const guestPaymentSchema = z.looseObject({

@@ -15,6 +15,7 @@ const CAN: Capabilities = {
   billingDetails: false,
   clientConfirmation: false,
   capturesOnApproval: false,
+  verificationTokens: false,
   subscriptions: 'service',
 };
 

@@ -4,7 +4,7 @@ import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
 import { paypalFailure } from './report.ts';
 import { captureSchema, paymentTokenSchema, paypalOrderSchema } from './schemas.ts';
-import { tokenFacts } from './vault.ts';
+import { tokenFacts } from './tokens.ts';
 
 /**
  * PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. There are no subscription

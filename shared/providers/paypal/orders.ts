@@ -6,6 +6,7 @@ import {
   type CreateIntent,
   INTENT_SPENT,
   type KnownPayment,
+  type MethodKind,
   type ProviderPayment,
   type UpdateIntent,
 } from '../port/payments.ts';
@@ -14,6 +15,7 @@ import { type PaypalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
 import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { expiredOrder, readPaypalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
+import { findKind, paypalCustomer } from './tokens.ts';
 
 /**
  * The intent is an order; its capture moves the money. A saved method is sent only with the confirmation, because PayPal
@@ -62,14 +64,14 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
     const known = { status: 'pending', method: input.method } as const;
     const captured = await capture(call, input);
     if (isGone(captured)) return SPENT;
-    if (captured.kind === 'done') return answered(readPaypalOrder(captured.value, known));
+    if (captured.kind === 'done') return answered(readPaypalOrder(captured.value, known), input);
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
     const found = await findPaypalOrder(call, input.intentId);
     if (found.kind === 'refused' || found.kind === 'declined') return captured;
     // This attempt may have captured the order: if the read fails, the outcome is unknown.
     if (found.kind !== 'done') return afterChange(found);
     const report = readPaypalOrder(found.value, known);
-    return report.status === 'failed' ? SPENT : { kind: 'done', value: report };
+    return report.status === 'failed' ? SPENT : answered(report, input);
   },
 
   /** PayPal cannot cancel an order: an order without a capture expires. */
@@ -90,11 +92,15 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
   },
 });
 
-/** A declined card leaves a declined capture. */
-const answered = (report: ProviderPayment): Outcome<ProviderPayment> =>
-  report.status === 'failed'
-    ? { kind: 'declined', code: report.failureCode ?? 'do_not_honor', attemptRef: report.attemptRef }
+/** A declined card leaves a declined capture. A charge without its payer cannot wait for the payer. */
+const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
+  const { status, failureCode = 'do_not_honor', attemptRef } = report;
+  if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef };
+  const asksPayer = status === 'pending' && !report.awaitsCapture;
+  return offSession && asksPayer
+    ? { kind: 'declined', code: 'authentication_required', attemptRef }
     : { kind: 'done', value: report };
+};
 
 const ORDERS = '/v2/checkout/orders';
 const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orderId)}`;
@@ -134,7 +140,7 @@ const payerSource = ({
     },
     ...(saveMethod && {
       attributes: {
-        ...(customerId && { customer: { id: customerId } }),
+        ...(customerId && { customer: paypalCustomer(customerId) }),
         vault: { store_in_vault: 'ON_SUCCESS', usage_type: 'MERCHANT' },
       },
     }),
@@ -143,29 +149,45 @@ const payerSource = ({
 
 /** Captures what the payer approved, or charges the saved method in the same call. */
 const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
-  const send = (source: object | undefined, key: string) =>
-    call({
-      method: 'POST',
-      path: `${pathOf(input.intentId)}/capture`,
-      headers: keyed({ idempotencyKey: key }),
-      body: source ? { payment_source: source } : {},
-      answer: paypalOrderSchema,
-    });
-  const { method } = input;
-  // An attempt that continues with another order needs another key.
-  const key = `${input.idempotencyKey}:${input.intentId}`;
-  if (method === undefined) return send(undefined, key);
-  const asWallet = await send({ paypal: { vault_id: method } }, key);
-  if (asWallet.kind !== 'refused' || asWallet.reason !== 'MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE') return asWallet;
-  return send({ card: { vault_id: method, stored_credential: cardOnFile(input) } }, `${key}:card`);
+  const source = await sourceOf(call, input);
+  if (source.kind !== 'done') return source;
+  return call({
+    method: 'POST',
+    path: `${pathOf(input.intentId)}/capture`,
+    // An attempt that continues with another order needs another key.
+    headers: keyed({ idempotencyKey: `${input.idempotencyKey}:${input.intentId}` }),
+    body: source.value ? { payment_source: source.value } : {},
+    answer: paypalOrderSchema,
+  });
 };
 
-/** A charge without a payer, who could give a security code. */
-const cardOnFile = ({ offSession }: ConfirmIntent) => ({
-  payment_initiator: 'MERCHANT',
-  payment_type: offSession ? 'RECURRING' : 'UNSCHEDULED',
+/** The saved method as PayPal takes it; undefined where the payer has approved the order. */
+const sourceOf = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<object | undefined>> => {
+  const { method, methodKind } = input;
+  if (method === undefined) return { kind: 'done', value: undefined };
+  const kind = methodKind ? ({ kind: 'done', value: methodKind } as const) : await findKind(call, method);
+  if (kind.kind === 'done') return { kind: 'done', value: savedSource(method, kind.value, input) };
+  if (kind.kind === 'unknown') return { kind: 'not_done', reason: 'unreachable' };
+  return isGone(kind) ? UNKNOWN_METHOD : kind;
+};
+
+const UNKNOWN_METHOD = { kind: 'refused', reason: 'TOKEN_ID_NOT_FOUND', parameter: 'payment_method' } as const;
+
+const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): object =>
+  kind === 'wallet'
+    ? { paypal: { vault_id: method } }
+    : { card: { vault_id: method, stored_credential: storedCredential(input), ...returnOf(input) } };
+
+/** Who starts the charge of a stored card. PayPal's schema has no such field for a wallet. */
+const storedCredential = ({ offSession, isRecurring }: ConfirmIntent) => ({
+  payment_initiator: offSession ? 'MERCHANT' : 'CUSTOMER',
+  payment_type: isRecurring ? 'RECURRING' : offSession ? 'UNSCHEDULED' : 'ONE_TIME',
   usage: 'SUBSEQUENT',
 });
+
+/** Where a payer who has authenticated the card comes back to. */
+const returnOf = ({ offSession, returnUrl }: ConfirmIntent) =>
+  !offSession && returnUrl ? { experience_context: { return_url: returnUrl, cancel_url: returnUrl } } : {};
 
 const updateOrder = async (
   call: PaypalCall,

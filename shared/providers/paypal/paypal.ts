@@ -20,6 +20,7 @@ const CAN: Capabilities = {
   billingDetails: false,
   clientConfirmation: false,
   capturesOnApproval: true,
+  verificationTokens: false,
   subscriptions: 'service',
 };
 

@@ -27,6 +27,7 @@ export const readPaypalOrder = (order: Order, known: Known): ProviderPayment => 
     methodId: vaultIdOf(order),
     ourPaymentId: unit?.custom_id,
     ...(status === 'pending' && order.status === 'APPROVED' && { awaitsCapture: true }),
+    ...(REFUNDED.includes(capture?.status ?? '') && { isRefunded: true }),
   };
 };
 
@@ -61,6 +62,9 @@ const CAPTURE_STATUS: ReadonlyMap<string, ReportedStatus> = new Map(
     FAILED: 'failed',
   } as const),
 );
+
+/** Captures whose money went back, in part or whole. */
+const REFUNDED: readonly string[] = ['PARTIALLY_REFUNDED', 'REFUNDED'];
 
 /** The capture that decides: a succeeded capture, else one that is processing, else the last failed one. */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {

@@ -46,7 +46,7 @@ export type Order = z.infer<typeof paypalOrderSchema>;
 
 export const paymentTokenSchema = z.looseObject({
   id: z.string(),
-  customer: z.optional(z.looseObject({ id: z.optional(z.string()) })),
+  customer: z.optional(z.looseObject({ id: z.optional(z.string()), merchant_customer_id: z.optional(z.string()) })),
   payment_source: z.optional(
     z.looseObject({
       paypal: z.optional(z.looseObject({})),

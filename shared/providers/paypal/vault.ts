@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
@@ -6,21 +5,20 @@ import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.t
 import { findPaypalOrder } from './orders.ts';
 import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
-import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
+import { paymentTokenSchema } from './schemas.ts';
+import { findToken, isUnnamed, paypalCustomer, reportedToken, TOKENS, tokenPath } from './tokens.ts';
 
 /**
- * Saved methods are tokens in PayPal's vault. Customers have no record there: a customer is an id on its tokens. The service
- * makes the id; it disappears with the last token.
+ * Saved methods are tokens in PayPal's vault. A customer of ours has our own id until PayPal gives it one with its first
+ * token; the service stores that id, and every later token names it.
  */
-const TOKENS = '/v3/vault/payment-tokens';
 const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseObject({ id: z.string() }))) });
 
 export const paypalVault = (call: PaypalCall) => {
-  const findMethod = async (methodId: string): Promise<Outcome<ProviderMethod>> =>
-    mapOutcome(await call({ method: 'GET', path: pathOf(methodId), answer: paymentTokenSchema }), reportedToken);
+  const findMethod = (methodId: string): Promise<Outcome<ProviderMethod>> => findToken(call, methodId);
 
   const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
-    const deleted = await call({ method: 'DELETE', path: pathOf(methodId), answer: z.unknown() });
+    const deleted = await call({ method: 'DELETE', path: tokenPath(methodId), answer: z.unknown() });
     const isGone = deleted.kind === 'refused' && deleted.reason === NOT_FOUND;
     return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(deleted, () => ({ methodId }));
   };
@@ -31,29 +29,31 @@ export const paypalVault = (call: PaypalCall) => {
         method: 'POST',
         path: TOKENS,
         headers: { 'paypal-request-id': idempotencyKey },
-        body: { payment_source: { token: { id: token, type: 'SETUP_TOKEN' } }, customer: { id: customerId } },
+        body: {
+          payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
+          customer: paypalCustomer(customerId),
+        },
         answer: paymentTokenSchema,
       });
-      return mapOutcome(attached, reportedToken);
+      return mapOutcome(attached, (saved) => ofCustomer(reportedToken(saved), customerId));
     },
 
     findMethod,
     detachMethod,
 
     /** PayPal saves the method with the capture if the payer agreed. A method that was named by its id is saved already. */
-    keepMethod: async ({ intentId, method }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
+    keepMethod: async ({ intentId, method, customerId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
       const found = await findPaypalOrder(call, intentId);
       if (found.kind !== 'done') return found;
-      const vaultId = vaultIdOf(found.value) ?? (isVaulting(found.value) ? undefined : method);
-      if (vaultId !== undefined) return findMethod(vaultId);
-      return isVaulting(found.value)
-        ? { kind: 'unknown', reason: 'error' }
-        : { kind: 'refused', reason: 'not_vaulted' };
+      const vaultId = vaultIdOf(found.value);
+      if (vaultId !== undefined) return mapOutcome(await findMethod(vaultId), (saved) => ofCustomer(saved, customerId));
+      if (isVaulting(found.value)) return { kind: 'unknown', reason: 'error' };
+      return method === undefined ? { kind: 'refused', reason: 'not_vaulted' } : findMethod(method);
     },
 
     createCustomer: async ({ ourCustomerId }: CreateCustomer): Promise<Outcome<ProviderCustomer>> => ({
       kind: 'done',
-      value: { customerId: vaultCustomerId(ourCustomerId) },
+      value: { customerId: ourCustomerId },
     }),
 
     updateCustomer: async ({ customerId }: UpdateCustomer): Promise<Outcome<ProviderCustomer>> => ({
@@ -61,22 +61,21 @@ export const paypalVault = (call: PaypalCall) => {
       value: { customerId },
     }),
 
+    /** A customer without an id of PayPal's has no token. */
     deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
+      if (isUnnamed(customerId)) return { kind: 'done', value: { customerId } };
       const emptied = await emptyVault(call, customerId, detachMethod);
       return mapOutcome(emptied, () => ({ customerId }));
     },
   };
 };
 
-const pathOf = (methodId: string): string => `${TOKENS}/${encodeURIComponent(methodId)}`;
+/** A token that was saved under our id of the customer belongs to that customer; PayPal's answer may leave out our id. */
+const ofCustomer = (saved: ProviderMethod, customerId: string): ProviderMethod =>
+  isUnnamed(customerId) ? { ...saved, ourCustomerId: saved.ourCustomerId ?? customerId } : saved;
 
-const MAX_CUSTOMER_ID_LENGTH = 22;
-
-/** A customer of ours always gets the same id; PayPal takes 7 to 22 characters. */
-const vaultCustomerId = (ourCustomerId: string): string =>
-  createHash('sha256').update(ourCustomerId).digest('base64url').slice(0, MAX_CUSTOMER_ID_LENGTH);
-
-const PAGE_SIZE = 20;
+/** The most that PayPal lists on a page. */
+const PAGE_SIZE = 5;
 const MAX_PAGES = 50;
 
 /** Always reads the first page, because the tokens of each page are deleted. */
@@ -88,35 +87,17 @@ const emptyVault = async (
   const query = new URLSearchParams({ customer_id: customerId, page_size: String(PAGE_SIZE) });
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const listed = await call({ method: 'GET', path: `${TOKENS}?${query}`, answer: tokensAnswer });
-    if (listed.kind === 'refused' && listed.reason === NOT_FOUND) break;
+    if (listed.kind === 'refused' && listed.reason === NOT_FOUND) return EMPTY;
     if (listed.kind !== 'done') return listed;
     const tokens = listed.value.payment_tokens ?? [];
     for (const { id } of tokens) {
       const detached = await detach(id);
       if (detached.kind !== 'done') return detached;
     }
-    if (tokens.length < PAGE_SIZE) break;
+    if (tokens.length < PAGE_SIZE) return EMPTY;
   }
-  return { kind: 'done', value: undefined };
+  // More tokens than one deletion removes: the next try continues.
+  return { kind: 'unknown', reason: 'error' };
 };
 
-const reportedToken = (token: PaymentToken): ProviderMethod => ({
-  methodId: token.id,
-  customerId: token.customer?.id,
-  ...tokenFacts(token),
-});
-
-/** A PayPal account counts as a card without number and expiry. */
-export const tokenFacts = ({
-  payment_source: source,
-}: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId'> => {
-  const [expiryYear, expiryMonth] = source?.card?.expiry?.split('-') ?? [];
-  return {
-    type: 'card',
-    walletType: source?.card ? undefined : 'paypal',
-    cardBrand: source?.card?.brand?.toLowerCase(),
-    lastFour: source?.card?.last_digits,
-    expiryMonth,
-    expiryYear,
-  };
-};
+const EMPTY = { kind: 'done', value: undefined } as const;

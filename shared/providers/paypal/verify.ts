@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { WebhookRequest } from '../port/events.ts';
+import { EVENT_KEPT_MS, type WebhookRequest } from '../port/events.ts';
 import type { PaypalExchange } from './outcome.ts';
 
 /**
@@ -16,7 +16,6 @@ export interface VerifyOptions {
   readonly baseUrl: string;
 }
 
-const CLOCK_TOLERANCE_MS = 300_000;
 const MAX_REMEMBERED = 1_000;
 
 const headersSchema = z.object({
@@ -52,7 +51,8 @@ export const webhookVerifier = (options: VerifyOptions) => {
     if (!parsed.success || text === undefined || options.webhookId === '') return 'invalid';
     const signed = parsed.data;
     if (!isTrusted(signed['paypal-cert-url'], options.baseUrl)) return 'invalid';
-    if (Math.abs(Date.parse(signed['paypal-transmission-time']) - now) > CLOCK_TOLERANCE_MS) return 'invalid';
+    // A retry may have the time of the first try. A later replay than this would no longer be a duplicate here.
+    if (now - Date.parse(signed['paypal-transmission-time']) > EVENT_KEPT_MS) return 'invalid';
     const id = signed['paypal-transmission-id'];
     const of = fingerprintOf(signed, raw);
     const known = remembered.get(id);

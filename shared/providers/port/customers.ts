@@ -17,5 +17,6 @@ export interface UpdateCustomer extends CustomerDetails, CallOptions {
 }
 
 export interface ProviderCustomer {
+  /** The provider's id; our own id where the provider gives one only with the first saved method. */
   readonly customerId: string;
 }

@@ -1,9 +1,10 @@
 import type { DeclineCode } from '../../core/outcome.ts';
+import { DAY } from '../../core/time.ts';
 import type { CustomerDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
 import type { EventInvoice, EventSubscription } from './subscriptions.ts';
 
-/** The event types of the interface; each adapter maps its provider's names to them. */
+/** The event types of the interface, and the setup_intent types; each adapter maps its provider's names to them. */
 export const INBOUND_EVENTS = [
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -13,6 +14,8 @@ export const INBOUND_EVENTS = [
   'payment_method.attached',
   'payment_method.detached',
   'payment_method.updated',
+  'setup_intent.succeeded',
+  'setup_intent.failed',
   'subscription.created',
   'subscription.updated',
   'subscription.deleted',
@@ -24,6 +27,9 @@ export const INBOUND_EVENTS = [
   'customer.deleted',
 ] as const;
 export type InboundEventType = (typeof INBOUND_EVENTS)[number];
+
+/** A received event is stored this long. In that time an event with the same id is a duplicate, and is not applied again. */
+export const EVENT_KEPT_MS = 30 * DAY;
 
 /** A parsed event of a provider. `type` is undefined if the service does not act on it. */
 export interface ProviderEvent {
@@ -42,10 +48,12 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly ourPaymentId: string | undefined;
+    /** Our payment method id in the provider's metadata, of setup_intent events. */
+    readonly ourMethodId?: string | undefined;
     /** The payer has approved the payment: the service must capture it. */
     readonly awaitsCapture?: true;
     /** Of payment_method events. */
-    readonly method: Omit<ProviderMethod, 'methodId' | 'customerId'> | undefined;
+    readonly method: Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> | undefined;
     /** Of customer events. */
     readonly customer: CustomerDetails | undefined;
     /** Of subscription events. */

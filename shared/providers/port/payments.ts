@@ -39,6 +39,8 @@ export interface ProviderPayment {
   readonly ourPaymentId: string | undefined;
   /** The payer has approved the payment: the service must capture it. */
   readonly awaitsCapture?: true;
+  /** The provider has given back some or all of the money. The status stays `succeeded`. */
+  readonly isRefunded?: true;
 }
 
 /** Refusal reason of a confirmation: the intent can never be charged again, because it failed for good or has expired. */
@@ -72,12 +74,17 @@ export interface UpdateIntent extends CallOptions {
   readonly returnUrl: string | undefined;
 }
 
+/** What a provider must know of a saved method to charge it. A wallet is an account at the provider. */
+export type MethodKind = 'card' | 'bank_account' | 'wallet';
+
 export interface ConfirmIntent extends CallOptions {
   readonly intentId: string;
   readonly paymentId: string;
   readonly amountCents: number;
   readonly currency: string;
   readonly method: string | undefined;
+  /** undefined: not known here; a provider that needs it reads the method first. */
+  readonly methodKind?: MethodKind | undefined;
   readonly customerId: string | undefined;
   /** The intent may name another customer, for whom the method must not be saved. */
   readonly mayNameOtherCustomer?: boolean;
@@ -85,6 +92,10 @@ export interface ConfirmIntent extends CallOptions {
   readonly returnUrl: string | undefined;
   /** A charge of a saved method that its payer does not attend. */
   readonly offSession?: boolean | undefined;
+  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  readonly verificationToken?: string | undefined;
+  /** One of the charges of a subscription. */
+  readonly isRecurring?: boolean | undefined;
 }
 
 /** The fields of a record by which the provider finds its payment. */

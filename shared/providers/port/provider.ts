@@ -3,7 +3,7 @@ import type { ProviderSlot } from '../../core/settings.ts';
 import type { CallOptions } from './call-options.ts';
 import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
 import type { ProviderEvent, WebhookRequest } from './events.ts';
-import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard } from './methods.ts';
+import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
   Amount,
   AmountRefusal,
@@ -32,6 +32,8 @@ export interface Capabilities {
   readonly clientConfirmation: boolean;
   /** A payer's approval at the provider replaces a method; the service then captures the payment. */
   readonly capturesOnApproval: boolean;
+  /** Takes the proof of a payer's authentication that the provider's page in the browser has made. */
+  readonly verificationTokens: boolean;
   readonly subscriptions: 'native' | 'service';
 }
 
@@ -42,6 +44,8 @@ export interface PaymentProvider {
   readonly acceptsWebhooks: boolean;
   /** Set if the provider can bill subscriptions; `can.subscriptions` tells whether it bills new subscriptions. */
   readonly subscriptions?: SubscriptionsPort | undefined;
+  /** Set if the provider may ask the payer to authenticate before it saves a method. */
+  readonly setups?: SetupsPort | undefined;
   /**
    * True if the form of the id shows an instrument that the provider stores, not a one-time token. Stripe's ids do not show
    * it; Stripe itself refuses a method that is attached to another customer.
@@ -49,6 +53,8 @@ export interface PaymentProvider {
   isStoredMethod(id: string): boolean;
   /** Called before any write or other call. @returns undefined if the provider can charge it. Only Square needs a call. */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
+  /** Set where the account takes one currency only. `refused` if the adapter cannot charge in it. */
+  onlyCurrency?(): Promise<Outcome<string>>;
   createIntent(input: CreateIntent): Promise<Outcome<ProviderPayment>>;
   updateIntent(input: UpdateIntent): Promise<Outcome<ProviderPayment>>;
   confirmIntent(input: ConfirmIntent): Promise<Outcome<ProviderPayment>>;

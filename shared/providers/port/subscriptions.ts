@@ -1,5 +1,6 @@
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from './call-options.ts';
+import type { NextAction } from './payments.ts';
 
 /**
  * The port to a provider that bills subscriptions. The provider charges on its own calendar and reports each charge; the
@@ -20,6 +21,9 @@ export interface ProviderInvoice {
   /** Number of tries to collect the invoice; each try is an attempt of one payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
+  /** What the payer's browser needs to pay an open invoice; undefined: none, or not reported. */
+  readonly clientSecret?: string | undefined;
+  readonly nextAction?: NextAction | undefined;
   /** Time of the provider's next try; null: no further try; undefined: not reported. */
   readonly nextAttempt: number | null | undefined;
 }
@@ -35,6 +39,8 @@ export interface ProviderSubscription {
   readonly trialEnd: number | undefined;
   readonly cancelAtPeriodEnd: boolean;
   readonly methodId: string | undefined;
+  /** The first charge was never paid: unless the payer pays it within a day, the provider ends the subscription. */
+  readonly isIncomplete: boolean;
   /** The newest invoice above zero. */
   readonly latestInvoice: ProviderInvoice | undefined;
 }
@@ -43,7 +49,7 @@ type Reported<T> = { readonly [Field in keyof T]: T[Field] | undefined };
 
 /** A subscription in an event; the event may leave out fields. */
 export type EventSubscription = Pick<ProviderSubscription, 'subscriptionId'> &
-  Reported<Omit<ProviderSubscription, 'subscriptionId' | 'latestInvoice'>>;
+  Reported<Omit<ProviderSubscription, 'subscriptionId' | 'isIncomplete' | 'latestInvoice'>>;
 
 /** An invoice in an event; the event may leave out fields. */
 export type EventInvoice = Pick<ProviderInvoice, 'invoiceId'> &
@@ -62,6 +68,8 @@ export interface NewProviderSubscription extends CallOptions {
   /** No charge before then. */
   readonly trialEnd: number | undefined;
   readonly description: string | undefined;
+  /** The payer attends: a first charge may wait for their authentication. False: it is declined then. */
+  readonly isAttended: boolean;
   /** Our product, if the subscription has one. */
   readonly productId: string | undefined;
   readonly productName: string | undefined;
@@ -72,7 +80,7 @@ type OfSubscription = CallOptions & { readonly subscriptionId: string };
 export interface SubscriptionsPort {
   /** False for an interval that the provider refuses (at Stripe: over three years); then the service bills. */
   bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
-  /** `declined` if the first charge is declined; the provider then creates no subscription. */
+  /** `declined` if the first charge is declined: the provider then has no subscription that could charge. */
   create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
@@ -81,8 +89,13 @@ export interface SubscriptionsPort {
     readonly customerId: string;
     readonly ourSubscriptionId: string;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
-  /** The next charge uses the method; an open invoice is tried with it at once. */
-  changeMethod(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
+  /**
+   * The next charge uses the method; an open invoice is tried with it at once.
+   * @param input.isAttended the payer attends, and may authenticate
+   */
+  changeMethod(
+    input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
+  ): Promise<Outcome<ProviderSubscription>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /** Cancels at once. Done also if the provider no longer has the subscription. */
   cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;

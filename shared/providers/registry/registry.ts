@@ -7,8 +7,8 @@ import type { AdapterOptions } from '../wire/adapter.ts';
 /** The provider of each slot, opened on first use by the slot's settings. A slot without keys is closed. */
 export interface RegistryOptions {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
-  /** Settings of a slot with its secrets, read again when they may have changed. */
-  readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings>;
+  /** Settings of a slot with its secrets, read again when they may have changed; undefined if the function may not read them. */
+  readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
   readonly log: Log;
@@ -36,6 +36,7 @@ export const openProviders = (options: RegistryOptions) => {
     const adapter = options.slots[slot].ADAPTER;
     if (adapter === '') return undefined;
     const settings = await options.withSecrets(slot);
+    if (!settings) return undefined;
     const known = opened.get(slot);
     if (known?.from === settings) return known.provider;
     const open = await ADAPTER_MODULES[adapter]?.();

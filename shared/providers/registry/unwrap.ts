@@ -1,6 +1,17 @@
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
+import type { PaymentProvider } from '../port/provider.ts';
+
+/** @throws DomainError VALIDATION_ERROR where the provider has no use for the token */
+export const requireTakesVerification = (
+  { can, slot }: Pick<PaymentProvider, 'can' | 'slot'>,
+  token: string | null | undefined,
+): void => {
+  if (!token || can.verificationTokens) return;
+  const message = `${slot} takes no verification token: leave it out`;
+  throw invalid([{ path: 'verification_token', rule: 'unsupported', message }]);
+};
 
 /** The provider's answer, or the public error of its refusal. For calls that move no money. */
 export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {

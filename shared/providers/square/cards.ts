@@ -10,12 +10,24 @@ import { cardSchema, type SquareCard } from './schemas.ts';
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
 export const squareCards = (call: SquareCall, orders: SquareOrders) => {
-  const create = async (sourceId: string, customerId: string, idempotencyKey: string) =>
+  const create = async (
+    sourceId: string,
+    {
+      customerId,
+      verificationToken,
+      idempotencyKey,
+    }: Pick<AttachMethod, 'customerId' | 'verificationToken' | 'idempotencyKey'>,
+  ): Promise<Outcome<ProviderMethod>> =>
     mapOutcome(
       await call({
         method: 'POST',
         path: '/v2/cards',
-        body: { idempotency_key: squareKey(idempotencyKey), source_id: sourceId, card: { customer_id: customerId } },
+        body: {
+          idempotency_key: squareKey(idempotencyKey),
+          source_id: sourceId,
+          ...(verificationToken && { verification_token: verificationToken }),
+          card: { customer_id: customerId },
+        },
         answer: cardAnswer,
       }),
       ({ card }) => reportedCard(card),
@@ -27,7 +39,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
     );
 
   return {
-    attachMethod: ({ token, customerId, idempotencyKey }: AttachMethod) => create(token, customerId, idempotencyKey),
+    attachMethod: ({ token, ...more }: AttachMethod) => create(token, more),
 
     findMethod: find,
 
@@ -38,7 +50,8 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
       if (located.kind !== 'done') return located;
       const { payment } = located.value;
       if (payment?.status !== 'succeeded') return { kind: 'refused', reason: 'not_paid' };
-      return create(payment.paymentId, input.customerId, input.idempotencyKey);
+      const { customerId, idempotencyKey } = input;
+      return create(payment.paymentId, { customerId, idempotencyKey });
     },
 
     detachMethod: async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {

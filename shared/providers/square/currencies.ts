@@ -40,7 +40,14 @@ export const squareLocation = (call: SquareCall, locationId: string) => {
     return taken.value === amount.currency ? undefined : { kind: 'currency', only: taken.value };
   };
 
-  return { checkAmount };
+  const onlyCurrency = async (): Promise<Outcome<string>> => {
+    const taken = await currency();
+    return taken.kind === 'done' && !SQUARE_CURRENCIES.has(taken.value)
+      ? { kind: 'refused', reason: `unsupported currency ${taken.value}` }
+      : taken;
+  };
+
+  return { checkAmount, onlyCurrency };
 };
 
 const readCurrency = async (call: SquareCall, locationId: string): Promise<Outcome<string>> =>

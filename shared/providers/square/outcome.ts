@@ -4,8 +4,8 @@ import type { StatusTable } from '../wire/failures.ts';
 import type { Failed, HttpClient, HttpRequest } from '../wire/http-client.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
-/** The API version that this adapter was written for. */
-const SQUARE_VERSION = '2025-08-20';
+/** The API version that this adapter is written for: the one of Square's SDK 46. */
+export const SQUARE_VERSION = '2026-09-16';
 
 /** One call of Square's API. */
 export type SquareCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;

@@ -51,7 +51,7 @@ export const squarePayments = (account: SquareAccount) => {
     updateIntent: (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => updateOrder(orders, input),
 
     confirmIntent: async (input: ConfirmIntent): Promise<Outcome<ProviderPayment>> => {
-      const { method, customerId } = input;
+      const { method, customerId, verificationToken } = input;
       if (method === undefined) {
         return { kind: 'refused', reason: 'MISSING_REQUIRED_PARAMETER', parameter: 'payment_method' };
       }
@@ -70,6 +70,7 @@ export const squarePayments = (account: SquareAccount) => {
           autocomplete: true,
           ...(account.descriptor !== '' && { statement_description_identifier: account.descriptor }),
           ...(customerId && { customer_id: customerId }),
+          ...(verificationToken && { verification_token: verificationToken }),
           ...(input.offSession && { customer_details: { customer_initiated: false } }),
         },
         answer: paymentAnswer,

@@ -21,6 +21,7 @@ const CAN: Capabilities = {
   billingDetails: false,
   clientConfirmation: false,
   capturesOnApproval: false,
+  verificationTokens: true,
   subscriptions: 'service',
 };
 

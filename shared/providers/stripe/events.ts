@@ -23,6 +23,7 @@ const ownFields = z.looseObject({
 const STRIPE_NAMES: ReadonlyMap<string, InboundEventType> = new Map(
   Object.entries({
     'payment_intent.payment_failed': 'payment_intent.failed',
+    'setup_intent.setup_failed': 'setup_intent.failed',
     'payment_method.automatically_updated': 'payment_method.updated',
     'customer.subscription.created': 'subscription.created',
     'customer.subscription.updated': 'subscription.updated',

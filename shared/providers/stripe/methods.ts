@@ -9,15 +9,9 @@ import {
   type ProviderMethod,
   type RawCard,
 } from '../port/methods.ts';
-import { methodFacts } from '../wire/contract-event.ts';
 import type { StripeCall } from './outcome.ts';
-import { idOf } from './report.ts';
-
-const reported = (method: Stripe.PaymentMethod): ProviderMethod => ({
-  methodId: method.id,
-  customerId: idOf(method.customer),
-  ...methodFacts(method),
-});
+import { methodParameters } from './payments.ts';
+import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';
 
 /** Stripe's refusals to detach a missing method, or (without a code) a method that is not attached: both are detached. */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', 'StripeInvalidRequestError']);
@@ -36,18 +30,32 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
       ({ id }) => ({ token: id }),
     ),
 
-  attachMethod: async ({ token, customerId, idempotencyKey }: AttachMethod): Promise<Outcome<ProviderMethod>> => {
-    const attached = await call(async () => {
-      const method = token.startsWith('tok_') ? await ofToken(stripe, token, idempotencyKey) : token;
-      return stripe.paymentMethods.attach(method, { customer: customerId }, { idempotencyKey });
-    }, reported);
-    if (attached.kind !== 'refused' || token.startsWith('tok_')) return attached;
-    // These refusals have no code.
-    const known = await call(() => stripe.paymentMethods.retrieve(token), reported);
+  /** One call: a SetupIntent that Stripe confirms at once. It attaches the method as soon as it succeeds. */
+  attachMethod: async (input: AttachMethod): Promise<Outcome<ProviderMethod>> => {
+    const { token, customerId, paymentMethodId, idempotencyKey } = input;
+    const attached = await call(
+      () =>
+        stripe.setupIntents.create(
+          {
+            customer: customerId,
+            ...methodParameters(token),
+            usage: 'off_session',
+            confirm: true,
+            automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+            metadata: { payment_method_id: paymentMethodId },
+            expand: ['payment_method'],
+          },
+          { idempotencyKey },
+        ),
+      attachedMethod,
+    );
+    if (attached.kind !== 'refused' || attached.parameter !== 'payment_method') return attached;
+    // Stripe refuses a method of another customer, and one that was detached, without a code.
+    const known = await call(() => stripe.paymentMethods.retrieve(token), readStripeMethod);
     return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },
 
-  findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), reported),
+  findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), readStripeMethod),
 
   /** Stripe has already saved the method, as the intent requested. */
   keepMethod: async ({ intentId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
@@ -58,7 +66,7 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
     if (used.kind !== 'done') return used;
     const methodId = used.value;
     if (methodId === undefined) return { kind: 'refused', reason: 'no_payment_method' };
-    return call(() => stripe.paymentMethods.retrieve(methodId), reported);
+    return call(() => stripe.paymentMethods.retrieve(methodId), readStripeMethod);
   },
 
   detachMethod: async (methodId: string) => {
@@ -77,17 +85,16 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
   }: { readonly methodId: string; readonly billing: BillingDetails } & CallOptions) =>
     call(
       () => stripe.paymentMethods.update(methodId, { billing_details: billingDetails(billing) }, { idempotencyKey }),
-      reported,
+      readStripeMethod,
     ),
 });
 
-/** Converts a one-time token to a method, under its own key. */
-const ofToken = async (stripe: Stripe, token: string, idempotencyKey: string): Promise<string> => {
-  const { id } = await stripe.paymentMethods.create(
-    { type: 'card', card: { token } },
-    { idempotencyKey: `${idempotencyKey}:method` },
-  );
-  return id;
+const attachedMethod = (intent: Stripe.SetupIntent): ProviderMethod => {
+  const { setupId, status, method } = readStripeSetup(intent);
+  if (!method) throw new Error('Stripe names no payment method in a confirmed SetupIntent');
+  if (status === 'succeeded') return method;
+  const clientSecret = intent.client_secret ?? undefined;
+  return { ...method, setup: { setupId, clientSecret, nextAction: nextActionOf(intent) } };
 };
 
 const billingDetails = ({ name, line1, line2, city, state, postalCode, country }: BillingDetails) => ({

@@ -49,7 +49,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall, descriptor: 
           stripe.paymentIntents.confirm(
             intentId,
             {
-              ...methodOf(input.method),
+              ...methodParameters(input.method),
               ...(input.returnUrl && { return_url: input.returnUrl }),
               ...(input.offSession && { off_session: true }),
             },
@@ -133,13 +133,13 @@ const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) => (method === n
 const common = (input: CreateIntent | UpdateIntent) => ({
   currency: input.currency.toLowerCase(),
   ...(input.description && { description: input.description }),
-  ...(!input.isSavedMethod && methodOf(input.method)),
+  ...(!input.isSavedMethod && methodParameters(input.method)),
   ...(input.customerId && { customer: input.customerId }),
   ...(input.saveMethod && { setup_future_usage: 'off_session' as const }),
 });
 
 /** A `tok_…` is card data in a one-time token; anything else names a method. */
-const methodOf = (method: string | null | undefined) => {
+export const methodParameters = (method: string | null | undefined) => {
   if (method === undefined || method === null) return {};
   if (method.startsWith('tok_')) return { payment_method_data: { type: 'card' as const, card: { token: method } } };
   return { payment_method: method };

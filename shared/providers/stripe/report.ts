@@ -1,6 +1,8 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
+import type { ProviderMethod, ProviderSetup } from '../port/methods.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
+import { methodFacts } from '../wire/contract-event.ts';
 import { reportedAmount } from './currencies.ts';
 
 /** Reads a PaymentIntent. @param known the record's method; Stripe gets a saved method only with the confirmation */
@@ -32,7 +34,8 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
     case 'requires_confirmation':
       return 'created';
     case 'requires_action':
-      return 'pending';
+      // An invoice that Stripe charged without the payer: the charge failed, and the payer may pay it now.
+      return intent.last_payment_error ? 'failed' : 'pending';
     case 'processing':
     case 'requires_capture':
       return 'processing';
@@ -46,10 +49,43 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
   }
 };
 
-const nextActionOf = (intent: Stripe.PaymentIntent): NextAction | undefined => {
+/** The next step of the payer of a PaymentIntent or SetupIntent. */
+export const nextActionOf = (
+  intent: Pick<Stripe.PaymentIntent, 'status' | 'next_action'> | Pick<Stripe.SetupIntent, 'status' | 'next_action'>,
+): NextAction | undefined => {
   if (intent.status !== 'requires_action' || !intent.next_action) return undefined;
   const url = intent.next_action.redirect_to_url?.url ?? undefined;
   return { type: url ? 'redirect_to_url' : 'use_provider_sdk', url };
+};
+
+export const readStripeMethod = (method: Stripe.PaymentMethod): ProviderMethod => ({
+  methodId: method.id,
+  customerId: idOf(method.customer),
+  ...methodFacts(method),
+});
+
+/** Reads a SetupIntent. Its payment method must be expanded. */
+export const readStripeSetup = (intent: Stripe.SetupIntent): ProviderSetup => ({
+  setupId: intent.id,
+  status: setupStatusOf(intent),
+  method: typeof intent.payment_method === 'object' ? methodOrNone(intent.payment_method) : undefined,
+});
+
+const methodOrNone = (method: Stripe.PaymentMethod | null): ProviderMethod | undefined =>
+  method ? readStripeMethod(method) : undefined;
+
+const setupStatusOf = ({ status }: Stripe.SetupIntent): ProviderSetup['status'] => {
+  switch (status) {
+    case 'succeeded':
+      return 'succeeded';
+    case 'canceled':
+      return 'canceled';
+    case 'requires_payment_method':
+      return 'failed';
+    default:
+      // Also `processing` and any status that this SDK does not know: not final.
+      return 'requires_action';
+  }
 };
 
 export const idOf = (reference: string | { id: string } | null | undefined): string | undefined =>

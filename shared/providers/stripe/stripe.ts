@@ -10,6 +10,7 @@ import { readStripeEvent } from './events.ts';
 import { stripeMethods } from './methods.ts';
 import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
+import { stripeSetups } from './setups.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 
 /** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/one-retry.ts). */
@@ -27,6 +28,7 @@ const CAN: Omit<Capabilities, 'subscriptions'> = {
   billingDetails: true,
   clientConfirmation: true,
   capturesOnApproval: false,
+  verificationTokens: false,
 };
 
 /** @returns undefined if the slot has no key: it is closed. */
@@ -53,6 +55,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripePayments(stripe, call, descriptor),
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
+    setups: stripeSetups(stripe, call),
     isStoredMethod: () => false,
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
     verifyWebhook: async (request) =>

@@ -1,8 +1,9 @@
 import type Stripe from 'stripe';
+import type { DeclineCode } from '../../core/outcome.ts';
 import type { ProviderInvoice, ProviderSubscription } from '../port/subscriptions.ts';
 import { readEventInvoice, readEventSubscription } from '../wire/subscription-payloads.ts';
 import { reportedAmount } from './currencies.ts';
-import { stripeDeclineCode } from './report.ts';
+import { nextActionOf, stripeDeclineCode } from './report.ts';
 
 /** Stripe's subscriptions and invoices in answers, which have all fields. */
 export const readStripeSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
@@ -18,9 +19,12 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Provi
     trialEnd,
     cancelAtPeriodEnd: requirePresent(news.cancelAtPeriodEnd),
     methodId,
+    isIncomplete: NEVER_PAID.has(subscription.status),
     latestInvoice: newestOf(subscription),
   };
 };
+
+const NEVER_PAID: ReadonlySet<string> = new Set(['incomplete', 'incomplete_expired']);
 
 /** Ignores the zero invoice of a trial, and the invoice of a paused period, which is voided before a charge. */
 const newestOf = ({ latest_invoice: newest }: Stripe.Subscription): ProviderInvoice | undefined => {
@@ -41,12 +45,14 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     periodEnd: requirePresent(news.periodEnd),
     attempts: requirePresent(news.attempts),
     nextAttempt: news.nextAttempt,
-    failureCode:
-      invoice.status !== 'paid' && intent?.last_payment_error
-        ? stripeDeclineCode(intent.last_payment_error)
-        : undefined,
+    failureCode: invoice.status === 'paid' ? undefined : failureOf(intent),
+    ...(invoice.status === 'open' && intent && { clientSecret: intent.client_secret ?? undefined }),
+    ...(invoice.status === 'open' && intent && { nextAction: nextActionOf(intent) }),
   };
 };
+
+const failureOf = (intent: Stripe.PaymentIntent | undefined): DeclineCode | undefined =>
+  intent?.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined;
 
 /** Stripe must return this; absence is a bug. */
 const requirePresent = <T>(value: T | undefined): T => {
@@ -60,13 +66,16 @@ const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefine
   return typeof intent === 'object' ? intent : undefined;
 };
 
-/** While an invoice is open, its intent has the more exact status. */
+/**
+ * While an invoice is open, its intent has the more exact status. Where the payer attends (a first charge, or a payment by
+ * the payer), the intent waits for the authentication; a renewal that needs one has failed.
+ */
 const collecting = (
-  { status }: Stripe.Invoice,
+  { status, billing_reason: reason }: Stripe.Invoice,
   intent: Stripe.PaymentIntent | undefined,
 ): ProviderInvoice['status'] | undefined => {
   if (status !== 'open') return undefined;
   if (intent?.status === 'processing') return 'processing';
-  // After a failed charge the intent waits for the payer too: the invoice is unpaid, as after any other decline.
-  return intent?.status === 'requires_action' && intent.last_payment_error === null ? 'pending' : undefined;
+  if (intent?.status !== 'requires_action') return undefined;
+  return reason === 'subscription_create' || intent.last_payment_error === null ? 'pending' : 'failed';
 };

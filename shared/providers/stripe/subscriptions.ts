@@ -110,10 +110,23 @@ const create = async (billing: Billing, input: NewProviderSubscription): Promise
   const product = await ensureProduct(billing, input);
   if (product.kind !== 'done') return product;
   const wanted = { ...subscriptionOf(input, { product: product.value, amount }), ...WITH_INVOICE };
-  return read(() => stripe.subscriptions.create(wanted, { idempotencyKey }));
+  return endIfDeclined(billing, await read(() => stripe.subscriptions.create(wanted, { idempotencyKey })));
 };
 
-/** A failed first charge creates no subscription; a trial that ends without a method pauses it. */
+/**
+ * After a declined first charge, Stripe has an incomplete subscription, whose invoice could still be paid: it is canceled.
+ * An invoice that waits for the payer's authentication is not declined.
+ */
+const endIfDeclined = async (billing: Billing, created: Found): Promise<Found> => {
+  if (created.kind !== 'done' || !created.value.isIncomplete) return created;
+  const { subscriptionId, latestInvoice } = created.value;
+  if (latestInvoice?.status !== 'failed') return created;
+  const canceled = await cancel(billing, { subscriptionId });
+  if (canceled.kind !== 'done') return { kind: 'unknown', reason: 'error' };
+  return { kind: 'declined', code: latestInvoice.failureCode ?? 'do_not_honor', attemptRef: undefined };
+};
+
+/** A trial that ends without a method pauses the subscription. */
 const subscriptionOf = (
   input: NewProviderSubscription,
   { product, amount }: { readonly product: string; readonly amount: number },
@@ -132,8 +145,9 @@ const subscriptionOf = (
         },
       },
     ],
-    off_session: true,
-    payment_behavior: 'error_if_incomplete',
+    ...(input.isAttended
+      ? { payment_behavior: 'allow_incomplete' as const }
+      : { payment_behavior: 'error_if_incomplete' as const, off_session: true }),
     metadata: { subscription_id: input.ourSubscriptionId },
     ...(description && { description }),
     ...(input.trialEnd !== undefined && {
@@ -149,7 +163,7 @@ const nameOf = ({ description }: NewProviderSubscription): string | undefined =>
 
 const changeMethod = async (
   { stripe, call, find, update }: Billing,
-  input: OfSubscription & { readonly methodId: string },
+  input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
 ): Promise<Found> => {
   const { subscriptionId, methodId, idempotencyKey } = input;
   const changed = refusedMethod(await update(input, { default_payment_method: methodId }));
@@ -159,7 +173,7 @@ const changeMethod = async (
     () =>
       stripe.invoices.pay(
         unpaid.invoiceId,
-        { payment_method: methodId, off_session: true },
+        { payment_method: methodId, off_session: !input.isAttended },
         { idempotencyKey: `${idempotencyKey}:pay` },
       ),
     ({ id }) => id,
@@ -181,7 +195,7 @@ const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | un
 /** Stripe itself stops collecting unpaid invoices. */
 const cancel = async (
   { stripe, call }: Billing,
-  { subscriptionId }: OfSubscription,
+  { subscriptionId }: Pick<OfSubscription, 'subscriptionId'>,
 ): Promise<Outcome<{ readonly subscriptionId: string }>> => {
   const outcome = await call(
     () => stripe.subscriptions.cancel(subscriptionId),

@@ -45,7 +45,6 @@ export const readContractEvent = (
   if (!parsed.success) return readOtherEvent(body, (name) => inboundType(name) !== undefined || ownNames.has(name));
   const { id, type, created, data } = parsed.data;
   const { object } = data;
-  const paymentId = object.metadata?.['payment_id'];
   return {
     id,
     rawType: type,
@@ -58,7 +57,8 @@ export const readContractEvent = (
       currency: object.currency?.toUpperCase(),
       attemptRef: undefined,
       failureCode: undefined,
-      ourPaymentId: typeof paymentId === 'string' ? paymentId : undefined,
+      ourPaymentId: textIn(object.metadata, 'payment_id'),
+      ...(type.startsWith('setup_intent.') && { ourMethodId: textIn(object.metadata, 'payment_method_id') }),
       method: object.card ? methodFacts(object) : undefined,
       customer: {
         email: object.email ?? undefined,
@@ -69,6 +69,11 @@ export const readContractEvent = (
       ...(type.startsWith('invoice.') && { invoice: readEventInvoice(object) }),
     },
   };
+};
+
+const textIn = (metadata: Readonly<Record<string, unknown>> | null | undefined, key: string): string | undefined => {
+  const value = metadata?.[key];
+  return typeof value === 'string' ? value : undefined;
 };
 
 /** The fields of every event, thin events included; Stripe writes their time as text. */

@@ -29,7 +29,7 @@ export const changeMethod = async (
   method: UsableMethod,
 ): Promise<Subscription> => {
   if (isProviderBilled(subscription)) {
-    const current = await changeAtProvider(deps, subscription, method);
+    const current = await changeAtProvider(deps, subscription, { method, isAttended: true });
     if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
     return storeMethod(deps, current, method);
   }
@@ -50,7 +50,7 @@ export const changeMethod = async (
 const changeAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
-  method: HeldMethod,
+  { method, isAttended }: { readonly method: HeldMethod; readonly isAttended: boolean },
 ): Promise<Subscription> => {
   if (subscription.paymentMethodId === method.paymentMethodId) return subscription;
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
@@ -60,7 +60,11 @@ const changeAtProvider = async (
   const current = isTransfer ? await syncFromProvider(deps, subscription) : subscription;
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, method);
-  const { subscription: changed, isDone } = await sendToProvider(deps, current, changeMethodCommand(method));
+  const { subscription: changed, isDone } = await sendToProvider(
+    deps,
+    current,
+    changeMethodCommand(method, isAttended),
+  );
   if (!isDone && isLive(changed)) throw invalidStateError(changed);
   return changed;
 };
@@ -92,7 +96,7 @@ export const replaceMethodOf = async (
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (successor && isProviderBilled(subscription)) {
     const method = heldAs(successor);
-    return storeMethod(deps, await changeAtProvider(deps, subscription, method), method);
+    return storeMethod(deps, await changeAtProvider(deps, subscription, { method, isAttended: false }), method);
   }
   return storeReplacement(deps, subscription, { removedId, successor });
 };

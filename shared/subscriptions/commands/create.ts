@@ -14,9 +14,11 @@ import { inProgressError } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../../payment-methods/use.ts';
 import { requireAcceptedAmount } from '../../payments/commands/accepted-amount.ts';
+import type { VisiblePayment } from '../../payments/record/payment.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { requireProvider } from '../../providers/registry/unwrap.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
+import { findOpenPayment, openPaymentView } from '../billing/open-payment.ts';
 import { billingOwnerOf } from '../provider-billed/port.ts';
 import { readLinkedRecords } from '../record/linked-records.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
@@ -57,10 +59,17 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
     : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, { method, replayed });
   const subscription = await detachDeletedRecords(deps, created, customerNamed(request));
   const guestToken = await guestTokenFields(deps.guestTokens, request.caller, subscription);
+  const open = await findOpenPayment(deps, subscription);
   return {
-    data: { ...subscriptionView(subscription), ...guestToken },
+    data: { ...subscriptionView(subscription), ...(open && payerFields(open)), ...guestToken },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
+};
+
+/** What the payer's browser needs while the first charge waits for their authentication. */
+const payerFields = (open: VisiblePayment) => {
+  const { next_action, client_secret } = openPaymentView(open);
+  return { ...(next_action && { next_action }), ...(client_secret && { client_secret }) };
 };
 
 /** The Idempotency-Key has created a subscription already, which the request is answered with. */

@@ -33,9 +33,9 @@ export const withdrawCancelCommand: Command = {
   isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
 };
 
-export const changeMethodCommand = ({ paymentMethodId, methodRef = '' }: HeldMethod): Command => ({
+export const changeMethodCommand = ({ paymentMethodId, methodRef = '' }: HeldMethod, isAttended: boolean): Command => ({
   name: `method:${paymentMethodId}`,
-  send: (port, target) => port.changeMethod({ ...target, methodId: methodRef }),
+  send: (port, target) => port.changeMethod({ ...target, methodId: methodRef, isAttended }),
   isMet: () => false,
 });
 

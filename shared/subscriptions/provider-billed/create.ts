@@ -85,10 +85,11 @@ const claimedRequest = (subscription: Subscription): NewProviderSubscription => 
   const { charge } = subscription;
   const until = freeUntil(subscription);
   const isFree = until !== undefined && charge !== undefined && until > charge.start;
-  return creationRequest(subscription, isFree ? epochSeconds(instant(until)) : undefined);
+  const trialEnd = isFree ? epochSeconds(instant(until)) : undefined;
+  return { ...creationRequest(subscription, trialEnd), isAttended: true };
 };
 
-/** @param trialEnd epoch seconds: no charge before it */
+/** A request of the service, without a payer. @param trialEnd epoch seconds: no charge before it */
 export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {
@@ -100,6 +101,7 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
     ...providerInterval(subscription),
     trialEnd,
     description: subscription.description ?? subscription.concept,
+    isAttended: false,
     productId: subscription.productId,
     productName: subscription.productName,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,

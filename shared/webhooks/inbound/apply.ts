@@ -11,7 +11,7 @@ import { type LogEntry, writeLog } from '../record/log-entry.ts';
 import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
 import { applyCustomerEvent } from './customer-event.ts';
 import type { EventResult, InboundEvent, OwnerIds } from './inbound-event.ts';
-import { applyMethodEvent } from './method-event.ts';
+import { applyMethodEvent, applySetupEvent } from './method-event.ts';
 import { applyPaymentEvent, type PaymentEvent, type PaymentEventResult } from './payment-event.ts';
 import { applySubscriptionEvent } from './subscription-event.ts';
 
@@ -86,6 +86,8 @@ const HANDLERS: Handlers = {
   'payment_method.attached': applyMethodEvent,
   'payment_method.detached': applyMethodEvent,
   'payment_method.updated': applyMethodEvent,
+  'setup_intent.succeeded': applySetupEvent,
+  'setup_intent.failed': applySetupEvent,
   'customer.created': applyCustomerEvent,
   'customer.updated': applyCustomerEvent,
   'customer.deleted': applyCustomerEvent,

@@ -1,6 +1,9 @@
+import { assertNever } from '../../core/errors.ts';
+import { isIdOf } from '../../core/ids.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
+import { refreshSetup } from '../../removal/unfinished-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { isStale, recordStore } from '../../table/record-store.ts';
 import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
@@ -8,7 +11,7 @@ import { refreshRecord } from './refresh-record.ts';
 
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
-/** updated refreshes brand, last four and expiry; detached removes the method; attached confirms it. */
+/** updated refreshes brand, last four and expiry; detached removes the method; attached confirms it, and ends its set-up. */
 export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
   { slot, type, event }: MethodEvent,
@@ -22,7 +25,7 @@ export const applyMethodEvent = async (
   if (isStale(method, event)) return ignored(method, 'stale');
   switch (type) {
     case 'payment_method.attached':
-      return ignored(method, 'known');
+      return method.setup ? applyToSetup(deps, method) : ignored(method, 'known');
     case 'payment_method.detached':
       await removeMethod(deps, method, { atProvider: false });
       return { kind: 'applied', reason: 'payment method removed', owner: method };
@@ -34,6 +37,34 @@ export const applyMethodEvent = async (
         factsOf: (known) => factsOf(event, known),
         now: deps.now,
       });
+  }
+};
+
+/** An event of a method's set-up. It names our method; the provider's own record decides, in any order of events. */
+export const applySetupEvent = async (
+  deps: RemoveMethodDeps,
+  { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,
+): Promise<EventResult> => {
+  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const methodId = object.ourMethodId ?? '';
+  const method = isIdOf('payment_method', methodId) ? await store.load(methodId) : undefined;
+  if (method?.providerId !== slot) return ignored({}, 'no such payment method here');
+  return method.setup?.id === object.id ? applyToSetup(deps, method) : ignored(method, 'no such open set-up');
+};
+
+const applyToSetup = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<EventResult> => {
+  const progress = await refreshSetup(deps, method);
+  switch (progress) {
+    case 'completed':
+      return { kind: 'applied', reason: 'payment method set up', owner: method };
+    case 'failed':
+      return { kind: 'applied', reason: 'set-up failed', owner: method };
+    case 'over':
+      return { kind: 'applied', reason: 'payment method removed', owner: method };
+    case 'unchanged':
+      return ignored(method, 'no change');
+    default:
+      return assertNever(progress);
   }
 };
 

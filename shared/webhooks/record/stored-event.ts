@@ -1,15 +1,13 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
-import { DAY, epochSeconds, instant } from '../../core/time.ts';
+import { epochSeconds, instant } from '../../core/time.ts';
 import { type BusEvent, changeId } from '../../events/bus-event.ts';
-import type { ProviderEvent } from '../../providers/port/events.ts';
+import { EVENT_KEPT_MS, type ProviderEvent } from '../../providers/port/events.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import type { Item } from '../../table/table.ts';
 
 /** A provider's event as received. One item is the receipt, the guard against duplicates and the raw bytes. */
-const KEPT_MS = 30 * DAY;
-
 const storedEventSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   eventId: z.string(),
@@ -37,7 +35,7 @@ export const storedEventItem = ({ providerId, event, raw, receivedAt }: Received
   type: event.type,
   receivedAt,
   raw: gzipSync(raw),
-  ttl: epochSeconds(instant(receivedAt) + KEPT_MS),
+  ttl: epochSeconds(instant(receivedAt) + EVENT_KEPT_MS),
 });
 
 export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);

@@ -33,7 +33,7 @@ export const sentEvent = z.object({
   id: z.string().min(1).max(255).optional(),
   created: z.int().optional(),
   vocabulary: z.enum(['contract', 'native']).optional(),
-  signature: z.enum(['valid', 'invalid', 'missing']).default('valid'),
+  signature: z.enum(['valid', 'invalid', 'missing', 'stale']).default('valid'),
   times: z.int().min(1).max(MAX_TIMES).default(1),
 });
 export type SentEvent = z.output<typeof sentEvent>;

@@ -4,11 +4,11 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
 import { minimalOrderView, orderLinks, paypalOrderView, readPaypalOrderWire } from '../views/views.ts';
 import { refused, unprocessable } from '../wire/errors.ts';
-import type { PaymentSource } from '../wire/order-fields.ts';
+import type { PaymentSource, StoredCredential } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
 import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 
-/** Money moves only here. A saved method is charged at once, whichever call names it. */
+/** Money moves only here. A saved method is charged at once, whichever call names it, unless its payer must act. */
 export const charge = (
   request: PayPalRequest,
   order: LedgerPayment,
@@ -19,8 +19,33 @@ export const charge = (
   if (vaultId === undefined) return undefined;
   const method = savedMethod(request.unit, vaultId);
   if (isCard(method) !== asCard) throw refused('MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE', '/payment_source');
-  return attempt(request, order, method);
+  requireCompatible(source?.card?.stored_credential);
+  return attempt(request, returningTo(order, source?.card?.experience_context), {
+    method,
+    offSession: source?.card?.stored_credential?.payment_initiator === 'MERCHANT',
+  });
 };
+
+/** A payment once, or the first with a stored card, is its payer's to start. */
+const requireCompatible = (credential: StoredCredential | undefined): void => {
+  if (credential?.payment_initiator !== 'MERCHANT') return;
+  if (credential.payment_type === 'ONE_TIME')
+    throw refused('INCOMPATIBLE_PARAMETER_VALUE', `${CREDENTIAL}/payment_type`);
+  if (credential.usage === 'FIRST') throw refused('INCOMPATIBLE_PARAMETER_VALUE', `${CREDENTIAL}/usage`);
+};
+
+const CREDENTIAL = '/payment_source/card/stored_credential';
+
+interface ReturnUrls {
+  readonly return_url?: string | undefined;
+  readonly cancel_url?: string | undefined;
+}
+
+/** Where the payer of a card comes back to after its authentication. */
+const returningTo = (order: LedgerPayment, urls: ReturnUrls | undefined): LedgerPayment =>
+  urls === undefined
+    ? order
+    : { ...order, wire: { ...order.wire, return_url: urls.return_url, cancel_url: urls.cancel_url } };
 
 /** @throws Refused 422 ORDER_NOT_APPROVED where the payer has not approved yet. */
 export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): Answer => {
@@ -29,7 +54,7 @@ export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): An
   if (order.status !== 'requires_confirmation' || !method) throw refused('ORDER_NOT_APPROVED');
   if (method.behaviour.kind === 'asks_customer')
     return completed(request, authenticate(unit, { payment: order, method }, true));
-  return attempt(request, order, method);
+  return attempt(request, order, { method, offSession: false });
 };
 
 const savedMethod = (unit: Unit, id: string): LedgerMethod => {
@@ -44,14 +69,16 @@ const savedMethod = (unit: Unit, id: string): LedgerMethod => {
 const mockedIssue = ({ call }: PayPalRequest): boolean =>
   call.headers.get('paypal-mock-response')?.includes('INSTRUMENT_DECLINED') ?? false;
 
-const attempt = (request: PayPalRequest, order: LedgerPayment, method: LedgerMethod): Answer => {
+interface Charging {
+  readonly method: LedgerMethod;
+  /** The payer is absent. */
+  readonly offSession: boolean;
+}
+
+const attempt = (request: PayPalRequest, order: LedgerPayment, { method, offSession }: Charging): Answer => {
   const { unit } = request;
   if (mockedIssue(request)) throw refused('INSTRUMENT_DECLINED');
-  const { payment, declined } = attemptPayment(
-    unit,
-    { payment: order, method },
-    { offSession: false, attempt: order.id },
-  );
+  const { payment, declined } = attemptPayment(unit, { payment: order, method }, { offSession, attempt: order.id });
   if (payment.status === 'requires_action') {
     const asked = unit.documents.payments.put({ ...payment, wire: { ...payment.wire, payer: true } });
     return unprocessable('PAYER_ACTION_REQUIRED', { links: orderLinks(unit, asked) });

@@ -29,6 +29,7 @@ import {
   wantsRepresentation,
 } from '../wire/request.ts';
 import { charge, chargeApproved } from './capture.ts';
+import { customerNamed } from './customers.ts';
 
 const ORDER = '/v2/checkout/orders/:id';
 
@@ -101,11 +102,11 @@ const newOrder = (
     canceledAt: null,
     cancellationReason: null,
   };
-  return unit.documents.payments.put(withPayer(order, sent.payment_source));
+  return unit.documents.payments.put(withPayer(unit, order, sent.payment_source));
 };
 
 /** A PayPal account without a saved method: the payer must approve at PayPal. */
-const withPayer = (order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
+const withPayer = (unit: Unit, order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
   const paypal = source?.paypal;
   if (!paypal || paypal.vault_id !== undefined) return order;
   const { return_url, cancel_url } = paypal.experience_context ?? {};
@@ -114,10 +115,19 @@ const withPayer = (order: LedgerPayment, source: PaymentSource | undefined): Led
     wire: { ...order.wire, payer: true, return_url, cancel_url },
     status: 'requires_action',
     returnUrl: return_url ?? null,
-    customerId: paypal.attributes?.customer?.id ?? null,
-    saveMethod: paypal.attributes?.vault ? 'off_session' : null,
+    ...vaulting(unit, paypal.attributes),
   };
 };
+
+type WalletAttributes = NonNullable<NonNullable<PaymentSource['paypal']>['attributes']>;
+
+/** A wallet that is to be stored belongs to a customer. */
+const vaulting = (unit: Unit, { customer, vault }: WalletAttributes = {}) => {
+  const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, CUSTOMER_ID).id : null;
+  return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };
+};
+
+const CUSTOMER_ID = '/payment_source/paypal/attributes/customer/id';
 
 const patch = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
@@ -152,7 +162,7 @@ const confirmSource = (request: PayPalRequest): Answer => {
   const order = find(request);
   const { payment_source: source } = readPaypalBody(call, confirmRequest);
   if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_CANNOT_BE_CONFIRMED');
-  const asked = unit.documents.payments.put({ ...withPayer(order, source), methodId: null });
+  const asked = unit.documents.payments.put({ ...withPayer(unit, order, source), methodId: null });
   return answer(200, shown(request, asked));
 };
 

@@ -4,17 +4,19 @@ import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { type Answer, Refused } from '../../protocol/vendor.ts';
-import { API, type PayPalObject, paymentTokenView } from '../views/views.ts';
+import { API, type PayPalObject, paymentTokenView, paypalCustomerView } from '../views/views.ts';
 import { malformed, paypalNotFound, refused, unprocessable } from '../wire/errors.ts';
 import {
   answer,
-  customerId,
+  customerReference,
   noContent,
   type PayPalRequest,
   type PayPalRoute,
   readPaypalBody,
+  readPaypalQuery,
 } from '../wire/request.ts';
 import { methodOfTestValue, newMethod, tokenOfTestValue } from '../wire/tokens.ts';
+import { customerNamed } from './customers.ts';
 
 /** The vault: a setup token that the payer approves becomes a payment token, which is charged without another approval. */
 const SETUP = '/v3/vault/setup-tokens';
@@ -25,11 +27,16 @@ export const vaultRoutes: readonly PayPalRoute[] = [
   { method: 'GET', path: `${SETUP}/:id`, run: (request) => answer(200, setupView(request.unit, findSetup(request))) },
   { method: 'POST', path: TOKENS, run: (request) => createToken(request) },
   { method: 'GET', path: TOKENS, run: (request) => listTokens(request) },
-  { method: 'GET', path: `${TOKENS}/:id`, run: (request) => answer(200, paymentTokenView(findToken(request))) },
+  {
+    method: 'GET',
+    path: `${TOKENS}/:id`,
+    run: (request) => answer(200, paymentTokenView(request.unit, findToken(request))),
+  },
   { method: 'DELETE', path: `${TOKENS}/:id`, run: (request) => removeToken(request) },
 ];
 
-const customer = z.looseObject({ id: customerId.optional() }).optional();
+const customer = customerReference.optional();
+const CUSTOMER_ID = '/customer/id';
 
 const setupRequest = z.looseObject({
   customer,
@@ -62,7 +69,7 @@ const createSetup = ({ call, unit }: PayPalRequest): Answer => {
     status: source.card ? 'succeeded' : 'requires_action',
     usage: 'off_session',
     description: null,
-    customerId: customer?.id ?? null,
+    customerId: customerNamed(unit, customer, CUSTOMER_ID).id,
     methodId: method.id,
     failure: null,
     returnUrl: source.paypal?.experience_context?.return_url ?? null,
@@ -81,7 +88,7 @@ const setupView = (unit: Unit, setup: LedgerSetup): PayPalObject => {
   const approve = { href: unit.customerPage(setup.id), rel: 'approve', method: 'GET' };
   return {
     id: setup.id,
-    ...(setup.customerId !== null && { customer: { id: setup.customerId } }),
+    ...(setup.customerId !== null && { customer: paypalCustomerView(unit, setup.customerId) }),
     status: SETUP_STATUS[setup.status] ?? 'CREATED',
     links: setup.status === 'requires_action' ? [approve, self] : [self],
   };
@@ -105,8 +112,9 @@ const createToken = ({ call, unit }: PayPalRequest): Answer => {
   if (method.behaviour.kind === 'declines' && !method.behaviour.attaches) {
     throw new Refused(unprocessable('INSTRUMENT_DECLINED'));
   }
-  const holder = sent.customer?.id ?? setup?.customerId ?? unit.newId('customer');
-  return answer(201, paymentTokenView(attachMethod(unit, method, holder)));
+  const named = sent.customer?.id === undefined ? setup?.customerId : undefined;
+  const holder = named ?? customerNamed(unit, sent.customer, CUSTOMER_ID).id;
+  return answer(201, paymentTokenView(unit, attachMethod(unit, method, holder)));
 };
 
 const ofSetup = (unit: Unit, setup: LedgerSetup): LedgerMethod | undefined => {
@@ -142,21 +150,27 @@ const removeToken = ({ unit, id }: PayPalRequest): Answer => {
   return noContent;
 };
 
-const PAGE_SIZE = 5;
+/** At most five on a page, and ten pages. */
+const listQuery = z.object({
+  customer_id: z
+    .string()
+    .min(7)
+    .max(36)
+    .regex(/^[0-9a-zA-Z_-]+$/),
+  page_size: z.coerce.number().int().min(1).max(5).default(5),
+  page: z.coerce.number().int().min(1).max(10).default(1),
+  total_required: z.enum(['true', 'false']).default('false'),
+});
 
 const listTokens = ({ call, unit }: PayPalRequest): Answer => {
-  const holder = call.query.get('customer_id') ?? '';
-  if (!/^[0-9a-zA-Z_-]{7,36}$/.test(holder)) {
-    throw malformed([{ issue: 'INVALID_PARAMETER_SYNTAX', field: 'customer_id', location: 'query' }]);
-  }
-  const size = Number(call.query.get('page_size') ?? PAGE_SIZE);
+  const { customer_id: holder, page_size: size, page, total_required: counted } = readPaypalQuery(call, listQuery);
   const found = unit.documents.methods.list(unit.slot, { holder, limit: 1_000 });
-  const start = (Number(call.query.get('page') ?? 1) - 1) * size;
+  const start = (page - 1) * size;
   return answer(200, {
-    customer: { id: holder },
-    payment_tokens: found.slice(start, start + size).map(paymentTokenView),
-    total_items: found.length,
-    total_pages: Math.ceil(found.length / size),
+    customer: paypalCustomerView(unit, holder),
+    payment_tokens: found.slice(start, start + size).map((method) => paymentTokenView(unit, method)),
+    ...(counted === 'true' &&
+      found.length > 0 && { total_items: found.length, total_pages: Math.ceil(found.length / size) }),
     links: [{ href: `${API}${call.path}`, rel: 'self', method: 'GET' }],
   });
 };

@@ -55,13 +55,13 @@ const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
     case 'method.attached':
       return {
         type: 'VAULT.PAYMENT-TOKEN.CREATED',
-        object: paymentTokenView(change.method),
+        object: paymentTokenView(unit, change.method),
         subject: change.method.id,
       };
     case 'method.detached':
       return {
         type: 'VAULT.PAYMENT-TOKEN.DELETED',
-        object: paymentTokenView(change.before),
+        object: paymentTokenView(unit, change.before),
         subject: change.method.id,
       };
     default:

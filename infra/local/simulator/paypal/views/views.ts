@@ -192,11 +192,17 @@ export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
   };
 };
 
-export const paymentTokenView = (method: LedgerMethod): PayPalObject => {
+/** PayPal's id of the customer, and the merchant's where it has one. */
+export const paypalCustomerView = (unit: Unit, id: string): PayPalObject => ({
+  id,
+  ...unit.documents.customers.get(unit.slot, id)?.wire,
+});
+
+export const paymentTokenView = (unit: Unit, method: LedgerMethod): PayPalObject => {
   const href = `${API}/v3/vault/payment-tokens/${method.id}`;
   return {
     id: method.id,
-    ...(method.customerId !== null && { customer: { id: method.customerId } }),
+    ...(method.customerId !== null && { customer: paypalCustomerView(unit, method.customerId) }),
     payment_source: isCard(method)
       ? { card: { name: 'John Doe', ...cardView(method) } }
       : { paypal: { email_address: method.billing.email, account_id: accountOf(method) } },

@@ -63,6 +63,9 @@ const ISSUES = {
   DECIMAL_PRECISION: 'If the currency supports decimals, only two decimal place precision is supported.',
   CANNOT_BE_ZERO_OR_NEGATIVE:
     'Must be greater than zero. If the currency supports decimals, only two decimal place precision is supported.',
+  INVALID_CUSTOMER_ID: 'The customer id is not one that PayPal has generated.',
+  INCOMPATIBLE_PARAMETER_VALUE:
+    'The value of the field is incompatible/redundant with other fields in the order. Please check the documentation for compatibility.',
   MAX_VALUE_EXCEEDED: 'Should be less than or equal to 999999999999999.99.',
   NOT_PATCHABLE: 'Cannot be patched.',
   SETUP_TOKEN_NOT_APPROVED: 'The payer has not yet approved the setup token.',

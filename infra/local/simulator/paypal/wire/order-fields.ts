@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { refused } from './errors.ts';
-import { customerId, vaultId } from './request.ts';
+import { customerReference, vaultId } from './request.ts';
 
 /** The fields of an order that the simulator checks; other fields are ignored. */
 const money = z.looseObject({
@@ -25,7 +25,7 @@ const paypalSource = z.looseObject({
   experience_context: experience.optional(),
   attributes: z
     .looseObject({
-      customer: z.looseObject({ id: customerId.optional() }).optional(),
+      customer: customerReference.optional(),
       vault: z
         .looseObject({ store_in_vault: z.enum(['ON_SUCCESS']), usage_type: z.enum(['MERCHANT', 'PLATFORM']) })
         .optional(),
@@ -36,11 +36,19 @@ const paypalSource = z.looseObject({
 const storedCredential = z.looseObject({
   payment_initiator: z.enum(['CUSTOMER', 'MERCHANT']),
   payment_type: z.enum(['ONE_TIME', 'RECURRING', 'UNSCHEDULED']),
+  usage: z.enum(['FIRST', 'SUBSEQUENT', 'DERIVED']).optional(),
 });
+export type StoredCredential = z.output<typeof storedCredential>;
 
 export const paymentSource = z.looseObject({
   paypal: paypalSource.optional(),
-  card: z.looseObject({ vault_id: vaultId, stored_credential: storedCredential.optional() }).optional(),
+  card: z
+    .looseObject({
+      vault_id: vaultId,
+      stored_credential: storedCredential.optional(),
+      experience_context: experience.pick({ return_url: true, cancel_url: true }).optional(),
+    })
+    .optional(),
 });
 export type PaymentSource = z.output<typeof paymentSource>;
 

@@ -56,6 +56,21 @@ const detailOf = (issue: z.core.$ZodIssue): Detail => ({
   location: 'body',
 });
 
+const queryDetailOf = (issue: z.core.$ZodIssue, sent: Readonly<Record<string, string>>): Detail => {
+  const field = issue.path.map(String).join('/');
+  const value = sent[field];
+  if (value === undefined && issue.code === 'invalid_type') {
+    return { issue: 'MISSING_REQUIRED_PARAMETER', description: issue.message, field, location: 'query' };
+  }
+  return {
+    issue: issue.code === 'invalid_format' ? 'INVALID_PARAMETER_SYNTAX' : 'INVALID_PARAMETER_VALUE',
+    description: issue.message,
+    field,
+    ...(value !== undefined && { value }),
+    location: 'query',
+  };
+};
+
 /** By default PayPal answers with id, status and links only. */
 export const wantsRepresentation = (call: Call): boolean => call.headers.get('prefer') === 'return=representation';
 
@@ -64,8 +79,28 @@ export const vaultId = z
   .min(1)
   .max(255)
   .regex(/^[0-9a-zA-Z_-]+$/);
-export const customerId = z
+const customerId = z
   .string()
   .min(1)
   .max(22)
   .regex(/^[0-9a-zA-Z_-]+$/);
+const merchantCustomerId = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[0-9a-zA-Z\-_.^*$@#]+$/);
+
+/** The customer of a token: PayPal's own id, or the merchant's beside it. */
+export const customerReference = z.looseObject({
+  id: customerId.optional(),
+  merchant_customer_id: merchantCustomerId.optional(),
+});
+export type CustomerReference = z.output<typeof customerReference>;
+
+/** @throws Refused 400 naming every problem. */
+export const readPaypalQuery = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+  const sent = Object.fromEntries(call.query);
+  const result = schema.safeParse(sent);
+  if (result.success) return result.data;
+  throw malformed(result.error.issues.map((issue) => queryDetailOf(issue, sent)));
+};

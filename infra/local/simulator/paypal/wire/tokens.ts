@@ -29,6 +29,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-PROCESSING-ERROR': declinedCard('processing_error'),
   'SIM-AUTHENTICATION': declinedCard('authentication_required'),
   'SIM-FAIL-LATER': wallet({ kind: 'declines', reason: 'generic_decline', attaches: true }),
+  'SIM-CARD-3DS': card({ kind: 'asks_customer', until: 'never' }),
   'SIM-PAYER-ACTION': wallet({ kind: 'asks_customer', until: 'never' }),
   'SIM-PENDING-OK': wallet({ kind: 'settles_later', outcome: 'succeeded' }),
   'SIM-PENDING-FAIL': wallet({ kind: 'settles_later', outcome: 'failed' }),

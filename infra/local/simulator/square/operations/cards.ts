@@ -7,7 +7,7 @@ import { cardView } from '../views/views.ts';
 import { declineError, invalidSquareRequest, spentToken, squareError, squareNotFound } from '../wire/errors.ts';
 import { readSquareQuery, sortOrder, squarePage } from '../wire/lists.ts';
 import { key, readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';
-import { isBank, methodOfSource } from '../wire/tokens.ts';
+import { asksVerification, isBank, isVerified, methodOfSource } from '../wire/tokens.ts';
 import { findSquareCustomer } from './customers.ts';
 
 /** Cards on file. */
@@ -33,7 +33,7 @@ export const cardRoutes: readonly SquareRoute[] = [
 const shown = (method: LedgerMethod) => ({ object: { card: cardView(method) } });
 
 const create = ({ call, unit }: SquareRequest): LedgerMethod => {
-  const { source_id: source, card } = readSquareBody(call, fields);
+  const { source_id: source, card, verification_token: verification } = readSquareBody(call, fields);
   const customer = findSquareCustomer(unit, card.customer_id, 'card.customer_id');
   const method = methodOfPayment(unit, source) ?? methodOfSource(unit, source);
   if (isBank(method)) throw invalidSquareRequest('UNSUPPORTED_SOURCE_TYPE', 'A bank account is no card.', 'source_id');
@@ -42,7 +42,15 @@ const create = ({ call, unit }: SquareRequest): LedgerMethod => {
   if (behaviour.kind === 'declines' && !behaviour.attaches) {
     throw new Refused(squareError(402, declineError(behaviour.reason), { began: true }));
   }
-  const named = { ...method, billing: { ...method.billing, name: card.cardholder_name ?? null } };
+  const verified = isVerified(verification);
+  if (asksVerification(method) && !verified) {
+    throw new Refused(squareError(402, declineError('authentication_required'), { began: true }));
+  }
+  const named = {
+    ...method,
+    setUp: method.setUp || verified,
+    billing: { ...method.billing, name: card.cardholder_name ?? null },
+  };
   return attachMethod(unit, named, customer.id);
 };
 
@@ -55,7 +63,13 @@ const methodOfPayment = (unit: Unit, source: string): LedgerMethod | undefined =
     throw invalidSquareRequest('BAD_REQUEST', 'The payment is not completed.', 'source_id');
   if (used.wire['stored'] === true || used.customerId !== null) throw spentToken('SOURCE_USED');
   unit.documents.methods.put({ ...used, wire: { ...used.wire, stored: true } });
-  return unit.documents.methods.put({ ...used, id: unit.newId('method'), createdAt: unit.at, spent: false });
+  return unit.documents.methods.put({
+    ...used,
+    id: unit.newId('method'),
+    createdAt: unit.at,
+    spent: false,
+    setUp: used.setUp || charge.authenticated,
+  });
 };
 
 const listFields = z.strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
-import { attemptPayment, cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
+import { attemptPayment, authenticate, cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { squareOrderWire, squarePaymentView } from '../views/views.ts';
 import { declineError, invalidSquareRequest, squareError, squareNotFound } from '../wire/errors.ts';
@@ -14,7 +14,7 @@ import {
   type SquareRoute,
   squareAddress,
 } from '../wire/request.ts';
-import { checkHolder, methodOfSource } from '../wire/tokens.ts';
+import { asksVerification, checkHolder, isVerified, methodOfSource } from '../wire/tokens.ts';
 import { addOrder, checkOpen, findSquareOrder } from './orders.ts';
 
 /** Payments: one attempt each to charge for an order. */
@@ -75,7 +75,7 @@ const list = ({ call, unit }: SquareRequest): SquareReply => {
 
 const MOST_LISTED = 100_000;
 
-/** Square's API cannot authenticate the customer: it declines such a card, which is verified in the browser. */
+/** Square's API cannot ask the customer: it declines such a card, unless the browser's page has verified it. */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);
   const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);
@@ -95,7 +95,10 @@ const create = ({ call, unit }: SquareRequest): SquareReply => {
     wire: { ...wire, version: wire.version + 1, ...(sent.note !== undefined && { note: sent.note }) },
   };
   const terms = { offSession: true, attempt: `key:${sent.idempotency_key}` };
-  const { payment, declined } = attemptPayment(unit, { payment: started, method }, terms);
+  const verified = isVerified(sent.verification_token) && asksVerification(method);
+  const { payment, declined } = verified
+    ? { payment: authenticate(unit, { payment: { ...started, methodId: method.id, failure: null }, method }, true) }
+    : attemptPayment(unit, { payment: started, method }, terms);
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   if (!charge) throw new Error(`order ${order.id} was charged without a payment`);
   if (!declined) return shown(unit, charge);

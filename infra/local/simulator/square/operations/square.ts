@@ -20,7 +20,7 @@ const ROUTES: readonly SquareRoute[] = [
   ...squareCustomerRoutes,
 ];
 
-const API_VERSION = '2025-08-20';
+const API_VERSION = '2026-09-16';
 /** Square does not publish how long it keeps keys. */
 const KEPT_MS = 7 * 86_400_000;
 

@@ -19,7 +19,7 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'rejected-cvv': declines('incorrect_cvc'),
   'rejected-postalcode': declines('incorrect_postal_code'),
   'rejected-expiration': declines('expired_card'),
-  'requires-verification': { kind: 'asks_customer', until: 'never' },
+  'requires-verification': { kind: 'asks_customer', until: 'set_up' },
   'sim-fail-on-charge': attachesAndFails,
   'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },
   'sim-processing-fail': { kind: 'settles_later', outcome: 'failed' },
@@ -80,6 +80,20 @@ const newMethod = (
     spent: false,
     setUp: false,
   });
+
+/** The form of the tokens that Square's page in the browser makes once the payer has authenticated. */
+const VERIFICATION = /^verf:[\w:-]+$/;
+
+/** @returns whether the payer has authenticated @throws Refused for a token that Square has not made */
+export const isVerified = (token: string | undefined): boolean => {
+  if (token === undefined) return false;
+  if (VERIFICATION.test(token)) return true;
+  throw invalidSquareRequest('INVALID_VALUE', 'The verification token is not valid.', 'verification_token');
+};
+
+/** Does the card wait for its payer's authentication? */
+export const asksVerification = ({ behaviour, setUp }: LedgerMethod): boolean =>
+  behaviour.kind === 'asks_customer' && !setUp;
 
 /** A card on file may be charged for its own customer only. */
 export const checkHolder = (method: LedgerMethod, customerId: string | null): void => {

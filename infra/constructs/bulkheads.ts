@@ -1,0 +1,40 @@
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { Trigger } from '../../shared/messaging/trigger.ts';
+import type { Bulkheads } from '../stage/settings.ts';
+
+/**
+ * Reserved concurrency. A reservation keeps instances for one function and is also its maximum, so that a flood of one
+ * kind of work leaves the others their share of the account's limit.
+ */
+type Reservation = number | undefined;
+
+/** A schedule starts one run at a time; the second instance is for a run that overlaps the next. */
+const SCHEDULE = 2;
+/** A stream has one reader per shard: on-demand tables begin with about four, and split under load. */
+const STREAM = 20;
+
+export const reservedForEndpoint = (
+  { auth, paymentPath }: Pick<Endpoint, 'auth' | 'paymentPath'>,
+  bulkheads: Bulkheads | undefined,
+): Reservation => {
+  if (auth === 'provider-signature') return bulkheads?.webhooks;
+  return paymentPath ? bulkheads?.payments : undefined;
+};
+
+export const reservedForTrigger = (trigger: Trigger, bulkheads: Bulkheads | undefined): Reservation => {
+  if (!bulkheads) return undefined;
+  if (trigger.kind === 'queue') return Math.min(trigger.maxConcurrency, bulkheads.workers);
+  return trigger.kind === 'stream' ? STREAM : SCHEDULE;
+};
+
+interface Functions {
+  readonly endpoints: readonly Endpoint[];
+  readonly triggers: readonly Trigger[];
+}
+
+/** The sum of all reservations of a stage. */
+export const reservedInAll = ({ endpoints, triggers }: Functions, bulkheads: Bulkheads | undefined): number =>
+  [
+    ...endpoints.map((endpoint) => reservedForEndpoint(endpoint, bulkheads)),
+    ...triggers.map((trigger) => reservedForTrigger(trigger, bulkheads)),
+  ].reduce<number>((sum, reserved) => sum + (reserved ?? 0), 0);

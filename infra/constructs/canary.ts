@@ -1,0 +1,115 @@
+import { Aws, Duration } from 'aws-cdk-lib';
+import { type IAlarmRef, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Alias,
+  FunctionBase,
+  type IFunction,
+  type IVersion,
+  type Function as LambdaFunction,
+  Version,
+} from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { acknowledge } from '../stage/acknowledged.ts';
+import { type Alarms, serviceAlarm } from './alarm.ts';
+import { allow } from './rights.ts';
+
+/** What the canaries of one stack share. */
+export interface Canaries {
+  readonly application: LambdaApplication;
+  /** Answers 5xx of the whole API. */
+  readonly answers5xx: IAlarmRef;
+  readonly alarms: Alarms;
+}
+
+/** AWS/ApiGateway counts per API: each stack watches the same metric, so that no stack waits for another's alarm. */
+export const canariesOf = (
+  scope: Construct,
+  { group, apiId, alarms }: { readonly group: string; readonly apiId: string; readonly alarms: Alarms },
+): Canaries => ({
+  alarms,
+  application: new LambdaApplication(scope, 'Canaries'),
+  answers5xx: serviceAlarm(scope, 'CanaryAnswers', {
+    alarms,
+    name: `canary-5xx-${group}`,
+    metric: new Metric({
+      namespace: 'AWS/ApiGateway',
+      metricName: '5xx',
+      statistic: 'Sum',
+      period: Duration.minutes(1),
+      dimensionsMap: { ApiId: apiId, Stage: '$default' },
+    }),
+    threshold: 5,
+    watches: 'state',
+    description:
+      'Five requests within a minute are answered 5xx. A deployment of the payment path that is under way is taken back.',
+  }),
+});
+
+export interface CanaryProps {
+  readonly lambda: LambdaFunction;
+  readonly canaries: Canaries;
+  /** The alarm's name: `canary-errors-<name>`. */
+  readonly name: string;
+}
+
+/**
+ * An alias of a function, to which CodeDeploy shifts a tenth of the requests for five minutes, then all. An alarm in that
+ * time shifts them back, and the deployment of the stack fails and rolls back.
+ */
+export class Canary extends Construct {
+  readonly alias: IFunction;
+
+  constructor(scope: Construct, id: string, { lambda, canaries, name }: CanaryProps) {
+    super(scope, id);
+    const { currentVersion: version } = lambda;
+    if (!isVersion(version)) throw new Error('a function has a current version');
+    const alias = new Alias(this, 'Alias', { aliasName: 'live', version });
+    if (!isFunction(alias)) throw new Error('an alias is a function');
+    this.alias = alias;
+    const errors = serviceAlarm(this, 'Errors', {
+      alarms: canaries.alarms,
+      name: `canary-errors-${name}`,
+      metric: alias.metricErrors({ period: Duration.minutes(1), statistic: 'Sum' }),
+      threshold: 1,
+      watches: 'state',
+      description:
+        'A function of the payment path fails. A deployment of it that is under way is taken back, else payers get errors.',
+    });
+    new LambdaDeploymentGroup(this, 'Deployment', {
+      application: canaries.application,
+      alias,
+      deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+      alarms: [errors, canaries.answers5xx],
+      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+      role: shifterOf(this, lambda),
+    });
+  }
+}
+
+/** CDK's classes do not fit its interfaces under exactOptionalPropertyTypes. */
+const isVersion = (value: unknown): value is IVersion => value instanceof Version;
+const isFunction = (value: unknown): value is IFunction => value instanceof FunctionBase;
+
+/** What AWS's own policy for CodeDeploy grants, for this function alone and without hooks. */
+const shifterOf = (scope: Construct, lambda: LambdaFunction) => {
+  const rights = new ManagedPolicy(scope, 'Rights', {
+    description: 'Shifts the requests of one function to its new version',
+    statements: [
+      allow(['cloudwatch:DescribeAlarms'], ['*']),
+      allow(
+        ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
+        [lambda.functionArn, `${lambda.functionArn}:live`],
+      ),
+    ],
+  });
+  acknowledge(rights, 'AwsSolutions-IAM5', 'Resource::*');
+  return new Role(scope, 'Role', {
+    description: 'Shifts the requests of one function to its new version',
+    assumedBy: new ServicePrincipal('codedeploy.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+    }),
+    managedPolicies: [rights],
+  }).withoutPolicyUpdates();
+};

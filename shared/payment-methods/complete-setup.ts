@@ -1,0 +1,81 @@
+import { iso, type Now } from '../core/time.ts';
+import type { ProviderSetup } from '../providers/port/methods.ts';
+import { aliasRemoval } from '../table/alias.ts';
+import { type Commit, changeRecord } from '../table/change.ts';
+import { defaultStep } from '../table/defaults.ts';
+import { aliasKey } from '../table/keys.ts';
+import { recordStore } from '../table/record-store.ts';
+import type { Table, TransactionStep } from '../table/table.ts';
+import { storedMethodFields } from './create.ts';
+import { methodDefaultSlotOf } from './defaults.ts';
+import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
+
+interface Deps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
+/** What a report of the provider did to a method that is not set up yet. */
+export type SetupProgress =
+  | 'completed'
+  | 'failed'
+  | 'unchanged'
+  /** The set-up was canceled, or saved a method that another record has: the record must be removed. */
+  | 'over';
+
+/**
+ * Applies the provider's report of a set-up to its method. A method whose set-up is complete stays as it is. @param report
+ * read at the provider: an event alone never decides
+ * @throws DomainError VERSION_CONFLICT if the method has been removed since
+ */
+export const applySetupReport = async (
+  deps: Deps,
+  method: PaymentMethod,
+  report: ProviderSetup,
+): Promise<SetupProgress> => {
+  if (report.status === 'canceled') return 'over';
+  const { record, isOurs, unmet } = await changeRecord(committerFor(deps), method, (current) =>
+    current.setup?.id === report.setupId ? nextOf(deps, current, report) : undefined,
+  );
+  if (unmet) return 'over';
+  if (!isOurs) return 'unchanged';
+  return record.setup ? 'failed' : 'completed';
+};
+
+const nextOf = (
+  { now }: Deps,
+  method: PaymentMethod,
+  { status, method: saved }: ProviderSetup,
+): PaymentMethod | undefined => {
+  const version = { version: method.version + 1, updatedAt: iso(now()) };
+  if (status === 'succeeded' && saved) return { ...method, ...storedMethodFields(saved), setup: undefined, ...version };
+  if (status !== 'failed' || method.setup?.status !== 'requires_action') return undefined;
+  return { ...method, setup: { ...method.setup, status: 'failed', nextAction: undefined }, ...version };
+};
+
+/** `unmet`: the provider's method has another record already. */
+const committerFor = ({ table, now }: Deps): Commit<PaymentMethod> => {
+  const store = recordStore(table, now, paymentMethodShape);
+  return async (was, next) => {
+    if (await store.commit(was, next, completionSteps(was, next))) return { ok: true, record: next };
+    const found = await store.load(was.id);
+    return { ok: false, found, unmet: found?.version === was.version };
+  };
+};
+
+/** The payer may have given another card after a failure. A method that was to become the default does so now. */
+const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => {
+  if (next.setup || !was.setup) return [];
+  return [
+    ...(was.providerMethodId === next.providerMethodId ? [] : aliasSteps(was, next)),
+    ...(was.setup.wantsDefault ? [defaultStep(methodDefaultSlotOf(next), next.id)] : []),
+  ];
+};
+
+const aliasSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => [
+  aliasRemoval(was.providerId, was.providerMethodId),
+  {
+    put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },
+    if: [{ any: [{ absent: true }, { equals: ['id', next.id] }] }],
+  },
+];

@@ -1,0 +1,50 @@
+import { isIdOf } from '../../core/ids.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { ProviderMethod } from '../port/methods.ts';
+import type { MethodKind } from '../port/payments.ts';
+import type { PaypalCall } from './outcome.ts';
+import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
+
+/**
+ * Payment tokens are PayPal's saved methods. PayPal has no record of a customer: it gives a customer an id with the first
+ * token. Until then our own id names the customer, as `merchant_customer_id`.
+ */
+export const TOKENS = '/v3/vault/payment-tokens';
+
+export const tokenPath = (methodId: string): string => `${TOKENS}/${encodeURIComponent(methodId)}`;
+
+export const findToken = async (call: PaypalCall, methodId: string): Promise<Outcome<ProviderMethod>> =>
+  mapOutcome(await call({ method: 'GET', path: tokenPath(methodId), answer: paymentTokenSchema }), reportedToken);
+
+export const reportedToken = (token: PaymentToken): ProviderMethod => ({
+  methodId: token.id,
+  customerId: token.customer?.id,
+  ourCustomerId: token.customer?.merchant_customer_id,
+  ...tokenFacts(token),
+});
+
+/** A PayPal account counts as a card without number and expiry. */
+export const tokenFacts = ({
+  payment_source: source,
+}: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> => {
+  const [expiryYear, expiryMonth] = source?.card?.expiry?.split('-') ?? [];
+  return {
+    type: 'card',
+    walletType: source?.card ? undefined : 'paypal',
+    cardBrand: source?.card?.brand?.toLowerCase(),
+    lastFour: source?.card?.last_digits,
+    expiryMonth,
+    expiryYear,
+  };
+};
+
+/** The kind of a method that the record does not tell: of a one-time token, or of an old record. */
+export const findKind = async (call: PaypalCall, methodId: string): Promise<Outcome<MethodKind>> =>
+  mapOutcome(await findToken(call, methodId), ({ walletType }) => (walletType === undefined ? 'card' : 'wallet'));
+
+/** The customer of a token as PayPal takes it: by PayPal's id, or by ours while PayPal has given none. */
+export const paypalCustomer = (customerId: string) =>
+  isUnnamed(customerId) ? { merchant_customer_id: customerId } : { id: customerId };
+
+/** True for a customer to whom PayPal has not given an id yet. */
+export const isUnnamed = (customerId: string): boolean => isIdOf('customer', customerId);

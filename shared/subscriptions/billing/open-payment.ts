@@ -1,0 +1,64 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import type { VisiblePayment } from '../../payments/record/payment.ts';
+import { isSettled } from '../../payments/record/states.ts';
+import { paymentStore } from '../../payments/record/store.ts';
+import { nextActionView } from '../../payments/record/view.ts';
+import { recordKey } from '../../table/keys.ts';
+import type { Table, TransactionStep } from '../../table/table.ts';
+import { subscriptionStore } from '../record/store.ts';
+import { isProviderBilled, type Subscription } from '../record/subscription.ts';
+import { chargeOpenCondition } from './charge.ts';
+
+/**
+ * The open payment of a subscription: its first charge that waits for the payer, or a renewal in dunning. The payer pays it
+ * in the browser with its client secret, or by confirming it; the subscription then follows the payment.
+ */
+export const findOpenPayment = async (
+  { table, now }: { readonly table: Table; readonly now: () => Instant },
+  { status, latestPaymentId }: Subscription,
+): Promise<VisiblePayment | undefined> => {
+  if (status !== 'past_due' || latestPaymentId === undefined) return undefined;
+  const payment = await paymentStore(table, now).loadVisible(latestPaymentId);
+  return payment && !isSettled(payment.status) ? payment : undefined;
+};
+
+export const openPaymentView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  status: payment.status,
+  next_action: nextActionView(payment)?.next_action ?? null,
+  client_secret: payment.clientSecret ?? null,
+});
+
+/**
+ * The conditions of a confirmation by the payer: the subscription still waits for this payment.
+ * @throws DomainError INVALID_STATE if it does not
+ */
+export const requireOpenPayment = async (
+  table: Table,
+  { id, subscriptionId }: VisiblePayment,
+): Promise<readonly TransactionStep[]> => {
+  if (subscriptionId === undefined) return [];
+  const subscription = await subscriptionStore(table).load(subscriptionId);
+  if (!subscription || !isOpen(subscription, id)) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'The subscription no longer waits for this payment',
+      details: { subscription_id: subscriptionId },
+    });
+  }
+  return [
+    isProviderBilled(subscription) ? invoiceOpenCondition(subscription, id) : chargeOpenCondition(subscriptionId, id),
+  ];
+};
+
+const isOpen = (subscription: Subscription, paymentId: string): boolean => {
+  const { status, charge, latestPaymentId } = subscription;
+  if (status !== 'past_due') return false;
+  if (isProviderBilled(subscription)) return latestPaymentId === paymentId;
+  return charge?.paymentId === paymentId && !charge.abandoned;
+};
+
+const invoiceOpenCondition = ({ id }: Subscription, paymentId: string): TransactionStep => ({
+  check: recordKey('SUB', id),
+  if: [{ equals: ['status', 'past_due'] }, { equals: ['latestPaymentId', paymentId] }],
+});

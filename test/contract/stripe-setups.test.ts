@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import type { ProviderMethod, SetupsPort } from '../../shared/providers/port/methods.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
+import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
+
+/** What an adapter owes the port to set-ups: a method whose payer must authenticate before it is saved. */
+const ASKS = 'pm_card_authenticationRequiredOnSetup';
+
+let rig: ProviderRig;
+beforeEach(async () => {
+  rig = await openRig(STRIPE);
+});
+afterEach(() => rig.close());
+
+const setups = (): SetupsPort => {
+  if (!rig.provider.setups) throw new Error('it has no set-ups');
+  return rig.provider.setups;
+};
+
+const doneValue = <T>(outcome: Outcome<T>): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  throw new Error(`not done: ${JSON.stringify(outcome)}`);
+};
+
+const attach = async (token: string): Promise<ProviderMethod> => {
+  const { customerId } = doneValue(
+    await rig.provider.createCustomer({
+      email: 'ana@example.com',
+      name: 'Ana Silva',
+      phone: undefined,
+      ourCustomerId: 'cust_1',
+      idempotencyKey: 'cust_1:create',
+    }),
+  );
+  const input = { token, customerId, paymentMethodId: 'pmt_1', idempotencyKey: 'pmt_1:attach' };
+  return doneValue(await rig.provider.attachMethod(input));
+};
+
+const asked = async () => {
+  const { methodId, setup } = await attach(ASKS);
+  if (!setup) throw new Error('nobody was asked');
+  return { methodId, setupId: setup.setupId };
+};
+
+const step = (outcome: 'success' | 'failure') =>
+  rig.control('POST', '/payment-methods/pmt_1/authenticate', { outcome });
+
+const holderOf = async (methodId: string): Promise<string | undefined> =>
+  doneValue(await rig.provider.findMethod(methodId)).customerId;
+
+describe('a method that is attached', () => {
+  it('without its payer’s authentication has no set-up', async () => {
+    const method = await attach('pm_card_visa');
+    expect(method).toMatchObject({ customerId: expect.any(String) });
+    expect(method.setup).toBeUndefined();
+  });
+
+  it.each([ASKS, 'tok_authenticationRequiredOnSetup'])('as %s waits for its payer, in one call', async (token) => {
+    const method = await attach(token);
+    expect(method).toMatchObject({ customerId: undefined, cardBrand: 'visa', lastFour: '3155' });
+    expect(method.setup).toEqual({
+      setupId: expect.stringMatching(/^seti_/),
+      clientSecret: expect.stringContaining('_secret_'),
+      nextAction: { type: 'use_provider_sdk', url: undefined },
+    });
+    expect(rig.exchanges.map(({ path }) => path)).toEqual(['/stripe/v1/customers', '/stripe/v1/setup_intents']);
+    expect(await attach(token)).toEqual(method);
+    expect(rig.logged.join()).not.toContain(method.setup?.clientSecret);
+  });
+});
+
+describe('a set-up', () => {
+  it('that its payer authenticates has attached its method', async () => {
+    const { methodId, setupId } = await asked();
+    expect(doneValue(await setups().find(setupId))).toMatchObject({ setupId, status: 'requires_action' });
+    await step('success');
+    expect(doneValue(await setups().find(setupId))).toMatchObject({ status: 'succeeded', method: { methodId } });
+    expect(await holderOf(methodId)).toEqual(expect.any(String));
+  });
+
+  it('that its payer refuses has failed, without a method', async () => {
+    const { methodId, setupId } = await asked();
+    await step('failure');
+    expect(doneValue(await setups().find(setupId))).toEqual({ setupId, status: 'failed', method: undefined });
+    expect(await holderOf(methodId)).toBeUndefined();
+  });
+
+  it('that is canceled stays so, however often, and attaches nothing', async () => {
+    const { methodId, setupId } = await asked();
+    for (const _ of [1, 2]) expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'canceled' });
+    await expect(step('success')).rejects.toThrow('409');
+    expect(await holderOf(methodId)).toBeUndefined();
+  });
+
+  it('that has succeeded is not canceled: its success is the answer', async () => {
+    const { methodId, setupId } = await asked();
+    await step('success');
+    expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'succeeded', method: { methodId } });
+  });
+
+  it('that Stripe does not have is over', async () => {
+    const gone = { setupId: 'seti_absent', status: 'canceled', method: undefined };
+    expect(doneValue(await setups().find('seti_absent'))).toEqual(gone);
+    expect(doneValue(await setups().cancel('seti_absent'))).toEqual(gone);
+  });
+
+  it('of which Stripe does not answer is unknown', async () => {
+    const { setupId } = await asked();
+    await rig.control('POST', '/faults', { action: 'error_500', path: '/v1/setup_intents', times: 2 });
+    expect(await setups().find(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
+    expect(await setups().cancel(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
+  });
+
+  it('tells of its end with our id', async () => {
+    const { setupId } = await asked();
+    await step('failure');
+    const seen = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));
+    expect(seen.find((event) => event?.type === 'setup_intent.failed')?.object).toMatchObject({
+      id: setupId,
+      ourMethodId: 'pmt_1',
+      ourPaymentId: undefined,
+    });
+  });
+});
+
+it.each([PAYPAL, SQUARE])('there is none at $name', async (subject) => {
+  const other = await openRig(subject);
+  expect(other.provider.setups).toBeUndefined();
+  await other.close();
+});

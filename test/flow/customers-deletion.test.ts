@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { IMPATIENT, signIn } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { saveMethod, storedRecord } from './payers.ts';
+
+/** Deleting a customer leaves nothing of it at the provider, however many methods it has. */
+const service = withHost({ frozen: true, env: IMPATIENT });
+
+const METHODS = 12;
+
+test.each([
+  ['provider_a', 'pm_card_visa'],
+  ['provider_b', 'SIM-CARD'],
+  ['provider_c', 'cnon:card-nonce-ok'],
+])('a customer with 12 saved methods is deleted at %s, with all of them', async (provider_id, token) => {
+  const user = await signIn(service);
+  const saved: ParsedJson[] = [];
+  for (let count = 0; count < METHODS; count += 1) {
+    saved.push(await saveMethod(service, user.options, { provider_id, provider_payment_method_token: token }));
+  }
+  const [{ customer_id }] = saved;
+  expect(new Set(saved.map((method) => method.customer_id))).toEqual(new Set([customer_id]));
+  const { body: customer } = await service.get(`/customers/${customer_id}`, user.options);
+  const refs = await Promise.all(saved.map(async ({ id }) => (await storedRecord(service, 'PM', id)).providerMethodId));
+  const heldThere = async (): Promise<ParsedJson[]> =>
+    (await service.ledger()).payment_methods.filter(
+      (method: ParsedJson) => method.customer === customer.provider_customer_id,
+    );
+  expect((await heldThere()).map(({ id }) => id).toSorted()).toEqual(refs.toSorted());
+
+  expect((await service.request('DELETE', `/customers/${customer_id}`, user.options)).status).toBe(204);
+  await service.settle();
+  expect(await heldThere()).toEqual([]);
+  const { customers } = await service.ledger();
+  const there = customers.filter(({ id }: ParsedJson) => id === customer.provider_customer_id);
+  // PayPal has no record of a customer: its id stands on tokens only.
+  expect(there).toMatchObject([{ deleted: provider_id !== 'provider_b' }]);
+  expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
+  expect((await service.get(`/customers/${customer_id}`, user.options)).status).toBe(404);
+  const { body: orphan } = await service.get(`/customers?provider_id=${provider_id}`, user.options);
+  expect(orphan).toEqual([]);
+});
+
+test('a deletion at PayPal also removes methods that the service does not know', async () => {
+  const user = await signIn(service);
+  const fields = { provider_id: 'provider_b', provider_payment_method_token: 'SIM-CARD' };
+  const known = await saveMethod(service, user.options, fields);
+  // The answer is lost, and nobody repeats the request: the method is saved at PayPal only.
+  await service.fault({ provider: 'provider_b', path: '/payment-tokens', action: 'timeout_after', times: 2 });
+  const lost = await service.post('/payment-methods', fields, user.options);
+  expect(lost.status).toBeGreaterThanOrEqual(500);
+  await service.clearFaults();
+  const { body: customer } = await service.get(`/customers/${known.customer_id}`, user.options);
+  const heldThere = async (): Promise<number> =>
+    (await service.ledger()).payment_methods.filter(
+      (method: ParsedJson) => method.customer === customer.provider_customer_id,
+    ).length;
+  expect(await heldThere()).toBe(2);
+  expect((await service.request('DELETE', `/customers/${known.customer_id}`, user.options)).status).toBe(204);
+  expect(await heldThere()).toBe(0);
+});

@@ -1,0 +1,100 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Catalogue } from '../../infra/local/host/assemble.ts';
+import type { Handler } from '../../infra/local/machine/invoke.ts';
+import type { Right } from '../../shared/core/rights.ts';
+import { moneyDeps, replayDeps, webDeps } from '../../shared/runtime.ts';
+import { startTestHost } from './host.ts';
+import { QUEUE } from './local-fake.ts';
+
+const KEY = { pk: 'PAY#1', sk: 'PAY' };
+const GUEST = { email: 'ada@example.com', guestId: 'gst_1' };
+
+/** Runs one function with these rights. @returns its result, or the name of its error; and what the host logged */
+const run = async (uses: readonly Right[], work: () => Promise<unknown>) => {
+  const refused: string[] = [];
+  const handler: Handler = () => work().catch((error: Error) => error.name);
+  const catalogue: Catalogue = {
+    endpoints: [{ id: 'fake.one', method: 'GET', path: '/one', timeoutSeconds: 5, uses }],
+    triggers: [{ ...QUEUE, queue: 'webhook-delivery', rules: [] }],
+    load: async () => handler,
+  };
+  const service = await startTestHost({ catalogue, log: (line) => refused.push(line) });
+  onTestFinished(() => service.stop());
+  return { result: await service.host().invoke('fake.one', {}), refused };
+};
+
+const ACCESS_DENIED = 'AccessDeniedException';
+
+test.each<[string, readonly Right[], () => Promise<unknown>, string]>([
+  ['reads', ['table:put'], () => webDeps().table.get(KEY), 'dynamodb:GetItem'],
+  ['puts', ['table:read', 'table:delete'], () => webDeps().table.put(KEY), 'dynamodb:PutItem'],
+  ['updates', ['table:read'], () => webDeps().table.update(KEY, { set: { n: 1 } }), 'dynamodb:UpdateItem'],
+  ['deletes', ['table:read', 'table:put'], () => webDeps().table.remove(KEY), 'dynamodb:DeleteItem'],
+  [
+    'deletes within a transaction',
+    ['table:read', 'table:put'],
+    () => webDeps().table.transact([{ put: KEY }, { delete: { ...KEY, sk: 'B' } }]),
+    'dynamodb:DeleteItem',
+  ],
+  [
+    'checks within a transaction',
+    ['table:put'],
+    () => webDeps().table.transact([{ put: KEY }, { check: { ...KEY, sk: 'B' }, if: [{ absent: true }] }]),
+    'dynamodb:ConditionCheckItem',
+  ],
+  [
+    'sends to a queue',
+    ['table:read', 'queue:send:run-due'],
+    () => replayDeps().queues.send('webhook-delivery', ['{}']),
+    'sqs:SendMessage on webhook-delivery',
+  ],
+])('refuses a function that %s without the right', async (_, uses, work, action) => {
+  const { result, refused } = await run(uses, work);
+  expect(result).toBe(ACCESS_DENIED);
+  expect(refused).toContain(`fake.one declares no right for ${action}`);
+});
+
+test('lets a function do what it declares', async () => {
+  const { result } = await run(['table:read', 'table:put', 'table:delete'], async () => {
+    const { table } = webDeps();
+    const second = { ...KEY, sk: 'B' };
+    await table.transact([{ put: KEY }, { check: second, if: [{ absent: true }] }]);
+    await table.put(second);
+    const found = await table.getMany([KEY, second]);
+    const removed = await table.transact([{ delete: KEY }, { delete: second }]);
+    return [found.length, removed.ok, await table.get(KEY)];
+  });
+  expect(result).toEqual([2, true, undefined]);
+});
+
+test('closes every slot whose keys a function may not read', async () => {
+  const { result } = await run(['secrets:provider_b'], () =>
+    Promise.all(
+      (['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const).map(
+        async (slot) => (await moneyDeps().providers.find(slot))?.slot,
+      ),
+    ),
+  );
+  expect(result).toEqual([undefined, 'provider_b', undefined, undefined]);
+});
+
+test.each<[readonly Right[], boolean]>([
+  [['secrets:guest-tokens'], true],
+  [['table:read'], false],
+])('issues guest tokens with the rights %j: %s', async (uses, issues) => {
+  const { result } = await run(uses, () => webDeps().guestTokens.issue(GUEST));
+  expect(result !== undefined).toBe(issues);
+});
+
+test('an expired item needs no right to delete, and counts as absent at once', async () => {
+  const { result } = await run(['table:read', 'table:put'], async () => {
+    const { table } = webDeps();
+    await table.put(KEY);
+    await table.expire(KEY, [{ exists: true }]);
+    const again = await table.expire(KEY, [{ exists: true }]);
+    const found = await table.get(KEY);
+    const created = await table.put({ ...KEY, n: 2 }, [{ absent: true }]);
+    return [again.ok, found, created.ok];
+  });
+  expect(result).toEqual([false, undefined, true]);
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import { reservedInAll } from '../../infra/constructs/bulkheads.ts';
+import { packs } from '../../infra/stacks/service.ts';
+import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { type Synthesized, synthesize } from './synthesized.ts';
+
+const plain = synthesize();
+const PAYMENT_PATH = ['payments.confirm', 'payments.create', 'payments.create-intent', 'subscriptions.create'];
+const RECEIVERS = ['webhooks.provider-a', 'webhooks.provider-b', 'webhooks.provider-c'];
+
+const violations = ({ app }: Synthesized): readonly string[] =>
+  packs(app).flatMap((pack) => pack.validateScope(app).violations.map(({ ruleName }) => ruleName));
+
+describe('the memory of a function', () => {
+  const memoryOf = (id: string): number => plain.functionOf(id).Properties.MemorySize;
+
+  it('is 1,024 MB on the payment path, and nowhere else', () => {
+    const large = [...endpoints, ...triggers].map(({ id }) => id).filter((id) => memoryOf(id) === 1_024);
+    expect(large.toSorted()).toEqual(PAYMENT_PATH);
+  });
+
+  it('is 256 MB where nobody waits, else 512 MB', () => {
+    const small = endpoints.map(({ id }) => id).filter((id) => memoryOf(id) === 256);
+    expect(small.toSorted()).toEqual(['api.health', 'api.openapi', ...RECEIVERS]);
+  });
+});
+
+describe('bulkheads', () => {
+  const reservedIn = ({ ofType }: Synthesized): Readonly<Record<string, number>> =>
+    Object.fromEntries(
+      ofType('AWS::Lambda::Function').flatMap(({ Properties }) =>
+        Properties.ReservedConcurrentExecutions === undefined
+          ? []
+          : [[Properties.Description.split(':')[0], Properties.ReservedConcurrentExecutions]],
+      ),
+    );
+  const concurrencyIn = ({ ofType }: Synthesized): readonly number[] =>
+    ofType('AWS::Lambda::EventSourceMapping').flatMap(
+      ({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? [],
+    );
+  const sumOf = (reserved: Readonly<Record<string, number>>): number =>
+    Object.values(reserved).reduce((sum, one) => sum + one, 0);
+  const on = synthesize({ env: { BULKHEADS: 'on' } });
+
+  it('are off where the operator says nothing: a new account has a limit of 10', () => {
+    expect(reservedIn(plain)).toEqual({});
+  });
+
+  it('keep instances for receivers of events, the payment path and every worker', () => {
+    expect(reservedIn(on)).toEqual({
+      ...Object.fromEntries(RECEIVERS.map((id) => [id, 20])),
+      ...Object.fromEntries(PAYMENT_PATH.map((id) => [id, 50])),
+      'workers.apply-provider-event': 20,
+      'workers.deliver-webhook': 100,
+      'workers.dispatch-webhooks': 20,
+      'workers.follow-payment': 10,
+      'workers.project-changes': 20,
+      'workers.publish-changes': 20,
+      'workers.run-due': 10,
+      'workers.sweep-due': 2,
+    });
+  });
+
+  it('fit the usual limit of an account, 1,000, with the 100 that AWS keeps unreserved', () => {
+    const catalogue = { endpoints, triggers };
+    expect(sumOf(reservedIn(on))).toBe(462);
+    expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(462);
+    expect(reservedInAll(catalogue, undefined)).toBe(0);
+  });
+
+  it('are as large as the operator says, and a consumer polls no more than it may run', () => {
+    const env = { BULKHEADS: 'on', BULKHEAD_WEBHOOKS: '5', BULKHEAD_PAYMENTS: '200', BULKHEAD_WORKERS: '12' };
+    const told = synthesize({ env });
+    expect(reservedIn(told)).toMatchObject({
+      'webhooks.provider-b': 5,
+      'payments.confirm': 200,
+      'workers.deliver-webhook': 12,
+      'workers.run-due': 10,
+    });
+    expect([...concurrencyIn(told)].sort((one, other) => one - other)).toEqual([10, 10, 12, 12, 12]);
+    expect([...concurrencyIn(on)].toSorted()).toEqual([...concurrencyIn(plain)].toSorted());
+  });
+});
+
+describe('FUNCTION_URLS=off', () => {
+  const without = synthesize({ env: { FUNCTION_URLS: 'off' } });
+
+  it('leaves the routes as the only way in', () => {
+    expect(without.ofType('AWS::Lambda::Url')).toEqual([]);
+    expect(without.ofType('AWS::Lambda::Permission').filter(({ Properties }) => Properties.Principal === '*')).toEqual(
+      [],
+    );
+    expect(Object.keys(without.outputs).filter((name) => name.endsWith('Url') && name.startsWith('Webhooks'))).toEqual(
+      [],
+    );
+    const keys = without.ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
+    expect(keys).toEqual(expect.arrayContaining(['POST /webhooks/provider_a', 'POST /webhooks/provider_c']));
+  });
+
+  it('leaves out their alarm, and nothing else', () => {
+    const names = (stage: Synthesized) =>
+      stage.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmName);
+    expect(names(plain).filter((name) => !names(without).includes(name))).toEqual(['payments-dev-url-errors']);
+    expect(violations(without)).toEqual([]);
+  });
+});
+
+describe('DEPLOY=canary', () => {
+  const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', ALARM_EMAIL: 'ops@example.com' } });
+  const { ofType, functionOf, words } = canary;
+  const aliases = ofType('AWS::Lambda::Alias');
+  const groups = ofType('AWS::CodeDeploy::DeploymentGroup');
+
+  it('shifts the payment path step by step, and nothing else', () => {
+    const shifted = aliases.map(({ Properties }) => words(Properties.FunctionName));
+    expect(shifted.toSorted()).toEqual(PAYMENT_PATH.map((id) => functionOf(id).logicalId.slice(0, -8)).toSorted());
+    expect(groups).toHaveLength(PAYMENT_PATH.length);
+    for (const { UpdatePolicy } of aliases) {
+      expect(UpdatePolicy?.CodeDeployLambdaAliasUpdate).toMatchObject({ DeploymentGroupName: expect.anything() });
+    }
+    expect(plain.ofType('AWS::Lambda::Alias')).toEqual([]);
+    expect(plain.ofType('AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+  });
+
+  it('takes a version back when its function fails or the API answers 5xx', () => {
+    const alarms = new Map(
+      ofType('AWS::CloudWatch::Alarm').map((alarm) => [alarm.logicalId, alarm.Properties] as const),
+    );
+    for (const { Properties } of groups) {
+      expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent5Minutes');
+      expect(Properties.AutoRollbackConfiguration).toMatchObject({
+        Enabled: true,
+        Events: expect.arrayContaining(['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM']),
+      });
+      const watched: readonly { MetricName: string }[] = Properties.AlarmConfiguration.Alarms.map(
+        ({ Name }: { Name: { Ref: string } }) => alarms.get(Name.Ref),
+      );
+      expect(watched.map(({ MetricName }) => MetricName)).toEqual(['Errors', '5xx']);
+    }
+  });
+
+  it('lets the gateway call the alias, not the function beside it', () => {
+    for (const id of PAYMENT_PATH) {
+      const { stack, logicalId } = functionOf(id);
+      const alias = aliases.find((each) => each.stack === stack && each.Properties.FunctionName.Ref === logicalId);
+      const integrations = ofType('AWS::ApiGatewayV2::Integration').filter((each) => each.stack === stack);
+      expect(integrations.map(({ Properties }) => Properties.IntegrationUri)).toContainEqual({ Ref: alias?.logicalId });
+      const permitted = ofType('AWS::Lambda::Permission').filter((each) => each.stack === stack);
+      expect(permitted.map(({ Properties }) => Properties.FunctionName)).toContainEqual({ Ref: alias?.logicalId });
+    }
+  });
+
+  it('gives CodeDeploy no right to other functions, and no rule of the packs is open', () => {
+    const [policy] = ofType('AWS::IAM::ManagedPolicy').filter(({ logicalId }) => logicalId.includes('Canary'));
+    expect(policy?.Properties.PolicyDocument.Statement).toMatchObject([
+      { Action: 'cloudwatch:DescribeAlarms', Resource: '*' },
+      { Action: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'] },
+    ]);
+    const roles = ofType('AWS::IAM::Role').filter(({ logicalId }) => logicalId.includes('Canary'));
+    expect(roles).toHaveLength(PAYMENT_PATH.length);
+    for (const { Properties } of roles) expect(Properties.ManagedPolicyArns).toHaveLength(1);
+    expect(violations(canary)).toEqual([]);
+  });
+});
