@@ -166,7 +166,8 @@ const attachToken = async (
     idempotencyKey: `${id}:attach:${fingerprint(token, ...(verificationToken ? [verificationToken] : [])).slice(0, 12)}`,
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
-  return requireDone(attached, 'provider_payment_method_token');
+  const isToken = attached.kind === 'refused' && attached.parameter === 'verification_token';
+  return requireDone(attached, isToken ? 'verification_token' : 'provider_payment_method_token');
 };
 
 /** The stored fields of a method that the provider reports. */

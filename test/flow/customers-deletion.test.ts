@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { saveMethod, storedRecord } from './payers.ts';
+import { createCustomer, saveMethod, storedRecord } from './payers.ts';
 
 /** Deleting a customer leaves nothing of it at the provider, however many methods it has. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -39,6 +39,26 @@ test.each([
   expect((await service.get(`/customers/${customer_id}`, user.options)).status).toBe(404);
   const { body: orphan } = await service.get(`/customers?provider_id=${provider_id}`, user.options);
   expect(orphan).toEqual([]);
+});
+
+test('a deletion at PayPal also removes a first method whose request got no answer, once its event has come', async () => {
+  const user = await signIn(service);
+  const customer = await createCustomer(service, user.options, { provider_id: 'provider_b' });
+  expect(customer.provider_customer_id).toBe(customer.id);
+  await service.fault({ provider: 'provider_b', path: '/payment-tokens', action: 'timeout_after', times: 2 });
+  const fields = { provider_id: 'provider_b', provider_payment_method_token: 'SIM-CARD' };
+  expect((await service.post('/payment-methods', fields, user.options)).status).toBeGreaterThanOrEqual(500);
+  await service.clearFaults();
+  await service.settle();
+  const { body: learned } = await service.get(`/customers/${customer.id}`, user.options);
+  expect(learned.provider_customer_id).not.toBe(customer.id);
+  const heldThere = async (): Promise<number> =>
+    (await service.ledger()).payment_methods.filter(
+      (method: ParsedJson) => method.customer === learned.provider_customer_id,
+    ).length;
+  expect(await heldThere()).toBe(1);
+  expect((await service.request('DELETE', `/customers/${customer.id}`, user.options)).status).toBe(204);
+  expect(await heldThere()).toBe(0);
 });
 
 test('a deletion at PayPal also removes methods that the service does not know', async () => {

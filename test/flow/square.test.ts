@@ -359,6 +359,11 @@ describe('a card at Square that its payer must authenticate', () => {
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'verification_token' }] },
     });
     expect(await read(service, id, user.options)).toMatchObject({ status: 'created' });
+    const saving = { ...AT_SQUARE, verification_token: 'made up' };
+    expect(await service.post('/payment-methods', saving, user.options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'verification_token' }] },
+    });
   });
 
   test('has a token that no record, stored answer or log entry holds', async () => {

@@ -127,8 +127,10 @@ export const publishPayment = async (deps: CollectDeps, id: string): Promise<voi
 };
 
 /** The payment, if its intent exists at the provider; undefined before, when nothing can have been charged. */
-export const findCollectedPayment = (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> =>
-  paymentStore(deps.table, deps.now).loadVisible(id);
+export const findCollectedPayment = (
+  deps: Pick<CollectDeps, 'table' | 'now'>,
+  id: string,
+): Promise<VisiblePayment | undefined> => paymentStore(deps.table, deps.now).loadVisible(id);
 
 /**
  * Cancels a payment so that it is no longer charged, if that is still possible. An attempt under way is not canceled.

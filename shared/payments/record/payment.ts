@@ -205,7 +205,7 @@ const WITHHELD_KEPT_MS = DAY;
 export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant | undefined =>
   withheld && (status === 'failed' || status === 'canceled') ? instant(createdAt) + WITHHELD_KEPT_MS : undefined;
 
-export const CLIENT_SECRET_LIFETIME_MS = DAY;
+const CLIENT_SECRET_LIFETIME_MS = DAY;
 export const CONFIRMATION_PERIOD_MS = DAY;
 
 const DUNNING_SECRET_LIFETIME_MS = 30 * DAY;

@@ -97,5 +97,7 @@ const TOKEN_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
 const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
   const type = TOKEN_EVENTS.get(rawType);
   const token = paymentTokenSchema.safeParse(resource).data;
-  return type && token && { type, object: { ...NO_OBJECT, id: token.id, method: tokenFacts(token) } };
+  if (!type || !token) return undefined;
+  const methodOf = { customerId: token.customer?.id, ourCustomerId: token.customer?.merchant_customer_id };
+  return { type, object: { ...NO_OBJECT, id: token.id, method: tokenFacts(token), methodOf } };
 };

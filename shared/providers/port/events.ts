@@ -54,6 +54,8 @@ export interface ProviderEvent {
     readonly awaitsCapture?: true;
     /** Of payment_method events. */
     readonly method: Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> | undefined;
+    /** Of payment_method events, where the provider tells whose the method is. */
+    readonly methodOf?: Pick<ProviderMethod, 'customerId' | 'ourCustomerId'> | undefined;
     /** Of customer events. */
     readonly customer: CustomerDetails | undefined;
     /** Of subscription events. */

@@ -1,8 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
-import type { Instant } from '../../core/time.ts';
+import { type CollectDeps, findCollectedPayment } from '../../payments/attempts/collect.ts';
 import type { VisiblePayment } from '../../payments/record/payment.ts';
 import { isSettled } from '../../payments/record/states.ts';
-import { paymentStore } from '../../payments/record/store.ts';
 import { nextActionView } from '../../payments/record/view.ts';
 import { recordKey } from '../../table/keys.ts';
 import type { Table, TransactionStep } from '../../table/table.ts';
@@ -15,11 +14,11 @@ import { chargeOpenCondition } from './charge.ts';
  * in the browser with its client secret, or by confirming it; the subscription then follows the payment.
  */
 export const findOpenPayment = async (
-  { table, now }: { readonly table: Table; readonly now: () => Instant },
+  deps: Pick<CollectDeps, 'table' | 'now'>,
   { status, latestPaymentId }: Subscription,
 ): Promise<VisiblePayment | undefined> => {
   if (status !== 'past_due' || latestPaymentId === undefined) return undefined;
-  const payment = await paymentStore(table, now).loadVisible(latestPaymentId);
+  const payment = await findCollectedPayment(deps, latestPaymentId);
   return payment && !isSettled(payment.status) ? payment : undefined;
 };
 

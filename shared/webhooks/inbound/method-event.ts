@@ -1,5 +1,9 @@
 import { assertNever } from '../../core/errors.ts';
 import { isIdOf } from '../../core/ids.ts';
+import type { ProviderSlot } from '../../core/settings.ts';
+import { type Customer, customerShape } from '../../customers/customer.ts';
+import { learnProviderId } from '../../customers/learn-provider-id.ts';
+
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
@@ -11,7 +15,11 @@ import { refreshRecord } from './refresh-record.ts';
 
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
-/** updated refreshes brand, last four and expiry; detached removes the method; attached confirms it, and ends its set-up. */
+/**
+ * updated refreshes brand, last four and expiry; detached removes the method; attached confirms it, and ends its set-up. A
+ * method without a record here can still tell the provider's id of its customer, so that a deletion of the customer finds the
+ * method.
+ */
 export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
   { slot, type, event }: MethodEvent,
@@ -20,7 +28,11 @@ export const applyMethodEvent = async (
   const alias = await findAlias(deps.table, slot, event.object.id);
   const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
   if (!method) {
-    return type === 'payment_method.updated' ? { kind: 'early' } : ignored({}, 'no such payment method here');
+    if (type === 'payment_method.updated') return { kind: 'early' };
+    const owner = type === 'payment_method.attached' ? await learnCustomer(deps, slot, event) : undefined;
+    return owner
+      ? { kind: 'applied', reason: 'customer id stored', owner }
+      : ignored({}, 'no such payment method here');
   }
   if (isStale(method, event)) return ignored(method, 'stale');
   switch (type) {
@@ -66,6 +78,21 @@ const applyToSetup = async (deps: RemoveMethodDeps, method: PaymentMethod): Prom
     default:
       return assertNever(progress);
   }
+};
+
+/** @returns the customer, if the event tells its id first */
+const learnCustomer = async (
+  deps: RemoveMethodDeps,
+  slot: ProviderSlot,
+  { object: { methodOf } }: ProviderEvent,
+): Promise<Customer | undefined> => {
+  const id = methodOf?.ourCustomerId;
+  if (!methodOf || id === undefined || !isIdOf('customer', id)) return undefined;
+  const customer = await recordStore(deps.table, deps.now, customerShape).load(id);
+  if (customer?.providerId !== slot) return undefined;
+  const { providerCustomerId } = customer;
+  const learned = await learnProviderId(deps, { customerId: id, providerCustomerId }, methodOf);
+  return learned.providerCustomerId === providerCustomerId ? undefined : customer;
 };
 
 const factsOf = ({ object: { method } }: ProviderEvent, known: PaymentMethod): Partial<PaymentMethod> => ({

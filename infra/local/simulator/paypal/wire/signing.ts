@@ -17,7 +17,7 @@ import type { Signing } from '../../protocol/vendor.ts';
 export const CERTIFICATE_URL = 'https://api.sandbox.paypal.com/v1/notifications/certs/CERT-simulated';
 export const ALGORITHM = 'SHA256withRSA';
 
-/** Past the 300 s that a receiver tolerates. */
+/** A retry of an event that was first sent ten minutes ago. */
 const STALE_MS = 600_000;
 
 let made: { readonly publicKey: string; readonly privateKey: string } | undefined;
