@@ -111,7 +111,7 @@ export const createMethodEndpoint = endpoint({
   ],
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
-  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
 });
 

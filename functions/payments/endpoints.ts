@@ -177,7 +177,7 @@ export const confirmPaymentEndpoint = endpoint({
   ],
   idempotent: 'stored',
   limits: confirmLimits,
-  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: 25,
   paymentPath: true,
 });

@@ -129,6 +129,23 @@ describe('an order', () => {
     ]);
   });
 
+  it('without a payment source is approved by its link, which leads back to the shop', async () => {
+    const urls = { return_url: 'https://shop.example/back', cancel_url: 'https://shop.example/no' };
+    const { body } = await order({ application_context: urls });
+    const [, link] = body['links'] as { rel: string; href: string }[];
+    expect([body['status'], link?.rel]).toEqual(['CREATED', 'approve']);
+    const page = new URL(link?.href ?? '').pathname.replace(/^.*\/simulator/, '');
+    const shown = await simulator.control(new Request(`http://localhost${page}`));
+    expect(await shown.text()).toContain('Do you approve');
+    const sent = await simulator.control(
+      new Request(`http://localhost${page}`, { method: 'POST', body: new URLSearchParams({ outcome: 'success' }) }),
+    );
+    expect(sent.headers.get('location')).toBe(`https://shop.example/back?token=${body.id}`);
+    expect((await call(`GET /v2/checkout/orders/${body.id}`)).body['status']).toBe('APPROVED');
+    expect(await capture(body.id)).toMatchObject({ status: 201, body: { status: 'COMPLETED' } });
+    expect((await approve(body.id)).status).toBe(409);
+  });
+
   it('that nobody captures is gone after six hours', async () => {
     const [made, paid] = [await order(), await order(vault('SIM-OK'))];
     await clock.advance(6 * HOUR_MS + 1);

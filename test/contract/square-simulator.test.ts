@@ -187,3 +187,102 @@ describe('a customer', () => {
     expect(codes(await call('POST /v2/customers', fields))).toEqual([code]);
   });
 });
+
+describe('a quantity', () => {
+  const ordered = (quantity: string) => {
+    const line_items = [{ name: 'Book', quantity, base_price_money: money(500) }];
+    return call('POST /v2/orders', { idempotency_key: `q${quantity}`, order: { location_id: 'L', line_items } });
+  };
+
+  it('multiplies the price of its line', async () => {
+    const { body } = await ordered('3');
+    expect(body.order).toMatchObject({
+      total_money: money(1_500),
+      line_items: [{ quantity: '3', base_price_money: money(500), total_money: money(1_500) }],
+    });
+    const paid = await charge('k1', { order_id: body.order.id, amount_money: money(1_500) });
+    expect(paid).toMatchObject({ status: 200, body: { payment: { status: 'COMPLETED' } } });
+    expect((await ordered('0')).body.order.total_money).toEqual(money(0));
+  });
+
+  it.each([
+    ['', 'VALUE_TOO_SHORT'],
+    ['1234567890123', 'VALUE_TOO_LONG'],
+    ['-1', 'INVALID_VALUE'],
+    ['1.5', 'INVALID_VALUE'],
+    ['one', 'INVALID_VALUE'],
+    ['999999999999', 'VALUE_TOO_HIGH'],
+  ])('of %j is refused: %s', async (quantity, code) => {
+    const line_items = [{ name: 'Book', quantity, base_price_money: money(50_000_000) }];
+    const refused = await call('POST /v2/orders', { idempotency_key: 'q', order: { location_id: 'L', line_items } });
+    expect([refused.status, codes(refused)]).toEqual([400, [code]]);
+  });
+});
+
+describe('a list', () => {
+  const walk = async (path: string, field: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const join = path.includes('?') ? '&' : '?';
+      const { status, body }: { status: number; body: Json } = await call(
+        `GET ${path}${cursor === '' ? '' : `${join}cursor=${cursor}`}`,
+      );
+      expect(status).toBe(200);
+      found.push(...body[field].map(({ id }: Json) => id));
+      cursor = body.cursor;
+    }
+    return found;
+  };
+  const customers = async (count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const made = await call('POST /v2/customers', { idempotency_key: `c${n}`, given_name: `N${n}` });
+      ids.push(made.body.customer.id);
+    }
+    return ids;
+  };
+
+  it('of payments goes from page to page, newest first, within a time', async () => {
+    const ids: string[] = [];
+    for (const key of ['a', 'b', 'c']) {
+      ids.push((await charge(key)).body.payment.id);
+      await rig.clock.advance(1_000);
+    }
+    expect(await walk('/v2/payments?limit=2', 'payments')).toEqual(ids.toReversed());
+    expect(await walk('/v2/payments?limit=2&sort_order=ASC', 'payments')).toEqual(ids);
+    expect(await walk('/v2/payments?limit=1000', 'payments')).toHaveLength(3);
+    const second = new Date(rig.clock.now() - 2_000).toISOString();
+    expect(await walk(`/v2/payments?begin_time=${second}&end_time=${second}`, 'payments')).toEqual([ids[1]]);
+  });
+
+  it('of customers and of their cards goes from page to page, oldest first', async () => {
+    const ids = await customers(3);
+    expect(await walk('/v2/customers?limit=2', 'customers')).toEqual(ids);
+    const cards: string[] = [];
+    for (let n = 0; n < 26; n += 1) {
+      const card = { customer_id: ids[0] };
+      const made = await call('POST /v2/cards', { idempotency_key: `k${n}`, source_id: 'cnon:card-nonce-ok', card });
+      cards.push(made.body.card.id);
+    }
+    expect((await call('GET /v2/cards')).body.cards).toHaveLength(25);
+    expect(await walk('/v2/cards', 'cards')).toEqual(cards);
+    expect(await walk(`/v2/cards?customer_id=${ids[1]}`, 'cards')).toEqual([]);
+    await call(`POST /v2/cards/${cards[0]}/disable`);
+    expect(await walk('/v2/cards', 'cards')).toEqual(cards.slice(1));
+    expect(await walk('/v2/cards?include_disabled=true', 'cards')).toEqual(cards);
+  });
+
+  it.each([
+    ['/v2/customers?limit=0', 'VALUE_TOO_LOW'],
+    ['/v2/customers?limit=101', 'VALUE_TOO_HIGH'],
+    ['/v2/customers?limit=ten', 'INVALID_VALUE'],
+    ['/v2/customers?cursor=x', 'INVALID_CURSOR'],
+    ['/v2/payments?limit=0', 'VALUE_TOO_LOW'],
+    ['/v2/payments?begin_time=yesterday', 'INVALID_VALUE'],
+    ['/v2/payments?sort_order=UP', 'INVALID_VALUE'],
+    ['/v2/cards?limit=5', 'UNKNOWN_QUERY_PARAMETER'],
+  ])('is refused for %s: %s', async (path, code) => {
+    const refused = await call(`GET ${path}`);
+    expect([refused.status, codes(refused)]).toEqual([400, [code]]);
+  });
+});

@@ -81,8 +81,9 @@ describe.each(WAYS)('a subscription that %s bills, whose card asks for authentic
   });
 
   test('is active once its provider is asked, where every event was lost', async () => {
+    const who = await subscriber(service, ALWAYS);
     await service.webhookMode('drop');
-    const { who, made } = await pending();
+    const made = await subscribe(service, who);
     await service.authenticate(made.latest_payment_id);
     await service.advance(2 * HOUR);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });

@@ -125,7 +125,9 @@ describe('the bundles', () => {
       await provider.updateCustomer({ ...key, customerId: 'c', name: 'N', cleared: [] });
       await provider.deleteCustomer('c');
       await provider.tokenizeCard({ ...key, number: '4', expiryMonth: '1', expiryYear: '2030' });
-      await provider.attachMethod({ ...key, token: 'pm', customerId: 'c' });
+      await provider.attachMethod({ ...key, token: 'pm', customerId: 'c', paymentMethodId: 'p' });
+      await provider.setups.find('si');
+      await provider.setups.cancel('si');
       await provider.findMethod('pm');
       await provider.detachMethod('pm');
       await provider.updateBilling({ ...key, methodId: 'pm', billing: { country: 'US' } });
@@ -142,7 +144,9 @@ describe('the bundles', () => {
         'POST /v1/customers/c',
         'DELETE /v1/customers/c',
         'POST /v1/payment_methods',
-        'POST /v1/payment_methods/pm/attach',
+        'POST /v1/setup_intents',
+        'GET /v1/setup_intents/si',
+        'POST /v1/setup_intents/si/cancel',
         'GET /v1/payment_methods/pm',
         'POST /v1/payment_methods/pm/detach',
         'POST /v1/payment_methods/pm',

@@ -25,6 +25,10 @@ export const applySubscriptionEvent = async (
   const context: SubscriptionEventContext = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return resultOf(context, 'quarantined', 'provider differs');
   if (!isProviderBilled(subscription)) return resultOf(context, 'ignored', 'billed here');
+  // Readers see no declined creation, and no payment of it unless money has moved.
+  if (subscription.status === 'declined' && type !== 'invoice.payment_succeeded') {
+    return resultOf(context, 'ignored', 'declined');
+  }
   // During a transfer, the event may concern either of two subscriptions at the provider.
   if (subscription.transfer) return { kind: 'early' };
   return applyToProviderBilled(context, type);

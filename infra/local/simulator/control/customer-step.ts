@@ -5,7 +5,7 @@ import { settleInvoice } from '../ledger/invoices.ts';
 import { authenticate } from '../ledger/payments.ts';
 import { authenticateSetup } from '../ledger/setups.ts';
 import type { Unit } from '../ledger/unit.ts';
-import type { CustomerStep, StepTaken } from '../protocol/vendor.ts';
+import type { CustomerStep, StepTaken, Vendor } from '../protocol/vendor.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 
 /** 3-D Secure or an approval: the step that a customer takes away from shop and service. */
@@ -37,12 +37,15 @@ export const customerPage = (parts: ControlParts, call: ControlCall): Response =
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 };
 
-const findWaiting = ({ units }: ControlParts, { id, url }: ControlCall): LedgerPayment | LedgerSetup => {
+const findWaiting = (parts: ControlParts, { id, url }: ControlCall): LedgerPayment | LedgerSetup => {
+  const { documents } = parts.units;
   const isMethod = url.pathname.startsWith('/payment-methods/');
   const kind = isMethod ? 'payment method' : 'payment';
-  const found = isMethod ? setupsOf(units.documents, id) : paymentsOf(units.documents, id);
+  const found = isMethod ? setupsOf(documents, id) : paymentsOf(documents, id);
   if (found.length === 0) throw new ControlError(404, `No provider knows a ${kind} ${id}`);
-  const waiting = found.findLast(({ status }) => status === 'requires_action');
+  const waiting =
+    found.findLast(({ status }) => status === 'requires_action') ??
+    found.findLast((one) => 'amount' in one && vendorOf(parts, one)?.awaitsApproval?.(one));
   if (waiting) return waiting;
   throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer: it is ${found.at(-1)?.status}`);
 };
@@ -59,13 +62,12 @@ const setupsOf = ({ setups }: Documents, id: string): LedgerSetup[] =>
 
 type Taken = Exclude<StepTaken, { problem: string }>;
 
-const take = (
-  { units, options, vendors }: ControlParts,
-  waiting: LedgerPayment | LedgerSetup,
-  step: CustomerStep,
-): Taken =>
-  units.work(waiting.provider, undefined, (unit) => {
-    const vendor = vendors.find(({ adapter }) => adapter === options.slots[waiting.provider].adapter);
+const vendorOf = ({ vendors, options }: ControlParts, { provider }: LedgerPayment | LedgerSetup): Vendor | undefined =>
+  vendors.find(({ adapter }) => adapter === options.slots[provider].adapter);
+
+const take = (parts: ControlParts, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): Taken =>
+  parts.units.work(waiting.provider, undefined, (unit) => {
+    const vendor = vendorOf(parts, waiting);
     const taken = vendor?.takeCustomerStep?.(unit, waiting, step) ?? takeAuthentication(unit, waiting, step);
     if ('problem' in taken) throw new ControlError(400, taken.problem);
     return taken;

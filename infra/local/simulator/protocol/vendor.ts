@@ -133,6 +133,8 @@ export interface Vendor {
   execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
   /** A customer's step without a charge (an approval). Vendors without such a step use the ledger's authentication. */
   takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
+  /** A payment that its customer may approve although no call has asked for it. */
+  awaitsApproval?(payment: LedgerPayment): boolean;
   /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
   /** `tag` makes the ids of each ledger different. */

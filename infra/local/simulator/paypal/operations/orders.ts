@@ -79,6 +79,8 @@ const newOrder = (
     custom_id: purchase?.custom_id,
     invoice_id: purchase?.invoice_id,
     payer: false,
+    return_url: sent.application_context?.return_url,
+    cancel_url: sent.application_context?.cancel_url,
   };
   const order: LedgerPayment = {
     id: unit.newId('payment'),

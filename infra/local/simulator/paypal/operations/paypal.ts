@@ -25,6 +25,8 @@ export const paypal: Vendor = {
   identify,
   execute: (call, caller, unit) => execute(call, caller, unit),
   takeCustomerStep: takeApproval,
+  // The payer of an order without a payment source finds the way by its `approve` link.
+  awaitsApproval: ({ status, latestChargeId }) => status === 'requires_payment_method' && latestChargeId === null,
   minorUnits: paypalMinorUnits,
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (_call, requestId) => ({ 'paypal-debug-id': requestId }),

@@ -67,6 +67,8 @@ export const orderRequest = z.looseObject({
     )
     .length(1),
   payment_source: paymentSource.optional(),
+  /** Where PayPal sends the payer of an order without a payment source. */
+  application_context: experience.optional(),
 });
 
 export const patchRequest = z.array(

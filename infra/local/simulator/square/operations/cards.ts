@@ -5,6 +5,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
 import { cardView } from '../views/views.ts';
 import { declineError, invalidSquareRequest, spentToken, squareError, squareNotFound } from '../wire/errors.ts';
+import { readSquareQuery, sortOrder, squarePage } from '../wire/lists.ts';
 import { key, readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';
 import { asksVerification, isBank, isVerified, methodOfSource } from '../wire/tokens.ts';
 import { findSquareCustomer } from './customers.ts';
@@ -23,6 +24,7 @@ const fields = z.strictObject({
 });
 
 export const cardRoutes: readonly SquareRoute[] = [
+  { method: 'GET', path: '/v2/cards', run: (request) => list(request) },
   { method: 'POST', path: '/v2/cards', run: (request) => shown(create(request)) },
   { method: 'GET', path: '/v2/cards/:id', run: (request) => shown(findCard(request)) },
   { method: 'POST', path: '/v2/cards/:id/disable', run: (request) => shown(disable(request)) },
@@ -68,6 +70,30 @@ const methodOfPayment = (unit: Unit, source: string): LedgerMethod | undefined =
     spent: false,
     setUp: used.setUp || charge.authenticated,
   });
+};
+
+const listFields = z.strictObject({
+  cursor: z.string().optional(),
+  customer_id: z.string().optional(),
+  include_disabled: z.enum(['true', 'false']).optional(),
+  sort_order: sortOrder.optional(),
+});
+
+/** The page has a fixed size. */
+const CARDS_PER_PAGE = 25;
+const MOST_LISTED = 100_000;
+
+/** Oldest first. A disabled card has no customer in the ledger. */
+const list = ({ call, unit }: SquareRequest) => {
+  const sent = readSquareQuery(call, listFields);
+  const found = unit.documents.methods
+    .list(unit.slot, { limit: MOST_LISTED, holder: sent.customer_id })
+    .filter((method) => method.customerId !== null || (sent.include_disabled === 'true' && method.spent));
+  const { page, next } = squarePage(sent.sort_order === 'DESC' ? found : found.toReversed(), {
+    size: CARDS_PER_PAGE,
+    cursor: sent.cursor,
+  });
+  return { object: { cards: page.map((method) => cardView(method)), ...next } };
 };
 
 const findCard = ({ unit, id }: SquareRequest): LedgerMethod => {

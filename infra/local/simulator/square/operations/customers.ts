@@ -4,6 +4,7 @@ import { deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { squareCustomerView } from '../views/views.ts';
 import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
+import { checkLimit, readSquareQuery, sortOrder, squarePage, wholeText } from '../wire/lists.ts';
 import { readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';
 
 /** Customer profiles. */
@@ -21,6 +22,7 @@ const changed = z.strictObject({ version: z.int().optional(), ...fields });
 type Fields = z.output<typeof changed>;
 
 export const squareCustomerRoutes: readonly SquareRoute[] = [
+  { method: 'GET', path: '/v2/customers', run: (request) => list(request) },
   { method: 'POST', path: '/v2/customers', run: (request) => shown(create(request)) },
   {
     method: 'GET',
@@ -39,6 +41,28 @@ export const squareCustomerRoutes: readonly SquareRoute[] = [
 ];
 
 const shown = (customer: LedgerCustomer) => ({ object: { customer: squareCustomerView(customer) } });
+
+const listFields = z.strictObject({
+  cursor: z.string().optional(),
+  limit: wholeText.optional(),
+  sort_field: z.enum(['CREATED_AT']).optional(),
+  sort_order: sortOrder.optional(),
+});
+
+/** Oldest first. Square sorts by name unless the caller wants another order. */
+const list = ({ call, unit }: SquareRequest) => {
+  const sent = readSquareQuery(call, listFields);
+  const found = unit.documents.customers
+    .list(unit.slot, { limit: MOST_LISTED })
+    .filter((customer) => !customer.deleted);
+  const { page, next } = squarePage(sent.sort_order === 'DESC' ? found : found.toReversed(), {
+    size: checkLimit(sent.limit),
+    cursor: sent.cursor,
+  });
+  return { object: { customers: page.map(squareCustomerView), ...next } };
+};
+
+const MOST_LISTED = 100_000;
 
 const NAMING = ['given_name', 'family_name', 'email_address', 'phone_number'] as const;
 

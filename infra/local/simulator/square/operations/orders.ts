@@ -10,7 +10,8 @@ import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../
 const lineItem = z.strictObject({
   uid: z.string().max(60).optional(),
   name: z.string().max(512).optional(),
-  quantity: z.literal('1'),
+  /** A whole number; a decimal number needs a `quantity_unit`, which the simulator does not offer. */
+  quantity: z.string().min(1).max(12).regex(/^\d+$/, 'must be a whole number of items'),
   base_price_money: money,
 });
 
@@ -102,7 +103,7 @@ const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency
   }
   return {
     currency,
-    amount: items.reduce((sum, { base_price_money }) => sum + base_price_money.amount, 0),
+    amount: items.reduce((sum, item) => sum + totalOf(item), 0),
     lines: items.map(({ uid, name, quantity, base_price_money }, index) => ({
       uid: uid ?? `line-${index + 1}`,
       ...(name !== undefined && { name }),
@@ -110,6 +111,13 @@ const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency
       amount: base_price_money.amount,
     })),
   };
+};
+
+/** @throws Refused where the total is more than a payment can have. */
+const totalOf = ({ quantity, base_price_money: { amount } }: LineItem): number => {
+  const total = Number(quantity) * amount;
+  if (Number.isSafeInteger(total)) return total;
+  throw invalidSquareRequest('VALUE_TOO_HIGH', 'The total of the line is too large.', 'order.line_items');
 };
 
 export const findSquareOrder = (unit: Unit, id: string, field = 'order_id'): LedgerPayment => {

@@ -4,6 +4,7 @@ import { attemptPayment, authenticate, cancelLedgerPayment, captureLedgerPayment
 import type { Unit } from '../../ledger/unit.ts';
 import { squareOrderWire, squarePaymentView } from '../views/views.ts';
 import { declineError, invalidSquareRequest, squareError, squareNotFound } from '../wire/errors.ts';
+import { checkLimit, MAX_PAGE, readSquareQuery, sortOrder, squarePage, time, wholeText } from '../wire/lists.ts';
 import {
   key,
   money,
@@ -37,6 +38,7 @@ type Fields = z.output<typeof fields>;
 
 export const paymentRoutes: readonly SquareRoute[] = [
   { method: 'POST', path: '/v2/payments', run: (request) => create(request) },
+  { method: 'GET', path: '/v2/payments', run: (request) => list(request) },
   { method: 'GET', path: '/v2/payments/:id', run: (request) => shown(request.unit, findCharge(request)) },
   { method: 'POST', path: '/v2/payments/:id/cancel', run: (request) => end(request, cancelOrder) },
   { method: 'POST', path: '/v2/payments/:id/complete', run: (request) => end(request, captureLedgerPayment) },
@@ -45,6 +47,33 @@ export const paymentRoutes: readonly SquareRoute[] = [
 const shown = (unit: Unit, charge: LedgerCharge): SquareReply => ({
   object: { payment: squarePaymentView(charge, unit) },
 });
+
+const listFields = z.strictObject({
+  begin_time: time.optional(),
+  end_time: time.optional(),
+  sort_order: sortOrder.optional(),
+  cursor: z.string().optional(),
+  location_id: z.string().optional(),
+  limit: wholeText.optional(),
+});
+
+/** Newest first. Square takes a limit above 100 as 100. */
+const list = ({ call, unit }: SquareRequest): SquareReply => {
+  const sent = readSquareQuery(call, listFields);
+  const from = sent.begin_time === undefined ? 0 : Date.parse(sent.begin_time);
+  const until = sent.end_time === undefined ? unit.at : Date.parse(sent.end_time);
+  const found = unit.documents.charges
+    .list(unit.slot, { limit: MOST_LISTED })
+    .filter(({ createdAt }) => createdAt >= from && createdAt <= until);
+  const limit = Number(sent.limit ?? MAX_PAGE) > MAX_PAGE ? undefined : sent.limit;
+  const { page, next } = squarePage(sent.sort_order === 'ASC' ? found.toReversed() : found, {
+    size: checkLimit(limit),
+    cursor: sent.cursor,
+  });
+  return { object: { payments: page.map((charge) => squarePaymentView(charge, unit)), ...next } };
+};
+
+const MOST_LISTED = 100_000;
 
 /** Square's API cannot ask the customer: it declines such a card, unless the browser's page has verified it. */
 const create = ({ call, unit }: SquareRequest): SquareReply => {

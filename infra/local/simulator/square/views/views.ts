@@ -37,18 +37,21 @@ export const squareOrderView = (order: LedgerPayment, unit: Unit): SquareObject 
     ...(order.metadata['payment_id'] && { reference_id: order.metadata['payment_id'] }),
     ...(order.customerId && { customer_id: order.customerId }),
     source: { name: 'Simulator' },
-    line_items: line_items.map(({ uid, name, quantity, amount }) => ({
-      uid,
-      ...(name !== undefined && { name }),
-      quantity,
-      item_type: 'ITEM',
-      base_price_money: money(amount),
-      variation_total_price_money: money(amount),
-      gross_sales_money: money(amount),
-      total_tax_money: money(0),
-      total_discount_money: money(0),
-      total_money: money(amount),
-    })),
+    line_items: line_items.map(({ uid, name, quantity, amount }) => {
+      const total = money(Number(quantity) * amount);
+      return {
+        uid,
+        ...(name !== undefined && { name }),
+        quantity,
+        item_type: 'ITEM',
+        base_price_money: money(amount),
+        variation_total_price_money: total,
+        gross_sales_money: total,
+        total_tax_money: money(0),
+        total_discount_money: money(0),
+        total_money: total,
+      };
+    }),
     ...(tenders.length > 0 && { tenders: tenders.map((charge) => tenderView(charge, unit)) }),
     created_at: isoTime(order.createdAt),
     updated_at: isoTime(order.createdAt),
