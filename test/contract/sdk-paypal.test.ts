@@ -261,6 +261,25 @@ describe('the vault', () => {
     expect(capturesOf(paid)).toEqual([expect.objectContaining({ status: 'COMPLETED' })]);
   });
 
+  it('sends the payer of a saved card that requires 3-D Secure to PayPal, then charges the card', async () => {
+    const token = await saveToken('SIM-CARD-3DS');
+    const id = given((await createOrder()).id);
+    const card = {
+      vaultId: given(token.id),
+      storedCredential: {
+        paymentInitiator: sdk.PaymentInitiator.Customer,
+        paymentType: sdk.StoredPaymentSourcePaymentType.OneTime,
+        usage: sdk.StoredPaymentSourceUsageType.Subsequent,
+      },
+    };
+    expect(await refusalOf(captureOrder(id, { card }))).toMatchObject({ issues: ['PAYER_ACTION_REQUIRED'] });
+    const { result: waiting } = await orders.getOrder({ id });
+    expect(waiting.status).toBe('PAYER_ACTION_REQUIRED');
+    expect(relationsOf(waiting)).toContain('payer-action');
+    await answerAsPayer(id, 'success');
+    expect(capturesOf(await captureOrder(id))).toEqual([expect.objectContaining({ status: 'COMPLETED' })]);
+  });
+
   it('saves the wallet of a payment as the payment is captured', async () => {
     const source: PayPalSdk.PaymentSource = {
       paypal: {
