@@ -22,6 +22,7 @@ const WRITTEN = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
 /** Folders that docs/architecture.md keeps a place for. */
 const PLANNED = ['payments/refunds'];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
+const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string, Record<string, string>>;
 
 describe('what is written', () => {
   test.each(WRITTEN)('%s names files, pages and commands that there are', (page) => {
@@ -35,6 +36,14 @@ describe('what is written', () => {
     const unknown = commands.filter((name) => !COMMANDS.includes(`"${name}":`));
     expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
   });
+
+  test.each(['stripe', 'braintree', 'square', '@paypal/paypal-server-sdk'])(
+    'docs/local.md names the version of %s that the contract tests use',
+    (sdk) => {
+      const version = { ...dependencies, ...devDependencies }[sdk];
+      expect(readPage('docs/local.md')).toContain(`\`${sdk}\` ${version}`);
+    },
+  );
 
   test('docs/architecture.md names files and folders that there are, from the root or from shared/', () => {
     const named = [...readPage('docs/architecture.md').matchAll(/`([\w-]+(?:\/[\w-]+)+(?:\.\w+)?)`/g)];

@@ -1,0 +1,211 @@
+import Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { STRIPE_API_VERSION } from '../../shared/providers/stripe/stripe.ts';
+import { createRig, errorOf, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
+
+/**
+ * Stripe's own SDK does with the simulator what Stripe's quick start guides do with Stripe: each guide from its first call
+ * to its webhook. The tests of the simulator beside this file drive each operation of Stripe with the same SDK.
+ */
+let rig: Rig;
+beforeEach(() => {
+  rig = createRig();
+});
+afterEach(() => rig.close());
+
+const DAY_MS = 86_400_000;
+
+/** The delivered events of a type, each verified as the guide for webhooks does. */
+const verifiedEvents = async (type: string): Promise<Stripe.Event[]> => {
+  await rig.events();
+  return rig.delivered
+    .map(({ body, headers }) => verify(body, headers['stripe-signature']))
+    .filter((event) => event.type === type);
+};
+
+const verify = (body: string, signature = '', secret = WEBHOOK_SECRET): Stripe.Event =>
+  Stripe.webhooks.constructEvent(body, signature, secret, 300, undefined, rig.clock.now());
+
+const savedCard = async (card = 'pm_card_visa') => {
+  const customer = await rig.stripe.customers.create({ name: 'Ana Silva', email: 'ana@example.com' });
+  const setup = await rig.stripe.setupIntents.create({
+    customer: customer.id,
+    usage: 'off_session',
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+  });
+  const confirmed = await rig.stripe.setupIntents.confirm(setup.id, { payment_method: card });
+  return { customer: customer.id, setup: confirmed, method: String(confirmed.payment_method) };
+};
+
+const subscribe = async (card?: string) => {
+  const { customer, method } = await savedCard(card);
+  const product = await rig.stripe.products.create({ name: 'Gold' });
+  const price = await rig.stripe.prices.create({
+    product: product.id,
+    currency: 'usd',
+    unit_amount: 1_500,
+    recurring: { interval: 'month' },
+  });
+  const subscription = await rig.stripe.subscriptions.create({
+    customer,
+    items: [{ price: price.id }],
+    payment_behavior: 'default_incomplete',
+    payment_settings: { save_default_payment_method: 'on_subscription' },
+    expand: ['latest_invoice.confirmation_secret', 'latest_invoice.payments'],
+  });
+  const { latest_invoice: invoice } = subscription;
+  if (invoice === null || typeof invoice === 'string') throw new Error('the invoice was not expanded');
+  return { subscription, invoice, method };
+};
+
+describe('the SDK of Stripe', () => {
+  it('sends the API version that our adapter asks for', async () => {
+    const versions: (string | null)[] = [];
+    const stripe = new Stripe('sk_test_local_provider_a', {
+      httpClient: Stripe.createFetchHttpClient((input: URL | RequestInfo, init?: RequestInit) => {
+        const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+        versions.push(new Headers(init?.headers).get('stripe-version'));
+        return rig.raw(`${pathname}${search}`, init);
+      }),
+      telemetry: false,
+    });
+    await stripe.customers.create({});
+    expect(versions).toEqual([STRIPE_API_VERSION]);
+  });
+});
+
+describe('the guide', () => {
+  it('to accept a payment ends with the payment, its charge and a verified event', async () => {
+    const { id, client_secret } = await rig.stripe.paymentIntents.create({
+      amount: 1_999,
+      currency: 'eur',
+      automatic_payment_methods: { enabled: true },
+      receipt_email: 'ana@example.com',
+    });
+    const paid = await rig.browser(`/v1/payment_intents/${id}/confirm`, {
+      client_secret: String(client_secret),
+      payment_method: 'pm_card_visa',
+      return_url: 'https://shop.example/back',
+    });
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    const read = await rig.stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
+    expect(read).toMatchObject({ amount_received: 1_999, latest_charge: { paid: true, amount_captured: 1_999 } });
+    const [event] = await verifiedEvents('payment_intent.succeeded');
+    expect(event?.data.object).toMatchObject({ id, status: 'succeeded' });
+  });
+
+  it('to hold an amount ends with the capture of a part of the amount', async () => {
+    const held = await rig.stripe.paymentIntents.create({
+      amount: 2_000,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      payment_method_types: ['card'],
+      capture_method: 'manual',
+      confirm: true,
+    });
+    expect(held).toMatchObject({ status: 'requires_capture', amount_capturable: 2_000 });
+    const captured = await rig.stripe.paymentIntents.capture(held.id, { amount_to_capture: 750 });
+    expect(captured).toMatchObject({ status: 'succeeded', amount_received: 750 });
+  });
+
+  it('to refund a payment ends with the refund, which is read and listed', async () => {
+    const paid = await rig.stripe.paymentIntents.create({
+      amount: 2_000,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      payment_method_types: ['card'],
+      confirm: true,
+    });
+    const refund = await rig.stripe.refunds.create({ payment_intent: paid.id, amount: 500 });
+    expect(await rig.stripe.refunds.retrieve(refund.id)).toMatchObject({ amount: 500, status: 'succeeded' });
+    expect((await rig.stripe.refunds.list({ payment_intent: paid.id })).data.map(({ id }) => id)).toEqual([refund.id]);
+    expect(await rig.stripe.charges.retrieve(String(paid.latest_charge))).toMatchObject({ amount_refunded: 500 });
+  });
+
+  it('to save a card ends with the card of the customer, charged later without the customer', async () => {
+    const { customer, setup, method } = await savedCard();
+    expect(setup.status).toBe('succeeded');
+    const { data } = await rig.stripe.customers.listPaymentMethods(customer, { type: 'card' });
+    expect(data.map(({ id }) => id)).toEqual([method]);
+    const paid = await rig.stripe.paymentIntents.create({
+      amount: 1_099,
+      currency: 'usd',
+      automatic_payment_methods: { enabled: true },
+      customer,
+      payment_method: method,
+      return_url: 'https://shop.example/order/1',
+      off_session: true,
+      confirm: true,
+    });
+    expect(paid.status).toBe('succeeded');
+    expect(await verifiedEvents('setup_intent.succeeded')).toHaveLength(1);
+  });
+
+  it('to sell a subscription ends with the payment of its first invoice', async () => {
+    const { subscription, invoice, method } = await subscribe();
+    expect(subscription.status).toBe('incomplete');
+    const secret = invoice.confirmation_secret?.client_secret ?? '';
+    const [id] = secret.split('_secret_');
+    const paid = await rig.browser(`/v1/payment_intents/${id}/confirm`, {
+      client_secret: secret,
+      payment_method: method,
+      return_url: 'https://shop.example/back',
+    });
+    expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    expect((await rig.stripe.subscriptions.retrieve(subscription.id)).status).toBe('active');
+    const [event] = await verifiedEvents('invoice.paid');
+    expect(event?.data.object).toMatchObject({ id: invoice.id, status: 'paid' });
+    expect(await rig.stripe.subscriptions.cancel(subscription.id)).toMatchObject({ status: 'canceled' });
+    expect(await verifiedEvents('customer.subscription.deleted')).toHaveLength(1);
+  });
+});
+
+describe('a set-up', () => {
+  it('that is canceled is final', async () => {
+    const { id } = await rig.stripe.setupIntents.create({ usage: 'off_session' });
+    expect(await rig.stripe.setupIntents.cancel(id, { cancellation_reason: 'abandoned' })).toMatchObject({
+      status: 'canceled',
+      cancellation_reason: 'abandoned',
+    });
+    expect((await rig.stripe.setupIntents.retrieve(id)).status).toBe('canceled');
+    expect(await errorOf(rig.stripe.setupIntents.cancel(id))).toMatchObject({
+      statusCode: 400,
+      code: 'setup_intent_unexpected_state',
+    });
+  });
+});
+
+describe('an invoice', () => {
+  it('that is not collected by itself is collected by a call', async () => {
+    const { subscription, method } = await subscribe('pm_sim_ok_1_then_decline');
+    const { latest_invoice: first } = await rig.stripe.subscriptions.retrieve(subscription.id);
+    await rig.stripe.invoices.pay(String(first), { payment_method: method });
+    await rig.clock.advance(31 * DAY_MS);
+    const { status, latest_invoice: id } = await rig.stripe.subscriptions.retrieve(subscription.id);
+    expect(status).toBe('past_due');
+    const kept = await rig.stripe.invoices.update(String(id), { auto_advance: false });
+    expect(kept).toMatchObject({ status: 'open', auto_advance: false });
+    await rig.clock.advance(20 * DAY_MS);
+    const unpaid = await rig.stripe.invoices.retrieve(String(id), { expand: ['payments'] });
+    expect(unpaid).toMatchObject({ status: 'open', attempt_count: 1, payments: { data: [{ status: 'open' }] } });
+    const other = await rig.stripe.paymentMethods.attach('pm_card_mastercard', {
+      customer: String(subscription.customer),
+    });
+    expect(await rig.stripe.invoices.pay(String(id), { payment_method: other.id })).toMatchObject({ status: 'paid' });
+  });
+});
+
+describe('a webhook', () => {
+  it('is verified for its body and its secret only, within five minutes', async () => {
+    await rig.stripe.customers.create({ email: 'ana@example.com' });
+    await rig.events();
+    const [{ body, headers } = { body: '', headers: {} }] = rig.delivered;
+    const signature = headers['stripe-signature'];
+    expect(verify(body, signature).type).toBe('customer.created');
+    const refused = Stripe.errors.StripeSignatureVerificationError;
+    expect(() => verify(`${body} `, signature)).toThrow(refused);
+    expect(() => verify(body, signature, 'whsec_of_another')).toThrow(refused);
+    await rig.clock.advance(301_000);
+    expect(() => verify(body, signature)).toThrow(refused);
+  });
+});
