@@ -155,7 +155,10 @@ const openProxy = async () => {
 };
 
 const providerCall = (message: IncomingMessage): string =>
-  `${message.method} ${message.url?.slice(PROVIDER.length).replaceAll(/(pi|pm|cus|sub)_\w+/g, ':id')}`;
+  `${message.method} ${message.url
+    ?.slice(PROVIDER.length)
+    .replace(/^([^?]*)\?expand.*/, '$1')
+    .replaceAll(/(pi|pm|cus|sub)_\w+/g, ':id')}`;
 
 /** @returns undefined for a call that does not count. */
 const tableCall = (message: IncomingMessage, body: Buffer): string | undefined => {
