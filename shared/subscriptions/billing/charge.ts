@@ -186,7 +186,7 @@ export const dropCharge = (subscription: Subscription): Subscription => ({
   ...withoutCharge(subscription),
 });
 
-export const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscription, 'charge' | 'lapsed'> => ({
+const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscription, 'charge' | 'lapsed'> => ({
   charge: undefined,
   lapsed: charge ? charge.generation + 1 : lapsed,
 });
