@@ -13,6 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rig.close());
 
+const PATHS = { paymentIntents: '/v1/payment_intents', setupIntents: '/v1/setup_intents' } as const;
 const DAY_MS = 86_400_000;
 
 /** The delivered events of a type, each verified as the guide for webhooks does. */
@@ -71,6 +72,15 @@ describe('the SDK of Stripe', () => {
     });
     await stripe.customers.create({});
     expect(versions).toEqual([STRIPE_API_VERSION]);
+  });
+});
+
+describe('a parameter that this version of the API has removed', () => {
+  it.each(['paymentIntents', 'setupIntents'] as const)('is refused by %s: payment_method_types', async (intents) => {
+    const price = intents === 'paymentIntents' ? { amount: 2_000, currency: 'usd' } : {};
+    const params = { ...price, payment_method_types: ['card'] };
+    const error = await errorOf(rig.stripe.rawRequest('POST', PATHS[intents], params));
+    expect(error).toMatchObject({ statusCode: 400, code: 'parameter_unknown', param: 'payment_method_types' });
   });
 });
 

@@ -290,7 +290,7 @@ describe('what the simulator does not offer', () => {
   it.each<[string, () => Promise<{ status: number; notOffered: boolean }>]>([
     ['a route of Stripe', () => stripe('/v1/balance')],
     ['a parameter of Stripe', () => intent(500, 'usd', { confirmation_token: 'ctoken_1' })],
-    ['a value of Stripe', () => intent(500, 'usd', { 'payment_method_types[0]': 'ideal' })],
+    ['a value of Stripe', () => intent(500, 'usd', { 'payment_method_data[type]': 'ideal' })],
     ['a route of Square', () => square('/v2/invoices')],
     ['a parameter of Square', () => payment(500, 'USD', { tip_money: { amount: 1, currency: 'USD' } })],
     [

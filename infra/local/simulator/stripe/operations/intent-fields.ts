@@ -34,7 +34,6 @@ const common = {
   capture_method: choice(['automatic', 'automatic_async', 'manual']).optional(),
   payment_method: text().optional(),
   payment_method_data: methodData.optional(),
-  payment_method_types: z.array(choice(['card', 'link'])).optional(),
   receipt_email: clearable().optional(),
   shipping: anything.optional(),
   expand: expand.optional(),
@@ -116,7 +115,6 @@ export const captureFields = z.strictObject({
 
 const WIRE = [
   'capture_method',
-  'payment_method_types',
   'receipt_email',
   'shipping',
   'statement_descriptor',

@@ -115,7 +115,7 @@ const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
 
 const automatic = (sent: z.output<typeof createFields>): StripeObject | null => {
   const wanted = sent.automatic_payment_methods;
-  if (wanted?.enabled === false || (wanted === undefined && sent.payment_method_types !== undefined)) return null;
+  if (wanted?.enabled === false) return null;
   return { allow_redirects: wanted?.allow_redirects ?? 'always', enabled: true };
 };
 

@@ -50,7 +50,6 @@ const createFields = z.strictObject({
   customer: text().optional(),
   description: clearable(1_000).optional(),
   metadata: metadata.optional(),
-  payment_method_types: z.array(choice(['card', 'link'])).optional(),
   usage: choice(['off_session', 'on_session']).optional(),
 });
 const confirmFields = z.strictObject({ ...common, client_secret: text().optional() });
@@ -83,7 +82,6 @@ const create = (request: StripeRequest): StripeReply => {
     provider: unit.slot,
     metadata: mergeMetadata({}, sent.metadata),
     wire: {
-      ...(sent.payment_method_types && { payment_method_types: sent.payment_method_types }),
       ...(sent.automatic_payment_methods && {
         automatic_payment_methods: { allow_redirects: 'always', ...sent.automatic_payment_methods },
       }),
