@@ -74,6 +74,25 @@ describe.each(WAYS)('a payer of a subscription that %s bills, who authenticates 
     expect({ paid: (await paid()) - before, payment: payment?.status }).toEqual({ paid: 0, payment: 'canceled' });
   });
 
+  if (Object.keys(env).length === 0) {
+    test('is not charged after a cancel whose last call was lost: the event of its end closes the invoice', async () => {
+      const who = await subscriber(service, ALWAYS);
+      const made = await subscribe(service, who);
+      const open = await authenticating(who, made);
+      const before = await paid();
+      await service.fault({ provider: 'provider_a', path: '/void', action: 'error_500', times: 2 });
+      const canceled = await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+      expect(canceled.status).toBeGreaterThanOrEqual(500);
+      await service.clearFaults();
+      await service.settle();
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+      await service.authenticate(open).catch(() => undefined);
+      await service.settle();
+      const [payment] = (await paymentsOf(service, who, made.id)).slice(-1);
+      expect({ paid: (await paid()) - before, payment: payment?.status }).toEqual({ paid: 0, payment: 'canceled' });
+    });
+  }
+
   test('while another member takes over the subscription, pays one of the two charges', async () => {
     const { id: organization_id, owner } = await company(service);
     const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });

@@ -1,6 +1,8 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
+import { findCollectedPayment } from '../../payments/attempts/collect.ts';
+import { isSettled } from '../../payments/record/states.ts';
 import type { CallOptions } from '../../providers/port/call-options.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -141,6 +143,24 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
   if (outcome.kind !== 'refused') return void requireAnswer(outcome, subscription);
   const synced = await syncAfterRefusal(deps, subscription, outcome);
   if (isLive(synced)) throw invalidStateError(synced);
+};
+
+/**
+ * The subscription has ended at the provider: canceled there, or by a call whose rest was lost. An open invoice could still be
+ * paid with its client secret, so it is closed.
+ * @throws DomainError where the provider cannot be called now
+ */
+export const closeOpenInvoice = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  endedId: string,
+): Promise<void> => {
+  const { id, latestPaymentId } = subscription;
+  const payment = latestPaymentId === undefined ? undefined : await findCollectedPayment(deps, latestPaymentId);
+  if (!payment || isSettled(payment.status)) return;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const target = { subscriptionId: endedId, idempotencyKey: `${id}:cancel:${endedId}` };
+  requireAnswer(await port.cancel(target), subscription);
 };
 
 /**

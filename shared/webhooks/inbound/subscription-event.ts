@@ -1,6 +1,7 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
+import { closeOpenInvoice } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
 import { subscriptionStore } from '../../subscriptions/record/store.ts';
@@ -77,7 +78,11 @@ const cancelAtProvider = async (
   namedId: string | undefined,
 ): Promise<EventResult> => {
   const { deps, subscription, event } = context;
-  if (event.type === 'subscription.deleted' || namedId === undefined) return resultOf(context, 'ignored', 'no change');
+  if (namedId === undefined) return resultOf(context, 'ignored', 'no change');
+  if (event.type === 'subscription.deleted') {
+    await closeOpenInvoice(deps, subscription, namedId);
+    return resultOf(context, 'ignored', 'no change');
+  }
   const port = await subscriptionsPortOf(deps, subscription);
   const found = requireAnswer(await port.find(namedId), subscription);
   if (found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
@@ -108,6 +113,7 @@ const applyNews = async (
       // A deletion is final, and so never stale.
       const report = { status: 'canceled', at: event.createdAt } as const;
       await store.change(subscription, (current) => applyReport(current, report, deps.now()));
+      if (namedId !== undefined) await closeOpenInvoice(deps, subscription, namedId);
       return resultOf(context, 'applied', 'canceled');
     }
     case 'subscription.created':
