@@ -53,9 +53,9 @@ type Run = (text: string) => unknown;
 const spent = async (run: Run, given: string, runs = RUNS): Promise<number> => {
   let least = Number.POSITIVE_INFINITY;
   for (let at = 0; at < runs; at += 1) {
-    const before = process.cpuUsage();
+    const before = process.threadCpuUsage();
     await run(given);
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = process.threadCpuUsage(before);
     least = Math.min(least, (user + system) / 1_000);
   }
   return least;
