@@ -260,9 +260,9 @@ test('redaction of 250 KB of digits that are no card number takes less than 50 m
   const text = NO_CARD.repeat(Math.ceil((250 * 1_024) / NO_CARD.length));
   expect(redact(NO_CARD)).toBe(NO_CARD);
   const took = Array.from({ length: 7 }, () => {
-    const before = process.threadCpuUsage();
+    const before = process.cpuUsage();
     redact(text);
-    const { user, system } = process.threadCpuUsage(before);
+    const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   });
   expect(Math.min(...took)).toBeLessThan(50);
