@@ -24,7 +24,7 @@ export const getSubscription = async (
   { record, canWrite }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const open = canWrite ? await findOpenPayment(deps, record) : undefined;
-  return { data: { ...subscriptionView(record), ...(open && { open_payment: openPaymentView(open) }) } };
+  return { data: { ...subscriptionView(record), ...(open && { open_payment: openPaymentView(open, deps.now()) }) } };
 };
 
 /** The subscriptions of the caller, of an organization or of a project, newest first. */

@@ -22,7 +22,7 @@ export interface Bound {
 export interface Exchange {
   readonly method: string;
   readonly path: string;
-  /** The query, with its question mark; empty where there is none. */
+  /** The query string with its question mark, or an empty string. */
   readonly search: string;
   readonly sent: string;
   readonly status: number;

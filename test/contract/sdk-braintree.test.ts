@@ -85,7 +85,7 @@ describe('a customer', () => {
     });
   });
 
-  it('with an address that is none is refused with the code of Braintree', async () => {
+  it('with an invalid e-mail address is refused with Braintree’s code', async () => {
     expect(errorsOf(await gateway.customer.create({ email: 'nobody' }))).toEqual([['email', '81604']]);
     const { id } = await created();
     expect(errorsOf(await gateway.customer.update(id, { email: 'nobody' }))).toEqual([['email', '81604']]);

@@ -466,7 +466,7 @@ describe('a set-up', () => {
   it.each<[string, Partial<Stripe.SetupIntentCreateParams>, RegExp]>([
     ['a return URL without a confirmation', { confirm: false, return_url: 'https://shop.example/' }, /return_url/],
     ['no return URL where redirects may be needed', { automatic_payment_methods: { enabled: true } }, /return_url/],
-    ['a usage that is none', { usage: 'sometimes' as 'off_session' }, /usage/],
+    ['an unknown usage', { usage: 'sometimes' as 'off_session' }, /usage/],
     ['an unknown parameter', { automatic_payment_methods: { enabled: true, x: 1 } as never }, /unknown parameter/],
   ])('is refused for %s', async (_, params, message) => {
     const error = await errorOf(setUp('pm_card_visa', params));

@@ -43,7 +43,7 @@ describe.each<[Subject, string]>([
     expect(rig.exchanges.every(({ status }) => status < 300)).toBe(true);
   });
 
-  it(`is the account's own at ${subject.name} where there is none`, async () => {
+  it(`is the account's own at ${subject.name} if no descriptor is set`, async () => {
     expect((await pay(subject, '')).some((body) => /descriptor|description_identifier/.test(body))).toBe(false);
   });
 });

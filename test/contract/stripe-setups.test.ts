@@ -124,7 +124,7 @@ describe('a set-up', () => {
   });
 });
 
-it.each([PAYPAL, SQUARE])('there is none at $name', async (subject) => {
+it.each([PAYPAL, SQUARE])('$name needs no set-up', async (subject) => {
   const other = await openRig(subject);
   expect(other.provider.setups).toBeUndefined();
   await other.close();

@@ -490,7 +490,7 @@ describe('a saved PayPal method', () => {
 });
 
 describe('the webhook route of PayPal', () => {
-  const told = (payment: ParsedJson, object: object = {}) => ({
+  const captureEvent = (payment: ParsedJson, object: object = {}) => ({
     provider: 'provider_b',
     object: {
       id: payment.provider_payment_id,
@@ -504,7 +504,7 @@ describe('the webhook route of PayPal', () => {
   test('accepts events in the contract’s vocabulary too', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
-    const event = { ...told(payment), type: 'payment_intent.succeeded', vocabulary: 'contract' as const };
+    const event = { ...captureEvent(payment), type: 'payment_intent.succeeded', vocabulary: 'contract' as const };
     expect(await service.sendEvent(event)).toMatchObject({ status: 200, body: { received: true } });
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
@@ -541,7 +541,7 @@ describe('the webhook route of PayPal', () => {
       const user = await signIn(service);
       const payment = await createIntent(service, user, SAVED);
       const before = (await itemsOf(service, 'EVT#')).length;
-      const event = { ...told(payment), type: 'payment_intent.succeeded', signature };
+      const event = { ...captureEvent(payment), type: 'payment_intent.succeeded', signature };
       expect(await service.sendEvent(event)).toMatchObject({
         status: 401,
         body: { code: 'INVALID_WEBHOOK_SIGNATURE' },
@@ -555,7 +555,12 @@ describe('the webhook route of PayPal', () => {
   test('accepts a retry with the time of the first try, and applies the event once', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
-    const retry = { ...told(payment), type: 'payment_intent.succeeded', signature: 'stale', id: 'WH-RETRIED' } as const;
+    const retry = {
+      ...captureEvent(payment),
+      type: 'payment_intent.succeeded',
+      signature: 'stale',
+      id: 'WH-RETRIED',
+    } as const;
     expect(await service.sendEvent(retry)).toMatchObject({ status: 200, body: { received: true } });
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
@@ -570,13 +575,13 @@ describe('the webhook route of PayPal', () => {
     const before = (await itemsOf(service, 'EVT#')).length;
     for (const action of ['error_500', 'timeout_before', 'malformed']) {
       await service.fault({ provider: 'provider_b', path: '/verify-webhook-signature', action, times: 1 });
-      expect(await service.sendEvent({ ...told(payment), type: 'payment_intent.succeeded' })).toMatchObject({
+      expect(await service.sendEvent({ ...captureEvent(payment), type: 'payment_intent.succeeded' })).toMatchObject({
         status: 503,
         body: { code: 'PROVIDER_UNAVAILABLE' },
       });
     }
     expect(await itemsOf(service, 'EVT#')).toHaveLength(before);
-    expect(await service.sendEvent({ ...told(payment), type: 'payment_intent.succeeded' })).toMatchObject({
+    expect(await service.sendEvent({ ...captureEvent(payment), type: 'payment_intent.succeeded' })).toMatchObject({
       status: 200,
     });
   });

@@ -10,6 +10,12 @@ type Fields = Readonly<Record<string, unknown>>;
 /** All is billed by the service itself. */
 export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
 
+/** The two ways to bill a subscription at Stripe, with the settings of the host. */
+export const BILLERS = [
+  ['the provider', {}],
+  ['the service', OWN_BILLING],
+] as const;
+
 /** Somebody with a customer and a saved method, and what a subscription of theirs names. */
 export interface Subscriber {
   readonly options: RequestOptions;

@@ -3,8 +3,8 @@ import { confirm, DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import {
+  BILLERS,
   command,
-  OWN_BILLING,
   patch,
   payer,
   paymentsOf,
@@ -17,12 +17,7 @@ import {
 /** A payer who authenticates late: after the subscription's own deadline is near, or after it has stopped waiting. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
-const WAYS = [
-  ['the provider', {}],
-  ['the service', OWN_BILLING],
-] as const;
-
-describe.each(WAYS)('a payer of a subscription that %s bills, who authenticates late', (...[, env]) => {
+describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticates late', (...[, env]) => {
   const service = withHost({ frozen: true, env: { ...env, ...IMPATIENT } });
   beforeEach(async () => {
     await service.webhookMode('normal');

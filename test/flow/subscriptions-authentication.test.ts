@@ -3,6 +3,7 @@ import { confirm, DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import {
+  BILLERS,
   command,
   OWN_BILLING,
   patch,
@@ -18,12 +19,7 @@ import {
 /** Cards that ask for strong customer authentication: at every charge, or only while the payer is not there. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
-const WAYS = [
-  ['the provider', {}],
-  ['the service', OWN_BILLING],
-] as const;
-
-describe.each(WAYS)('a subscription that %s bills, whose card asks for authentication', (...[, env]) => {
+describe.each(BILLERS)('a subscription that %s bills, whose card asks for authentication', (...[, env]) => {
   const service = withHost({ frozen: true, env: { ...env, ...IMPATIENT } });
   beforeEach(async () => {
     await service.webhookMode('normal');

@@ -11,7 +11,7 @@ import { temporaryFolder } from './synthesized.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };
 
-interface Told {
+interface CommandResults {
   readonly synth?: number;
   readonly diff?: number;
   readonly deploy?: number;
@@ -19,8 +19,8 @@ interface Told {
   readonly tooMuch?: string;
 }
 
-const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, told: Told = {}) => {
-  const { synth = 0, diff = 0, deploy: deploys = 0, approves, tooMuch } = told;
+const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, results: CommandResults = {}) => {
+  const { synth = 0, diff = 0, deploy: deploys = 0, approves, tooMuch } = results;
   const steps = {
     say: vi.fn(),
     ask: vi.fn(async () => approves),

@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
 import { type CollectDeps, findCollectedPayment } from '../../payments/attempts/collect.ts';
-import type { VisiblePayment } from '../../payments/record/payment.ts';
+import { keptSecret, type VisiblePayment } from '../../payments/record/payment.ts';
 import { isSettled } from '../../payments/record/states.ts';
 import { nextActionView } from '../../payments/record/view.ts';
 import { recordKey } from '../../table/keys.ts';
@@ -22,11 +23,11 @@ export const findOpenPayment = async (
   return payment && !isSettled(payment.status) ? payment : undefined;
 };
 
-export const openPaymentView = (payment: VisiblePayment) => ({
+export const openPaymentView = (payment: VisiblePayment, now: Instant) => ({
   id: payment.id,
   status: payment.status,
   next_action: nextActionView(payment)?.next_action ?? null,
-  client_secret: payment.clientSecret ?? null,
+  client_secret: keptSecret(payment, now) ?? null,
 });
 
 /**

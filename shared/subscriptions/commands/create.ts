@@ -3,7 +3,7 @@ import { addressRecord } from '../../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../../catalog/records.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
-import { DAY, instant, iso, SECOND } from '../../core/time.ts';
+import { DAY, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { type Customer, customerRecord } from '../../customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
 import { guestTokenFields } from '../../http/guests.ts';
@@ -61,14 +61,14 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const guestToken = await guestTokenFields(deps.guestTokens, request.caller, subscription);
   const open = await findOpenPayment(deps, subscription);
   return {
-    data: { ...subscriptionView(subscription), ...(open && payerFields(open)), ...guestToken },
+    data: { ...subscriptionView(subscription), ...(open && payerFields(open, deps.now())), ...guestToken },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };
 
 /** What the payer's browser needs while the first charge waits for their authentication. */
-const payerFields = (open: VisiblePayment) => {
-  const { next_action, client_secret } = openPaymentView(open);
+const payerFields = (open: VisiblePayment, now: Instant) => {
+  const { next_action, client_secret } = openPaymentView(open, now);
   return { ...(next_action && { next_action }), ...(client_secret && { client_secret }) };
 };
 
