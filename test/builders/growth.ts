@@ -5,8 +5,11 @@
 const SHORT = 2_500;
 const LONG = 25_000;
 export const LONGEST = 250_000;
-/** Ten times the length takes ten times as long, and a little more for what the machine does beside. */
-const MOST_GROWTH = 12;
+/**
+ * For ten times the length, linear work takes ten times as long and quadratic work a hundred times. Collecting garbage
+ * and missing the processor's caches can double linear work; what grows by the power of 1.5 takes 32 times as long.
+ */
+const MOST_GROWTH = 25;
 const FLOOR_MS = 25;
 const RUNS = 3;
 

@@ -68,6 +68,22 @@ const MADE_LATER = ['shared/core/ids.ts', 'functions/api/default.ts'];
 const makesExpression = (node: ts.Node): boolean =>
   (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp';
 
+describe('the measure of growth', () => {
+  const work = (steps: number): number => {
+    let sum = 0;
+    for (let step = 0; step < steps; step += 1) sum += Math.imul(step, sum + 1);
+    return sum;
+  };
+
+  test('notices work that grows with the square of the length', async () => {
+    expect(await growthOf((text) => work((text.length / 5) ** 2), TEXTS.slice(0, 1))).not.toEqual([]);
+  });
+
+  test('passes work that grows with the length', async () => {
+    expect(await growthOf((text) => work(text.length * 100))).toEqual([]);
+  });
+});
+
 describe('every regular expression', () => {
   test('is a literal that stands here', () => {
     expect(literals.length).toBeGreaterThan(80);
