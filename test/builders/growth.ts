@@ -5,11 +5,14 @@
 const SHORT = 2_500;
 const LONG = 25_000;
 export const LONGEST = 250_000;
+/** Ten times the length takes ten times as long, and a little more for what the machine does beside. */
+const MOST_GROWTH = 12;
 /**
- * For ten times the length, linear work takes ten times as long and quadratic work a hundred times. Collecting garbage
- * and missing the processor's caches can double linear work; what grows by the power of 1.5 takes 32 times as long.
+ * The step out of the processor's cache makes linear work slower, once. Growth up to this is therefore asked again in the
+ * next step, to `BEYOND` times the longest text: a power of the length grows too fast there, too.
  */
-const MOST_GROWTH = 25;
+const UNCLEAR_GROWTH = 25;
+const BEYOND = 4;
 const FLOOR_MS = 25;
 const RUNS = 3;
 
@@ -64,7 +67,8 @@ const spent = async (run: Run, given: string, runs = RUNS): Promise<number> => {
   return least;
 };
 
-const growsTooFast = (shorter: number, longer: number): boolean => longer > MOST_GROWTH * shorter + FLOOR_MS;
+const growsTooFast = (shorter: number, longer: number, most = MOST_GROWTH): boolean =>
+  longer > most * shorter + FLOOR_MS;
 
 /** The longest text is read again only when it took too long: the least of the runs can only be less. */
 const spentOnLongest = async (run: Run, { of }: Text, long: number): Promise<number> => {
@@ -92,7 +96,11 @@ const growthInOneRound = async (run: Run, one: Text): Promise<string | undefined
   const [short, long] = [await spent(run, one.of(SHORT)), await spent(run, one.of(LONG))];
   if (growsTooFast(short, long)) return `${short} ms, ${long} ms`;
   const longest = await spentOnLongest(run, one, long);
-  return growsTooFast(long, longest) ? `${short} ms, ${long} ms, ${longest} ms` : undefined;
+  if (!growsTooFast(long, longest)) return undefined;
+  const growth = `${short} ms, ${long} ms, ${longest} ms`;
+  if (growsTooFast(long, longest, UNCLEAR_GROWTH)) return growth;
+  const beyond = await spent(run, one.of(BEYOND * LONGEST));
+  return growsTooFast(longest, beyond, (MOST_GROWTH / 10) * BEYOND) ? `${growth}, ${beyond} ms` : undefined;
 };
 
 /** The texts by which `run` takes more than linear time, with its milliseconds at each length. */
