@@ -2,6 +2,7 @@ import type { DeclineCode } from '../../core/outcome.ts';
 import { DAY } from '../../core/time.ts';
 import type { CustomerDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
+import type { ProviderDispute, ProviderRefund } from './refunds.ts';
 import type { EventInvoice, EventSubscription } from './subscriptions.ts';
 
 /** The event types of the interface, and the setup_intent types; each adapter maps its provider's names to them. */
@@ -26,7 +27,15 @@ export const INBOUND_EVENTS = [
   'customer.updated',
   'customer.deleted',
 ] as const;
-export type InboundEventType = (typeof INBOUND_EVENTS)[number];
+
+/**
+ * Events about money that goes back. The interface has no payload for them: each adapter maps its provider's own names.
+ * `charge.refunded` names only the payment, so its refunds are read at the provider.
+ */
+export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
+export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
+
+export type InboundEventType = (typeof INBOUND_EVENTS)[number] | MoneyBackEventType;
 
 /** A received event is stored this long. In that time an event with the same id is a duplicate, and is not applied again. */
 export const EVENT_KEPT_MS = 30 * DAY;
@@ -62,6 +71,12 @@ export interface ProviderEvent {
     readonly subscription?: EventSubscription | undefined;
     /** Of invoice events. */
     readonly invoice?: EventInvoice | undefined;
+    /** Of events about refunds and disputes: the provider's ids of the charged payment (intent, order, capture). */
+    readonly chargedAs?: readonly string[] | undefined;
+    /** Of refund.updated. */
+    readonly refund?: ProviderRefund | undefined;
+    /** Of dispute.updated. */
+    readonly dispute?: ProviderDispute | undefined;
   };
 }
 

@@ -13,6 +13,7 @@ import type {
   ProviderPayment,
   UpdateIntent,
 } from './payments.ts';
+import type { RefundsPort } from './refunds.ts';
 import type { SubscriptionsPort } from './subscriptions.ts';
 
 /**
@@ -46,6 +47,8 @@ export interface PaymentProvider {
   readonly subscriptions?: SubscriptionsPort | undefined;
   /** Set if the provider may ask the payer to authenticate before it saves a method. */
   readonly setups?: SetupsPort | undefined;
+  /** Set if the provider takes payments. */
+  readonly refunds?: RefundsPort | undefined;
   /**
    * True if the form of the id shows an instrument that the provider stores, not a one-time token. Stripe's ids do not show
    * it; Stripe itself refuses a method that is attached to another customer.

@@ -77,7 +77,12 @@ const applyToPayment = async (deps: ApplyEventDeps, inbound: PaymentEvent): Prom
   return result;
 };
 
+const notYet = async (): Promise<Result> => ({ kind: 'not acted on', reason: 'refunds are not recorded yet' });
+
 const HANDLERS: Handlers = {
+  'charge.refunded': notYet,
+  'refund.updated': notYet,
+  'dispute.updated': notYet,
   'payment_intent.succeeded': applyToPayment,
   'payment_intent.failed': applyToPayment,
   'payment_intent.canceled': applyToPayment,

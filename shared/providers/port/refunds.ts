@@ -1,0 +1,72 @@
+import type { Outcome } from '../../core/outcome.ts';
+import type { CallOptions } from './call-options.ts';
+
+/** Refunds and disputes at a provider. Amounts are integers in ISO 4217 minor units, currencies upper-case ISO 4217. */
+export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
+export type RefundStatus = (typeof REFUND_STATUSES)[number];
+
+export const REFUND_REASONS = ['duplicate', 'fraudulent', 'requested_by_customer', 'other'] as const;
+export type RefundReason = (typeof REFUND_REASONS)[number];
+
+/** The ids by which a provider finds the charge of a succeeded payment. */
+export interface ChargedPayment {
+  /** The intent or order. */
+  readonly intentId: string;
+  /** The payment or capture; equals intentId where the provider has one object for both. */
+  readonly paymentId: string;
+}
+
+export interface CreateRefund extends CallOptions {
+  /** Our refund id. The adapter stores it at the provider, so that a look-up and an event find the refund. */
+  readonly refundId: string;
+  readonly payment: ChargedPayment;
+  readonly amountCents: number;
+  readonly currency: string;
+  readonly reason: RefundReason | undefined;
+}
+
+/** The state of a refund at the provider. */
+export interface ProviderRefund {
+  /** The provider's id. */
+  readonly refundId: string;
+  readonly status: RefundStatus;
+  readonly amountCents: number;
+  readonly currency: string;
+  /** Our refund id as the provider stores it. It proves nothing: anyone with the provider's dashboard can set it. */
+  readonly ourRefundId: string | undefined;
+  readonly reason: RefundReason | undefined;
+  /** The provider's code of a failure. */
+  readonly failureCode: string | undefined;
+  /** Whole seconds, epoch. */
+  readonly createdAt: number;
+}
+
+/** Refusal reason of a refund: less is left of the payment at the provider than the refund's amount. */
+export const REFUND_EXCEEDS = 'refund_exceeds';
+
+export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'closed'] as const;
+export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
+
+/** The state of a dispute at the provider. */
+export interface ProviderDispute {
+  /** The provider's id. */
+  readonly disputeId: string;
+  readonly status: DisputeStatus;
+  readonly amountCents: number;
+  readonly currency: string;
+  /** The provider's word, in lower case. */
+  readonly reason: string | undefined;
+  /** Whole seconds, epoch: until then the seller may give evidence at the provider. */
+  readonly evidenceDueBy: number | undefined;
+  /** Whole seconds, epoch. */
+  readonly createdAt: number;
+}
+
+export interface RefundsPort {
+  /** Gives money back. A refusal because too little is left has the reason REFUND_EXCEEDS; another has the provider's. */
+  createRefund(input: CreateRefund): Promise<Outcome<ProviderRefund>>;
+  /** Every refund of the payment, our own ones and the provider's, oldest first. An authoritative read. */
+  listRefunds(payment: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>>;
+  /** Every dispute of the payment, oldest first. An authoritative read. */
+  listDisputes(payment: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>>;
+}
