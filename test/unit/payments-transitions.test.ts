@@ -118,6 +118,8 @@ describe('a change that is to be stored', () => {
     cancel: 'cancel',
     expiry: 'cancel',
     release: 'release',
+    refund: 'refund',
+    dispute: 'dispute',
   };
 
   test.each(CAUSES)('by %s is refused unless the table has its arrow', (cause) => {

@@ -4,6 +4,7 @@ import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 import type { MethodKind } from '../../providers/port/payments.ts';
+import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
 
@@ -35,6 +36,8 @@ export const CAUSES = [
   'cancel',
   'expiry',
   'release',
+  'refund',
+  'dispute',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
@@ -132,6 +135,35 @@ export const paymentSchema = z.object({
   reconcileStep: z.int().optional(),
   /** The provider will not keep the method that was to be saved. */
   methodNotKept: z.literal(true).optional(),
+  /** The sum of the refunds that succeeded. */
+  refundedCents: z.int().optional(),
+  /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
+  refundingCents: z.int().optional(),
+  /** The ids of the disputes that are open. */
+  openDisputes: z.array(z.string()).optional(),
+  /** Where the cause of this version is `refund`: the refund that changed, with its former status. */
+  refund: z
+    .object({
+      id: z.string(),
+      amountCents: z.int(),
+      status: z.enum(REFUND_STATUSES),
+      was: z.enum(REFUND_STATUSES).optional(),
+      reason: z.enum(REFUND_REASONS).optional(),
+      /** When it first succeeded. */
+      completedAt: optional,
+    })
+    .optional(),
+  /** Where the cause of this version is `dispute`: the dispute that changed, with its former status. */
+  dispute: z
+    .object({
+      id: z.string(),
+      amountCents: z.int(),
+      status: z.enum(DISPUTE_STATUSES),
+      was: z.enum(DISPUTE_STATUSES).optional(),
+      reason: optional,
+      evidenceDueBy: optional,
+    })
+    .optional(),
   /** The cause of this version. */
   cause: z.enum(CAUSES).optional(),
   /** The contradiction between the record and an earlier report of the provider. */

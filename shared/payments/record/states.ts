@@ -27,7 +27,10 @@ export type PaymentCause =
   | 'event'
   | 'invoice'
   | 'cancel'
-  | 'read';
+  | 'read'
+  // Records beside the payment: its status stays, so the table has no arrow for them.
+  | 'refund'
+  | 'dispute';
 
 /** An authoritative read of the provider may lead anywhere, also backward. */
 const ANYWHERE = PAYMENT_STATUSES;
@@ -93,6 +96,8 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   cancel: 'cancel',
   expiry: 'cancel',
   release: 'release',
+  refund: 'refund',
+  dispute: 'dispute',
 };
 
 /** @throws Error where a change of the status has no arrow in the table: a bug, and nothing may be written. */
