@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Outcome, Refusal } from '../../core/outcome.ts';
+import type { Outcome } from '../../core/outcome.ts';
 import {
   type ChargedPayment,
   type CreateRefund,
@@ -10,7 +10,7 @@ import {
   type RefundsPort,
 } from '../port/refunds.ts';
 import { stripeAmounts } from './currencies.ts';
-import type { StripeCall } from './outcome.ts';
+import { EXCEEDS_UNREFUNDED, type StripeCall } from './outcome.ts';
 import { readStripeDispute, readStripeRefund } from './refund-report.ts';
 
 /** The largest page that Stripe gives. */
@@ -33,7 +33,9 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
         ),
       readStripeRefund,
     );
-    return made.kind === 'refused' && leavesTooLittle(made) ? { ...made, reason: REFUND_EXCEEDS } : made;
+    return made.kind === 'refused' && TOO_LITTLE_LEFT.includes(made.reason)
+      ? { ...made, reason: REFUND_EXCEEDS }
+      : made;
   },
 
   listRefunds: (payment: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> =>
@@ -53,9 +55,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
 const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
-/** Stripe gives the refusal of an amount that is greater than what is left no code, only the parameter. */
-const leavesTooLittle = ({ reason, parameter }: Refusal): boolean =>
-  reason === 'charge_already_refunded' || (reason === 'invalid_request_error' && parameter === 'amount');
+const TOO_LITTLE_LEFT: readonly string[] = ['charge_already_refunded', EXCEEDS_UNREFUNDED];
 
 /** Newest first, as Stripe lists. The SDK asks for page after page; each page has the deadline of a call. */
 const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {
