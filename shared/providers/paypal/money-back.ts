@@ -1,3 +1,4 @@
+import { isIdOf } from '../../core/ids.ts';
 import type { DisputeStatus, ProviderDispute, ProviderRefund, RefundStatus } from '../port/refunds.ts';
 import { wholeCentsOf } from './amounts.ts';
 import { captureNameSchema, type Dispute, type Refund } from './schemas.ts';
@@ -13,12 +14,16 @@ export const readPaypalRefund = (refund: Refund): ProviderRefund | undefined => 
     status: REFUND_STATUS.get(status) ?? 'pending',
     amountCents,
     currency: amount.currency_code,
-    ourRefundId: refund.custom_id,
+    ourRefundId: ourRefundId(refund),
     reason: undefined,
     failureCode: ENDED_WITHOUT_MONEY.includes(status) ? refund.status_details?.reason : undefined,
     createdAt: secondsOf(at),
   };
 };
+
+/** A refund that was made without an id of ours has the capture's: our payment id. */
+const ourRefundId = ({ custom_id: id }: Refund): string | undefined =>
+  id === undefined || isIdOf('payment', id) ? undefined : id;
 
 const REFUND_STATUS: ReadonlyMap<string, RefundStatus> = new Map(
   Object.entries({
