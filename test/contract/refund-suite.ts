@@ -142,13 +142,14 @@ const testCreation = ({ subject, currencies, page }: RefundSubject): void => {
     it('gives a part of a payment back, then all the rest', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
-      expect(doneValue(await port().createRefund(part))).toEqual({
+      const { reason, ...refund } = doneValue(await port().createRefund(part));
+      expect(['requested_by_customer', undefined]).toContain(reason);
+      expect(refund).toEqual({
         refundId: expect.any(String),
         status: 'succeeded',
         amountCents: 2_501,
         currency: 'USD',
         ourRefundId: part.refundId,
-        reason: expect.toSatisfy((reason) => reason === undefined || reason === 'requested_by_customer'),
         failureCode: undefined,
         createdAt: Math.floor(rig.clock.now() / 1_000),
       });
