@@ -136,6 +136,7 @@ const parsing: Step = {
       record: undefined,
       role: undefined,
       canWrite: false,
+      asAdmin: spec.auth === 'platform-admin',
       owner: undefined,
       named: () => undefined,
       alongside: [],
@@ -218,8 +219,13 @@ const access: Step = {
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;
-  const { action, record, organization } = rule;
-  return { action, ...(record && { record }), ...(organization && { organization }) };
+  const { action, platformAdmins, record, organization } = rule;
+  return {
+    action,
+    ...(platformAdmins && { platformAdmins }),
+    ...(record && { record }),
+    ...(organization && { organization }),
+  };
 };
 
 const KEPT_FAILURE = 402;
