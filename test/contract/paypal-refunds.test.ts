@@ -9,6 +9,7 @@ import type { Delivered } from './simulator-harness.ts';
 
 testRefunds({
   subject: PAYPAL,
+  begins: 'succeeded',
   path: '/refund',
   page: { size: 20, path: '/v2/checkout/orders/' },
   methods: { settlesLater: 'SIM-REFUND-PENDING', failsLater: 'SIM-REFUND-FAIL-LATER', disputed: 'SIM-DISPUTED' },
