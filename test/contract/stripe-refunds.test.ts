@@ -3,6 +3,7 @@ import { testRefunds } from './refund-suite.ts';
 
 testRefunds({
   subject: STRIPE,
+  begins: 'succeeded',
   path: '/v1/refunds',
   page: { size: 100, path: '/v1/refunds' },
   methods: {

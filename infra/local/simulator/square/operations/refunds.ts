@@ -49,7 +49,7 @@ const ourIdIn = (reason: string): Record<string, string> => {
 /** @throws Refused with Square's code of a payment that cannot be refunded by the amount */
 const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   const problem = refundProblem(charge, amount);
-  if (problem === 'not_paid' && charge.reserved) {
+  if (problem === 'not_paid' && charge.reserved && charge.status === 'pending') {
     throw refundError(
       'REFUND_ERROR_PAYMENT_NEEDS_COMPLETION',
       'The payment is APPROVED and must be completed before it is refunded.',
