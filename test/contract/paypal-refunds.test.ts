@@ -20,6 +20,7 @@ testRefunds({
     ['EUR', 5_000, 7],
   ],
   inexpressible: { currency: 'HUF', paidCents: 500_000, refundCents: 1_250 },
+  refundEnds: ['succeeded', 'failed', 'canceled'],
   disputeStatuses: ['needs_response', 'under_review', 'won', 'lost', 'closed'],
 });
 

@@ -12,5 +12,6 @@ testRefunds({
     disputed: 'cnon:sim-dispute',
   },
   currencies: [],
+  refundEnds: ['succeeded', 'failed'],
   disputeStatuses: ['needs_response', 'under_review', 'won', 'lost', 'closed'],
 });

@@ -18,5 +18,6 @@ testRefunds({
     ['MGA', 90_000, 45_100],
   ],
   inexpressible: { currency: 'KWD', paidCents: 12_340, refundCents: 5_678 },
+  refundEnds: ['succeeded', 'failed', 'canceled'],
   disputeStatuses: ['needs_response', 'under_review', 'won', 'lost', 'closed'],
 });
