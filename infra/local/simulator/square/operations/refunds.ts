@@ -16,7 +16,7 @@ const fields = z.strictObject({
   reason: z.string().max(192).nullish(),
 });
 
-export const refundRoutes: readonly SquareRoute[] = [
+export const squareRefundRoutes: readonly SquareRoute[] = [
   { method: 'POST', path: '/v2/refunds', run: (request) => shown(request.unit, create(request)) },
   { method: 'GET', path: '/v2/refunds', run: (request) => list(request) },
   { method: 'GET', path: '/v2/refunds/:id', run: (request) => shown(request.unit, findRefund(request)) },

@@ -3,7 +3,7 @@ import type { LedgerCharge, LedgerDispute, LedgerRefund } from '../../ledger/doc
 import type { Unit } from '../../ledger/unit.ts';
 import { isoTime } from '../wire/request.ts';
 import { isBank } from '../wire/tokens.ts';
-import { methodOf, moneyOf, type SquareObject, squareOrderWire } from './views.ts';
+import { methodOfCharge, moneyOf, type SquareObject, squareOrderWire } from './views.ts';
 
 /** Refunds and disputes of the ledger as Square's objects. */
 const REFUND_STATUS: Readonly<Record<LedgerRefund['status'], string>> = {
@@ -17,7 +17,7 @@ export const squareRefundStatus = ({ status }: LedgerRefund): string => REFUND_S
 
 /** Where the refund goes, as Square names the source of its payment. */
 export const squareSourceType = (refund: LedgerRefund, unit: Unit): string =>
-  isBank(methodOf(chargeOf(refund, unit), unit)) ? 'BANK_ACCOUNT' : 'CARD';
+  isBank(methodOfCharge(chargeOf(refund, unit), unit)) ? 'BANK_ACCOUNT' : 'CARD';
 
 /** The location of the payment that is refunded or disputed. */
 export const squareLocationOf = (document: LedgerRefund | LedgerDispute, unit: Unit): string =>
@@ -76,7 +76,7 @@ export const squareDisputeView = (dispute: LedgerDispute, unit: Unit): SquareObj
   state: squareDisputeState(dispute),
   due_at: isoTime(dispute.evidenceDueAt),
   disputed_payment: { payment_id: dispute.chargeId },
-  card_brand: methodOf(chargeOf(dispute, unit), unit).card.brand,
+  card_brand: methodOfCharge(chargeOf(dispute, unit), unit).card.brand,
   created_at: isoTime(dispute.createdAt),
   updated_at: isoTime(dispute.updatedAt),
   brand_dispute_id: `VISA${dispute.id}`,
