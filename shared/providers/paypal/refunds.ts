@@ -69,7 +69,7 @@ const DISPUTES = '/v1/customer/disputes';
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/** PayPal's link to the next page holds the query of the next page. */
+/** Oldest first; PayPal lists the newest first. PayPal's link to the next page holds the query of the next page. */
 const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcome<readonly PaypalDispute[]>> => {
   const found: PaypalDispute[] = [];
   let query = `?${new URLSearchParams({ disputed_transaction_id: captureId, page_size: String(PAGE_SIZE) })}`;
@@ -79,7 +79,7 @@ const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcom
     found.push(...(listed.value.items ?? []));
     const next = listed.value.links?.find(({ rel }) => rel === 'next')?.href ?? '';
     const start = next.indexOf('?');
-    if (start < 0) return { kind: 'done', value: found };
+    if (start < 0) return { kind: 'done', value: found.toReversed() };
     query = next.slice(start);
   }
   return UNREADABLE;
