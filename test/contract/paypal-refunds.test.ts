@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import type { ChargedPayment, ProviderRefund, RefundsPort } from '../../shared/providers/port/refunds.ts';
+import type { RefundedCharge, ProviderRefund, RefundsPort } from '../../shared/providers/port/refunds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testRefunds } from './refund-suite.ts';
@@ -55,7 +55,7 @@ const pay = async ({
   method = 'SIM-OK',
   amountCents = 2_500,
   currency = 'USD',
-}: Charge = {}): Promise<ChargedPayment> => {
+}: Charge = {}): Promise<RefundedCharge> => {
   const money = { amountCents, currency, customerId: undefined, returnUrl: undefined };
   const { provider } = rig;
   const made = await provider.createIntent({
@@ -80,7 +80,7 @@ interface Wish {
   readonly by?: PaymentProvider;
 }
 
-const refund = (payment: ChargedPayment, wish: Wish = {}): Promise<Outcome<ProviderRefund>> => {
+const refund = (payment: RefundedCharge, wish: Wish = {}): Promise<Outcome<ProviderRefund>> => {
   const { amountCents = 2_500, currency = 'USD', refundId = REFUND_ID, key = refundId, by = rig.provider } = wish;
   return refundsOf(by).createRefund({
     idempotencyKey: key,
@@ -92,8 +92,8 @@ const refund = (payment: ChargedPayment, wish: Wish = {}): Promise<Outcome<Provi
   });
 };
 const numbered = (n: number): string => `ref_${String(n).padStart(24, '0')}`;
-const refunds = async (payment: ChargedPayment) => doneValue(await refundsOf(rig.provider).listRefunds(payment));
-const disputes = async (payment: ChargedPayment) => doneValue(await refundsOf(rig.provider).listDisputes(payment));
+const refunds = async (payment: RefundedCharge) => doneValue(await refundsOf(rig.provider).listRefunds(payment));
+const disputes = async (payment: RefundedCharge) => doneValue(await refundsOf(rig.provider).listDisputes(payment));
 
 interface LedgerRow {
   readonly id: string;
@@ -427,26 +427,30 @@ describe('an event', () => {
     expect([events.at(-1)?.object.refund]).toEqual(await refunds(payment));
   });
 
-  it('of a reversal carries the refund with its capture, and is the charge alone where it carries the capture', async () => {
+  it('of a reversal carries the refund with its capture, as it is listed', async () => {
     const payment = await pay();
-    const { id } = await atPaypal();
-    const resource = await asked(`/v2/payments/refunds/${id}`);
+    await rig.control('POST', `/payments/${PAYMENT_ID}/refunds`, { reversed: true });
+    const events = (await sentEvents()).map((event) => read(bodyOf(event)));
+    expect(events).toMatchObject([
+      { rawType: 'PAYMENT.CAPTURE.REVERSED', type: 'refund.updated', object: { chargedAs: [payment.paymentId] } },
+    ]);
+    expect([events[0]?.object.refund]).toEqual(await refunds(payment));
+  });
+
+  it('of a reversal that carries the capture alone names the charge', async () => {
+    const { paymentId } = await pay();
+    const links = [{ rel: 'self', href: `https://api.paypal.com/v2/payments/captures/${paymentId}` }];
+    const amount = { currency_code: 'USD', value: '25.00' };
+    const create_time = '2030-01-01T00:00:00Z';
     const send = (object: unknown) =>
       rig.control('POST', '/events', { provider: PAYPAL.slot, type: 'PAYMENT.CAPTURE.REVERSED', object });
-    await send(resource);
-    await send(await asked(`/v2/payments/captures/${payment.paymentId}`));
-    await send({ id: 'R1', supplementary_data: { related_ids: { capture_id: payment.paymentId, order_id: 'O1' } } });
-    const events = (await sentEvents())
-      .map(bodyOf)
-      .filter(({ event_type: type }) => type === 'PAYMENT.CAPTURE.REVERSED')
-      .map(read);
-    expect(events.map((event) => [event?.type, event?.object.id])).toEqual([
-      ['refund.updated', id],
-      ['charge.refunded', payment.paymentId],
-      ['charge.refunded', payment.paymentId],
+    await send({ id: paymentId, status: 'COMPLETED', amount, create_time, links });
+    await send({ id: 'R1', supplementary_data: { related_ids: { capture_id: paymentId, order_id: 'O1' } } });
+    const events = (await sentEvents()).map((event) => read(bodyOf(event)));
+    expect(events.map((event) => [event?.type, event?.object.id, event?.object.chargedAs])).toEqual([
+      ['charge.refunded', paymentId, [paymentId]],
+      ['charge.refunded', paymentId, [paymentId, 'O1']],
     ]);
-    expect(events[0]?.object.refund).toMatchObject({ status: 'succeeded', amountCents: 2_500 });
-    expect(events[2]?.object.chargedAs).toEqual([payment.paymentId, 'O1']);
   });
 
   it('tells of each step of a dispute', async () => {
@@ -511,7 +515,7 @@ const changed = (change: Change, status?: number): PaymentProvider =>
   });
 
 /** A refund that PayPal refuses with this issue. */
-const mocked = (payment: ChargedPayment, issue: string): Promise<Outcome<ProviderRefund>> => {
+const mocked = (payment: RefundedCharge, issue: string): Promise<Outcome<ProviderRefund>> => {
   const mock = JSON.stringify({ mock_application_codes: issue });
   const by = opened((input, init) =>
     fetch(input, { ...init, headers: { ...init?.headers, 'paypal-mock-response': mock } }),
@@ -523,17 +527,4 @@ const opened = (through: typeof fetch): PaymentProvider => {
   const provider = rig.reopen(PAYPAL.settings, through);
   if (!provider) throw new Error('PayPal stays closed');
   return provider;
-};
-
-/** PayPal's own answer to a read. */
-const asked = async (path: string): Promise<unknown> => {
-  const basic = Buffer.from(PAYPAL.credentials.apiKey).toString('base64');
-  const bought = await fetch(`${rig.url}/v1/oauth2/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials' }),
-  });
-  const { access_token: token } = (await bought.json()) as { access_token: string };
-  const response = await fetch(`${rig.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
-  return response.json();
 };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import {
-  type ChargedPayment,
+  type RefundedCharge,
   type CreateRefund,
   type DisputeStatus,
   REFUND_EXCEEDS,
@@ -53,7 +53,7 @@ const doneValue = <T>(outcome: Outcome<T>): T => {
   throw new Error(`not done: ${JSON.stringify(outcome)}`);
 };
 
-interface Paid extends ChargedPayment {
+interface Paid extends RefundedCharge {
   readonly ourId: string;
   readonly currency: string;
 }

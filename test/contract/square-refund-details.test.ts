@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import {
-  type ChargedPayment,
+  type RefundedCharge,
   type CreateRefund,
   REFUND_EXCEEDS,
   REFUND_REASONS,
@@ -32,7 +32,7 @@ const refundsOf = (provider = rig.provider): RefundsPort => {
   return provider.refunds;
 };
 
-interface Paid extends ChargedPayment {
+interface Paid extends RefundedCharge {
   /** Our own id. */
   readonly id: string;
 }
@@ -57,7 +57,7 @@ const pay = async (method = 'cnon:card-nonce-ok'): Promise<Paid> => {
 
 const refundId = (n: number): string => `ref_${String(n).padStart(24, '0')}`;
 
-const wanted = (payment: ChargedPayment, n: number, more: Partial<CreateRefund> = {}): CreateRefund => ({
+const wanted = (payment: RefundedCharge, n: number, more: Partial<CreateRefund> = {}): CreateRefund => ({
   refundId: refundId(n),
   idempotencyKey: `${refundId(n)}:create`,
   payment: { intentId: payment.intentId, paymentId: payment.paymentId },
@@ -67,11 +67,11 @@ const wanted = (payment: ChargedPayment, n: number, more: Partial<CreateRefund> 
   ...more,
 });
 
-const refund = (payment: ChargedPayment, n: number, more: Partial<CreateRefund> = {}) =>
+const refund = (payment: RefundedCharge, n: number, more: Partial<CreateRefund> = {}) =>
   refundsOf().createRefund(wanted(payment, n, more));
 
-const listed = async (payment: ChargedPayment) => doneValue(await refundsOf().listRefunds(payment));
-const disputed = async (payment: ChargedPayment) => doneValue(await refundsOf().listDisputes(payment));
+const listed = async (payment: RefundedCharge) => doneValue(await refundsOf().listRefunds(payment));
+const disputed = async (payment: RefundedCharge) => doneValue(await refundsOf().listDisputes(payment));
 
 interface Ledger {
   readonly refunds: readonly { readonly id: string; readonly refund_id: string | null; readonly amount: number }[];

@@ -12,7 +12,7 @@ import type { Item } from '../../table/table.ts';
  */
 const optional = z.string().optional();
 
-export const REFUND_SOURCES = ['api', 'provider'] as const;
+const REFUND_SOURCES = ['api', 'provider'] as const;
 
 export const refundSchema = z.object({
   ...storedRecordFields,

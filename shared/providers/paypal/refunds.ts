@@ -1,6 +1,6 @@
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import {
-  type ChargedPayment,
+  type RefundedCharge,
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
@@ -33,14 +33,14 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
       return readable(mapOutcome(created, readPaypalRefund));
     },
 
-    listRefunds: async ({ intentId }: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> => {
+    listRefunds: async ({ intentId }: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> => {
       const order = await findPaypalOrder(call, intentId);
       if (order.kind !== 'done') return order;
       const listed = order.value.purchase_units.flatMap(({ payments }) => payments?.refunds ?? []);
       return oldestFirst(await each(listed, (refund) => wholeRefund(call, refund)));
     },
 
-    listDisputes: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>> => {
+    listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
       const listed = await everyDispute(call, paymentId);
       if (listed.kind !== 'done') return listed;
       return oldestFirst(await each(listed.value, (dispute) => wholeDispute(call, dispute)));
@@ -69,7 +69,7 @@ const DISPUTES = '/v1/customer/disputes';
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/** PayPal's link to the next page holds the query of the next page. */
+/** Oldest first; PayPal lists the newest first. PayPal's link to the next page holds the query of the next page. */
 const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcome<readonly PaypalDispute[]>> => {
   const found: PaypalDispute[] = [];
   let query = `?${new URLSearchParams({ disputed_transaction_id: captureId, page_size: String(PAGE_SIZE) })}`;
@@ -79,7 +79,7 @@ const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcom
     found.push(...(listed.value.items ?? []));
     const next = listed.value.links?.find(({ rel }) => rel === 'next')?.href ?? '';
     const start = next.indexOf('?');
-    if (start < 0) return { kind: 'done', value: found };
+    if (start < 0) return { kind: 'done', value: found.toReversed() };
     query = next.slice(start);
   }
   return UNREADABLE;

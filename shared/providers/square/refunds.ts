@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import {
-  type ChargedPayment,
+  type RefundedCharge,
   type CreateRefund,
   type DisputeStatus,
   type ProviderDispute,
@@ -51,7 +51,7 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
     return mapOutcome(created, ({ refund }) => readSquareRefund(refund));
   },
 
-  listRefunds: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> => {
+  listRefunds: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> => {
     const path = `/v2/payments/${encodeURIComponent(paymentId)}`;
     const found = await call({ method: 'GET', path, answer: refundedPaymentAnswer });
     if (found.kind !== 'done') return found;
@@ -67,7 +67,7 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
   },
 
   /** Of every location: the payment may come from a location that the service used before. */
-  listDisputes: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>> => {
+  listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
     const disputes: ProviderDispute[] = [];
     let cursor: string | null | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {

@@ -20,7 +20,12 @@ import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
  * minor units. A payment is named by our id or by the provider's, a refund and a dispute by the provider's id.
  */
 const amount = z.int().min(1).optional();
-const madeRefund = z.strictObject({ amount, status: z.enum(['pending', 'succeeded']).optional() });
+/** `reversed`: the provider itself takes the money back from the seller. Only PayPal tells it from a refund. */
+const madeRefund = z.strictObject({
+  amount,
+  status: z.enum(['pending', 'succeeded']).optional(),
+  reversed: z.boolean().default(false),
+});
 const madeDispute = z.strictObject({
   reason: z.enum(DISPUTE_REASONS).default('fraudulent'),
   amount,
@@ -37,10 +42,12 @@ export const makeRefund = (parts: ControlParts, call: ControlCall, minorUnits: M
   const problem = refundProblem(charge, refunded);
   if (problem) throw new ControlError(409, `The charge ${charge.id} cannot be refunded: ${problem}`);
   const refund = change(parts, charge.provider, (unit) =>
-    createLedgerRefund(unit, charge, { amount: refunded, status: sent.status }),
+    createLedgerRefund(unit, charge, { amount: refunded, status: sent.status, wire: sent.reversed ? REVERSED : {} }),
   );
   return Response.json(refundRow(parts.units.documents, refund, minorUnits), { status: 201 });
 };
+
+const REVERSED = { reversed: true };
 
 export const settleRefundByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const { status } = parsed(movedRefund, call.body);

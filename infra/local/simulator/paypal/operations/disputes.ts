@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { DAY } from '../../../../../shared/core/time.ts';
 import type { LedgerDispute } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
@@ -85,7 +84,7 @@ const requireOneOf = ({ start_time: start, disputed_transaction_id: transaction 
   ]);
 };
 
-const HISTORY_MS = 180 * DAY;
+const HISTORY_MS = 180 * 86_400_000;
 const RECENT = ['start_time', 'update_time_after', 'update_time_before'] as const;
 
 const requireRecent = (unit: Unit, query: ListQuery): void => {

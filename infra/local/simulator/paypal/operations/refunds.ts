@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { DAY } from '../../../../../shared/core/time.ts';
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import { createLedgerRefund, type RefundProblem, refundProblem } from '../../ledger/refunds.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -81,7 +80,7 @@ const PROBLEMS: Readonly<Record<RefundProblem, Issue>> = {
 };
 
 /** A capture can be refunded for 180 days; while it is disputed, only whole. */
-const REFUNDABLE_MS = 180 * DAY;
+const REFUNDABLE_MS = 180 * 86_400_000;
 
 const requireRefundable = (unit: Unit, charge: LedgerCharge, amount: number | undefined): void => {
   if (charge.status === 'pending') throw refused('PENDING_CAPTURE');

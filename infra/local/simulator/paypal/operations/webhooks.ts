@@ -111,7 +111,8 @@ const DISPUTE_TYPES: Readonly<Record<DisputeChange, string>> = {
 
 /** PayPal names the event by the refund's status. It has no event of a canceled refund. */
 const refundEvent = (refund: LedgerRefund, unit: Unit): VendorEvent | undefined => {
-  const type = REFUND_TYPES[refund.status];
+  const reversed = refund.status === 'succeeded' && refund.wire['reversed'] === true;
+  const type = reversed ? 'PAYMENT.CAPTURE.REVERSED' : REFUND_TYPES[refund.status];
   if (type === undefined) return undefined;
   return {
     type,
