@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
@@ -101,10 +102,17 @@ const refundOf = (payment: Paid, amountCents: number, more: Partial<CreateRefund
   };
 };
 
+interface RefundRow {
+  readonly id: string;
+  readonly refund_id: string | null;
+  readonly amount: number;
+  readonly status: string;
+}
+
 interface LedgerRows {
   readonly charges: readonly { readonly status: string; readonly amount: number; readonly amount_refunded: number }[];
-  readonly refunds: readonly { readonly id: string; readonly refund_id: string | null; readonly status: string }[];
-  readonly disputes: readonly { readonly id: string; readonly status: string }[];
+  readonly refunds: readonly RefundRow[];
+  readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
 }
 const ledger = ({ ourId }: Paid) => rig.control<LedgerRows>('GET', `/ledger?payment_id=${ourId}`);
 const givenBack = async (payment: Paid): Promise<number> => (await ledger(payment)).charges[0]?.amount_refunded ?? 0;
@@ -136,6 +144,7 @@ export const testRefunds = (wanted: RefundSubject): void => {
   testCourses(wanted);
   testDisputes(wanted);
   testMoneyBackEvents(wanted);
+  testHistories(wanted);
 };
 
 const testCreation = ({ subject, begins, currencies, page }: RefundSubject): void => {
@@ -144,13 +153,14 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
     it('gives a part of a payment back, then all the rest', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
-      expect(doneValue(await port().createRefund(part))).toEqual({
+      const { reason, ...refund } = doneValue(await port().createRefund(part));
+      expect(['requested_by_customer', undefined]).toContain(reason);
+      expect(refund).toEqual({
         refundId: expect.any(String),
         status: begins,
         amountCents: 2_501,
         currency: 'USD',
         ourRefundId: part.refundId,
-        reason: expect.toSatisfy((reason) => reason === undefined || reason === 'requested_by_customer'),
         failureCode: undefined,
         createdAt: Math.floor(rig.clock.now() / 1_000),
       });
@@ -471,5 +481,89 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
         expect((await latest())?.dispute).toEqual(await listed());
       }
     });
+  });
+};
+
+const amounts = fc.integer({ min: 1, max: PAID });
+const which = fc.nat({ max: 3 });
+
+/** One step in the life of a payment that has been paid. Steps that the provider refuses change nothing. */
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('ours' as const), amount: amounts }),
+  fc.record({ kind: fc.constant('theirs' as const), amount: amounts, status: fc.constantFrom('pending', 'succeeded') }),
+  fc.record({
+    kind: fc.constant('refund' as const),
+    which,
+    status: fc.constantFrom('succeeded', 'failed', 'canceled'),
+  }),
+  fc.record({ kind: fc.constant('dispute' as const), amount: amounts }),
+  fc.record({
+    kind: fc.constant('move' as const),
+    which,
+    status: fc.constantFrom('under_review', 'won', 'lost', 'closed'),
+  }),
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** A control route that may refuse. */
+const attempt = (path: string, body: object): Promise<unknown> =>
+  rig.control('POST', path, body).catch((error: Error) => expect(error.message).toMatch(/: 409 /));
+
+const take = async (payment: Paid, next: Step): Promise<unknown> => {
+  const { refunds, disputes } = await ledger(payment);
+  switch (next.kind) {
+    case 'ours': {
+      const outcome = await port().createRefund(refundOf(payment, next.amount));
+      return expect(['done', 'refused']).toContain(outcome.kind);
+    }
+    case 'theirs':
+      return attempt(`/payments/${payment.ourId}/refunds`, { amount: next.amount, status: next.status });
+    case 'refund':
+      return attempt(`/refunds/${refunds[next.which]?.id ?? refunds[0]?.id}`, { status: next.status });
+    case 'dispute':
+      return attempt(`/payments/${payment.ourId}/disputes`, { amount: next.amount });
+    case 'move':
+      return attempt(`/disputes/${disputes[next.which]?.id ?? disputes[0]?.id}`, { status: next.status });
+  }
+};
+
+/** A step about a refund or a dispute needs one. */
+const isPossible = async (payment: Paid, { kind }: Step): Promise<boolean> => {
+  const { refunds, disputes } = await ledger(payment);
+  if (kind === 'refund') return refunds.length > 0;
+  return kind !== 'move' || disputes.length > 0;
+};
+
+const HISTORIES = 40;
+
+const testHistories = ({ subject }: RefundSubject): void => {
+  it(`${subject.name}: after any history, what is listed is what the ledger holds, and never more than was paid`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (history) => {
+        const payment = await pay(subject.methods.succeeds);
+        for (const next of history) if (await isPossible(payment, next)) await take(payment, next);
+        const { charges, refunds, disputes } = await ledger(payment);
+        expect(
+          doneValue(await port().listRefunds(payment)).map((refund) => ({
+            id: refund.refundId,
+            refund_id: refund.ourRefundId ?? null,
+            amount: refund.amountCents,
+            status: refund.status,
+          })),
+        ).toEqual(refunds.map(({ id, refund_id, amount, status }) => ({ id, refund_id, amount, status })));
+        expect(
+          doneValue(await port().listDisputes(payment)).map((listed) => ({
+            id: listed.disputeId,
+            amount: listed.amountCents,
+            status: listed.status,
+          })),
+        ).toEqual(disputes.map(({ id, amount, status }) => ({ id, amount, status })));
+        const counted = refunds.filter(({ status }) => status === 'pending' || status === 'succeeded');
+        const sum = counted.reduce((total, { amount }) => total + amount, 0);
+        expect(charges).toMatchObject([{ amount: PAID, amount_refunded: sum }]);
+        expect(sum).toBeLessThanOrEqual(PAID);
+      }),
+      { numRuns: HISTORIES },
+    );
   });
 };
