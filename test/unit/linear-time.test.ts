@@ -130,6 +130,29 @@ const signedBy = (header: string, text: string) => ({ raw: Buffer.from('{}'), he
 const wordsOf = (text: string): readonly string[] => text.match(/.{1,10}/gs) ?? [];
 const PAYPAL_HEADERS = ['cert-url', 'transmission-id', 'transmission-sig', 'transmission-time'] as const;
 
+const squareEvent = (type: string, object: object) => ({
+  event_id: 'e1',
+  type,
+  created_at: '2030-01-01T12:00:00Z',
+  data: { type: 'x', id: 'x', object },
+});
+const SQUARE_MONEY = { amount: 100, currency: 'USD' };
+const squareRefundEvent = (reason: string) =>
+  squareEvent('refund.updated', {
+    refund: { id: 'R1', amount_money: SQUARE_MONEY, payment_id: 'P1', reason, created_at: '2030-01-01T12:00:00Z' },
+  });
+const squareDisputeEvent = (state: string) =>
+  squareEvent('dispute.created', {
+    dispute: {
+      id: 'D1',
+      amount_money: SQUARE_MONEY,
+      state,
+      due_at: state,
+      reason: state,
+      created_at: '2030-01-01T12:00:00Z',
+    },
+  });
+
 const READERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
   ['redaction of a text', redact],
   ['redaction of a value', (text) => redact({ data: { object: { note: text } } })],
@@ -175,6 +198,8 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
     'an event of Square',
     (text) => readSquareEvent({ event_id: text, type: text, created_at: text, data: { id: text } }),
   ],
+  ['the text of a refund of Square', (text) => readSquareEvent(squareRefundEvent(text))],
+  ['the state of a dispute of Square', (text) => readSquareEvent(squareDisputeEvent(text))],
   ['an error', (text) => errorFields(new Error(text))],
   ['a tax id', (text) => TAX_ID_TYPES.map((taxIdType) => isTaxIdValid({ taxId: text, taxIdType, country: 'FR' }))],
 ];

@@ -135,6 +135,17 @@ describe('what Square answers to a refund', () => {
       { kind: 'refused', reason: 'CARD_EXPIRED', parameter: undefined },
     ],
     [
+      'a refusal beside an error of its own',
+      400,
+      {
+        errors: [
+          ...refusal('REFUND_ERROR', 'REFUND_DECLINED').errors,
+          ...refusal('API_ERROR', 'GATEWAY_TIMEOUT').errors,
+        ],
+      },
+      { kind: 'unknown', reason: 'error' },
+    ],
+    [
       'an unknown payment',
       404,
       refusal('INVALID_REQUEST_ERROR', 'NOT_FOUND', 'payment_id'),

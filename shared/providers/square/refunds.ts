@@ -81,7 +81,8 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
       if (!read) return UNREADABLE;
       disputes.push(...read);
       cursor = page.value.cursor;
-      if (!cursor) return { kind: 'done', value: oldestFirst(disputes) };
+      // Square lists the newest first: disputes of the same second stay in order.
+      if (!cursor) return { kind: 'done', value: oldestFirst(disputes.toReversed()) };
     }
     return UNREADABLE;
   },

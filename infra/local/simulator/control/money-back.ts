@@ -52,9 +52,18 @@ const REVERSED = { reversed: true };
 export const settleRefundByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const { status } = parsed(movedRefund, call.body);
   const refund = findById(parts.units.documents.refunds, 'refund', call.id);
-  if (!canMoveRefund(refund, status)) throw notMovable('refund', refund, status);
+  if (!canMoveRefund(refund, status) || !isStatusOf(parts, refund, status)) throw notMovable('refund', refund, status);
   const moved = change(parts, refund.provider, (unit) => moveRefund(unit, refund, status));
   return Response.json(refundRow(parts.units.documents, moved, minorUnits));
+};
+
+const isStatusOf = (
+  { vendors, options }: ControlParts,
+  { provider }: LedgerRefund,
+  status: LedgerRefund['status'],
+): boolean => {
+  const vendor = vendors.find(({ adapter }) => adapter === options.slots[provider].adapter);
+  return status !== 'canceled' || vendor?.cancelsRefunds !== false;
 };
 
 export const raiseDispute = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {

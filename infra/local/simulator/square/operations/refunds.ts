@@ -128,5 +128,5 @@ const isWithin = (at: number, [from, until]: readonly [string | undefined, strin
 
 const isOfKind = (refund: LedgerRefund, { location_id, status, source_type }: Filter, unit: Unit): boolean =>
   (location_id === undefined || squareLocationOf(refund, unit) === location_id) &&
-  (status === undefined || squareRefundStatus(refund) === status) &&
+  (status === undefined || squareRefundStatus(refund, unit) === status) &&
   (source_type === undefined || squareSourceType(refund, unit) === source_type);

@@ -46,6 +46,7 @@ export const square: Vendor = {
     return 'answer' in reply ? reply.answer : { status: 200, body: JSON.stringify(reply.object), began: true };
   },
   minorUnits: (amount) => amount,
+  cancelsRefunds: false,
   formatId: (kind, n, tag) => `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`,
   headersOf: (call, requestId) => ({
     'square-version': call.headers.get('square-version') ?? API_VERSION,
