@@ -75,6 +75,7 @@ const PREFIXES: Readonly<Record<Exclude<LedgerIdKind, 'event'> | 'request', stri
   payment: 'O',
   charge: 'C',
   refund: 'R',
+  dispute: 'PP',
   setup: 'S',
   product: 'PROD',
   price: 'P',

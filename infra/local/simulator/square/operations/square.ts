@@ -112,6 +112,7 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   payment: 'SQORD',
   charge: 'SQPAY',
   refund: 'SQREF',
+  dispute: 'SQDIS',
   setup: 'SQSET',
   event: 'SQEVT',
   product: 'SQOBJ',

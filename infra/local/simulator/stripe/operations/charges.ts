@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { LedgerCharge, LedgerEvent, LedgerRefund } from '../../ledger/documents.ts';
-import { chargeView, refundView } from '../views/charge-views.ts';
+import { createLedgerRefund, leftOf, refundProblem } from '../../ledger/refunds.ts';
+import { chargeView } from '../views/charge-views.ts';
+import { refundView } from '../views/money-back-views.ts';
 import { checkAmount } from '../wire/currencies.ts';
 import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
@@ -98,41 +100,21 @@ const listEvents = (request: StripeRequest): StripeObject => {
 const refund = ({ call, unit }: StripeRequest): LedgerRefund => {
   const sent = readParameters(call, refundFields);
   const charge = chargeFor(unit, sent);
-  const left = charge.amountCaptured - charge.amountRefunded;
+  const left = leftOf(charge);
   const amount = checkAmount(sent.amount ?? left, charge.currency);
-  if (charge.status === 'refunded') {
+  if (refundProblem(charge) === 'already_refunded') {
     throw invalidStripeRequest({
       code: 'charge_already_refunded',
       message: `Charge ${charge.id} has already been refunded.`,
     });
   }
-  if (charge.status !== 'succeeded' || amount > left) {
+  if (refundProblem(charge, amount) !== undefined) {
     throw invalidStripeRequest({
       message: `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
       param: 'amount',
     });
   }
-  const amountRefunded = charge.amountRefunded + amount;
-  const after = unit.documents.charges.put({
-    ...charge,
-    amountRefunded,
-    status: amountRefunded === charge.amountCaptured ? 'refunded' : 'succeeded',
-  });
-  const made = unit.documents.refunds.put({
-    id: unit.newId('refund'),
-    provider: unit.slot,
-    metadata: mergeMetadata({}, sent.metadata),
-    wire: {},
-    createdAt: unit.at,
-    chargeId: charge.id,
-    paymentId: charge.paymentId,
-    amount,
-    currency: charge.currency,
-    reason: sent.reason ?? null,
-  });
-  unit.announce({ kind: 'refund.created', refund: made });
-  unit.announce({ kind: 'charge.refunded', charge: after });
-  return made;
+  return createLedgerRefund(unit, charge, { amount, reason: sent.reason, metadata: mergeMetadata({}, sent.metadata) });
 };
 
 const chargeFor = (unit: StripeRequest['unit'], sent: z.output<typeof refundFields>): LedgerCharge => {

@@ -176,6 +176,7 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   payment: 'pi_3',
   charge: 'ch_3',
   refund: 're_3',
+  dispute: 'du_1',
   setup: 'seti_1',
   event: 'evt_1',
   product: 'prod_',
