@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Actor, currentWork, runAs } from '../../shared/core/actor.ts';
 import { withoutPayerSecrets } from '../../shared/http/reply.ts';
 import { actorOf } from '../../shared/payments/record/actor.ts';
-import { type Payment, paymentOf } from '../../shared/payments/record/payment.ts';
+import { paymentOf, type VisiblePayment } from '../../shared/payments/record/payment.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';
 import { advancePayment } from '../../shared/payments/record/versions.ts';
 import { paymentKey } from '../../shared/table/keys.ts';
@@ -12,7 +12,7 @@ import { NOON, payment } from '../builders/payment.ts';
 const guest = { userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' };
 
 describe('the actor of a version', () => {
-  const actors: readonly [Actor, string, Partial<Payment>][] = [
+  const actors: readonly [Actor, string, Partial<VisiblePayment>][] = [
     [{ type: 'user', id: 'user_1' }, 'u', {}],
     [{ type: 'user', id: 'user_2' }, 'uuser_2', {}],
     [{ type: 'guest', id: 'gst_1' }, 'g', guest],

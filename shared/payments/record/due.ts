@@ -34,7 +34,11 @@ export const reconcileTime = (since: Instant, step: number): Instant => {
 };
 
 /** The next look at a call with an unknown outcome, after look `step`; looks that are in the past are left out. */
-export const nextLook = (since: Instant, step: number, now: Instant): { readonly at: Instant; readonly step: number } => {
+export const nextLook = (
+  since: Instant,
+  step: number,
+  now: Instant,
+): { readonly at: Instant; readonly step: number } => {
   let next = step + 1;
   while (reconcileTime(since, next) <= now) next += 1;
   return { at: reconcileTime(since, next), step: next };

@@ -34,6 +34,17 @@ export const paymentView = (payment: VisiblePayment) => ({
   completed_at: payment.completedAt ?? null,
 });
 
+/** How much of a payment has been given back. */
+export const REFUND_EXTENTS = ['none', 'partial', 'full'] as const;
+
+export const refundStatusOf = ({
+  refundedCents = 0,
+  totalCents,
+}: Pick<Payment, 'refundedCents' | 'totalCents'>): (typeof REFUND_EXTENTS)[number] => {
+  if (refundedCents === 0) return 'none';
+  return refundedCents < totalCents ? 'partial' : 'full';
+};
+
 /** Left out where they are not set. */
 const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.organizationId && { organization_id: payment.organizationId }),

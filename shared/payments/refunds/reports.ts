@@ -28,11 +28,7 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
 };
 
 /** Stores the provider's report of a refund that is recorded here: an answer, an event or a read. */
-export const settleRefund = async (
-  deps: RefundStoreDeps,
-  refund: Refund,
-  report: ProviderRefund,
-): Promise<Refund> => {
+export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
   const mismatch = refundMismatch(refund, report);
   if (mismatch) {
     deps.log.error('refund anomaly', {
