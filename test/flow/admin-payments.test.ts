@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { guestIntentBody, VISA } from '../builders/intent.ts';
+import { guestIntentBody } from '../builders/intent.ts';
 import {
   changeTable,
   confirm,
@@ -15,8 +15,8 @@ import { type ParsedJson, withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
 
 const service = withHost({ frozen: true });
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+
+const DAY_MS = 86_400_000;
 
 /** The hosts of this file share one table: each test looks at the payments from its own start on. */
 const start = async () => {
@@ -84,7 +84,7 @@ describe('GET /admin/payments', () => {
     for (const limit of ['1', '3', '100']) {
       expect((await allPages(late, { from: since, limit })).ids, limit).toEqual(made);
     }
-    const link = (await service.get(`/admin/payments?from=${since}&limit=3`, late.options)).headers['link'];
+    const link = (await service.get(`/admin/payments?from=${since}&limit=3`, late.options)).headers.get('link');
     expect(link).toMatch(/^<\/admin\/payments\?.*limit=3.*cursor=.*>; rel="next"$/);
   }, 60_000);
 
@@ -121,7 +121,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { search: email.toUpperCase() })).toEqual([guests.id, payment.id]);
     expect((await allPages(admin, { search: email, limit: '1' })).ids).toEqual([guests.id, payment.id]);
     expect(await idsOf(admin, { search: reference_code.toLowerCase(), from })).toEqual([payment.id]);
-    expect(await idsOf(admin, { search: saved.last_four, from })).toEqual([payment.id]);
+    expect(await idsOf(admin, { search: saved.card_last_four, from })).toEqual([payment.id]);
     expect(await idsOf(admin, { search: 'pay_000000000000000000000000' })).toEqual([]);
     expect(await idsOf(admin, { search: 'nobody@example.com' })).toEqual([]);
     expect(await idsOf(admin, { search: payment.id, status: 'failed' })).toEqual([]);
@@ -134,7 +134,7 @@ describe('GET /admin/payments', () => {
     await service.settle();
     expect((await service.request('DELETE', `/payment-methods/${saved.id}`, user.options)).status).toBe(204);
     await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
-    const found = { search: saved.last_four, from: since, status: 'canceled' };
+    const found = { search: saved.card_last_four, from: since, status: 'canceled' };
     expect(await idsOf(admin, found)).toEqual([payment.id]);
   });
 
@@ -180,7 +180,7 @@ describe('GET /admin/payments', () => {
   test.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
-    ['status=paid', 'status'],
+    ['status=paid', 'status.0'],
     ['provider_id=stripe', 'provider_id'],
     ['currency=dollar', 'currency'],
     ['min_cents=5&max_cents=4', 'max_cents'],
