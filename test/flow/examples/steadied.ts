@@ -35,6 +35,7 @@ export const steadied = (examples: unknown): unknown => {
   const walk = (value: unknown, name: string, kept: boolean): unknown => {
     if (name === 'guest_token') return 'signed-by-the-service';
     if (name === 'duration_ms') return 12;
+    if (name === 'next_cursor' && typeof value === 'string') return steadyCursor(value, steadyText);
     if (name === 'created') return Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000;
     if (/exp.*_year$/.test(name)) return aCenturyBefore(String(value));
     if (typeof value === 'string') return steadyText(value);
@@ -46,6 +47,13 @@ export const steadied = (examples: unknown): unknown => {
     return Object.fromEntries(entries.map(([key, inner]) => [key, walk(inner, key, isKept)]));
   };
   return walk(examples, '', false);
+};
+
+/** A cursor that is a position in a list holds a time and an id. */
+const steadyCursor = (cursor: string, steadyText: (text: string) => string): string => {
+  const [time = '', ...rest] = Buffer.from(cursor, 'base64url').toString('utf8').split('#');
+  if (!TIME.test(time)) return cursor;
+  return Buffer.from([aCenturyBefore(time), ...rest.map(steadyText)].join('#')).toString('base64url');
 };
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
