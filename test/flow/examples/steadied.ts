@@ -8,6 +8,8 @@ import { createHash } from 'node:crypto';
 /** The clock goes forward only, so that all of it happens a century later than it is told. */
 export const MORNING = '2126-11-02T09:30:00.000Z';
 const ID = /\b(pay|pmt|addr|cust|subs|org|mem|mbr|ord|gst|log|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
+/** Of requests and of messages of a queue. */
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_)(secret)_[0-9a-f]{24}\b/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Every id of a simulated provider holds the tag of its host. */
@@ -23,12 +25,18 @@ export const steadied = (examples: unknown): unknown => {
     seen.set(id, known);
     return known;
   };
+  const steadyUuid = (uuid: string): string => {
+    const known = seen.get(uuid) ?? uuidOf(digest(`uuid ${seen.size}`));
+    seen.set(uuid, known);
+    return known;
+  };
   const steadyText = (text: string): string =>
     TIME.test(text)
       ? aCenturyBefore(text)
       : text
           .replace(ID, steadyId)
           .replace(SECRET, steadyId)
+          .replace(UUID, steadyUuid)
           .replaceAll(tag, TAG)
           .replaceAll(tag.toUpperCase(), TAG.toUpperCase())
           .replace(HOST, '127.0.0.1:3000');
@@ -55,6 +63,9 @@ const steadyCursor = (cursor: string, steadyText: (text: string) => string): str
   if (!TIME.test(time)) return cursor;
   return Buffer.from([aCenturyBefore(time), ...rest.map(steadyText)].join('#')).toString('base64url');
 };
+
+const uuidOf = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
