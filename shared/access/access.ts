@@ -31,7 +31,7 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly record: Owned;
   /** The caller's standing in one organization, if it has been read. */
   readonly standing?: Standing | undefined;
-  /** The action is one that platform admins may take on a record of anybody. */
+  /** The action is one that platform admins may take on every record. */
   readonly adminsMayAct?: boolean | undefined;
 }
 

@@ -18,8 +18,8 @@ describe('the actor of a version', () => {
     [{ type: 'guest', id: 'gst_1' }, 'g', guest],
     [{ type: 'admin', id: 'user_9' }, 'auser_9', {}],
     [{ type: 'provider', id: 'provider_a' }, 'p', {}],
-    [{ type: 'provider', id: 'provider_b' }, 'pprovider_b', {}],
-    [{ type: 'system', id: 'run-due' }, 'srun-due', {}],
+    [{ type: 'provider', id: 'provider_b' }, `p${'provider_b'}`, {}],
+    [{ type: 'system', id: 'run-due' }, `s${'run-due'}`, {}],
   ];
 
   test.each(actors)('%j is stored as %s and read back', (actor, stored, fields) => {
