@@ -28,6 +28,16 @@ describe('the actor of a version', () => {
     expect(paymentOf(item)).toMatchObject({ actor, requestId: 'req_1' });
   });
 
+  test.each([
+    ['0a64ed5a-9284-4f50-aea1-2eecf799c7d5', 23],
+    ['JKJaXmPLvHcESHA=', 16],
+    ['evt_1MtwBwLkdIwHu7ix', 20],
+  ])('is stored with the request id %s in %d characters', (requestId, length) => {
+    const item = paymentItem(payment({ requestId }), NOON);
+    expect(String(item['rq'])).toHaveLength(length);
+    expect(paymentOf(item).requestId).toBe(requestId);
+  });
+
   test('is absent where the item has none, or one that is not known', () => {
     expect(paymentOf(paymentItem(payment(), NOON)).actor).toBeUndefined();
     expect(actorOf('x1', payment())).toBeUndefined();

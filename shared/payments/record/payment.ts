@@ -7,7 +7,7 @@ import type { MethodKind } from '../../providers/port/payments.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
-import { actorOf, actorSchema, storedActor } from './actor.ts';
+import { actorOf, actorSchema, requestIdOf, storedActor, storedRequestId } from './actor.ts';
 
 /**
  * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its
@@ -184,12 +184,12 @@ type StoredFields = Readonly<Record<string, unknown>>;
 /** Fields that follow from the item's keys or by arithmetic are not stored: a payment stays within one write unit. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
-  const { actor, requestId, ...rest } = others;
+  const { actor, requestId, updatedAt, ...rest } = others;
   return {
     ...rest,
     ...(actor && { by: storedActor(actor, payment) }),
-    ...(requestId !== undefined && { rq: requestId }),
-    ...(!isListed && { createdAt }),
+    ...(requestId !== undefined && { rq: storedRequestId(requestId) }),
+    ...(!isListed && { createdAt, updatedAt }),
     ...(taxCents !== 0 && { taxCents }),
     ...(discountCents !== 0 && { discountCents }),
     ...(providerPaymentId !== payment.providerIntentId && { providerPaymentId }),
@@ -208,12 +208,15 @@ const keysSchema = z.object({
   guestId: z.string().optional(),
   by: z.string().optional(),
   rq: z.string().optional(),
+  /** What lists filter by; `u` is `updatedAt`. */
+  f: z.object({ u: z.string().optional() }).optional(),
 });
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
 /** A payment from its item. */
 export const paymentOf = (item: StoredFields): Payment => {
-  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, rq, ...known } = keysSchema.parse(item);
+  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, rq, f, ...known } =
+    keysSchema.parse(item);
   return paymentSchema.parse({
     id: pk.slice(pk.indexOf('#') + 1),
     createdAt: sort?.slice(0, ISO_LENGTH),
@@ -222,7 +225,8 @@ export const paymentOf = (item: StoredFields): Payment => {
     subtotalCents: totalCents - taxCents + discountCents,
     providerPaymentId: providerIntentId,
     actor: actorOf(by, known),
-    requestId: rq,
+    updatedAt: f?.u,
+    requestId: requestIdOf(rq),
     ...item,
   });
 };

@@ -18,6 +18,8 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
       anomaly: after.anomaly,
       actor: after.actor,
       requestId: after.requestId,
+      ...(after.cause === 'refund' && { refund: after.refund }),
+      ...(after.cause === 'dispute' && { dispute: after.dispute }),
     },
     if: [{ absent: true }],
   };

@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, iso } from '../../core/time.ts';
+import { refundableCents } from '../record/amounts.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import type { Refund } from './refund.ts';
 
@@ -21,12 +22,6 @@ const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Su
 /** True if the change of the refund changes no sum of the payment, and its readers see no other status. */
 export const isSameShare = (was: Refund, next: Refund): boolean =>
   was.status === next.status && was.amountCents === next.amountCents;
-
-/** What may still be given back, in minor units; 0 unless the payment has succeeded. */
-export const refundableCents = (payment: VisiblePayment): number =>
-  payment.status === 'succeeded'
-    ? Math.max(0, payment.totalCents - (payment.refundedCents ?? 0) - (payment.refundingCents ?? 0))
-    : 0;
 
 /** @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with what is left */
 export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number => {

@@ -4,11 +4,11 @@ import { DISPUTE_REASONS } from '../ledger/behaviours.ts';
 import { canMoveDispute, moveDispute, openDispute } from '../ledger/disputes.ts';
 import {
   type Collection,
-  disputeSchema,
   type LedgerCharge,
   type LedgerDispute,
   type LedgerRefund,
-  refundSchema,
+  ledgerDisputeSchema,
+  ledgerRefundSchema,
 } from '../ledger/documents.ts';
 import { canMoveRefund, createLedgerRefund, moveRefund, refundProblem } from '../ledger/refunds.ts';
 import type { Unit } from '../ledger/unit.ts';
@@ -24,11 +24,11 @@ const madeRefund = z.strictObject({ amount, status: z.enum(['pending', 'succeede
 const madeDispute = z.strictObject({
   reason: z.enum(DISPUTE_REASONS).default('fraudulent'),
   amount,
-  status: disputeSchema.shape.status.optional(),
+  status: ledgerDisputeSchema.shape.status.optional(),
   inquiry: z.boolean().optional(),
 });
-const movedRefund = z.strictObject({ status: refundSchema.shape.status });
-const movedDispute = z.strictObject({ status: disputeSchema.shape.status });
+const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
+const movedDispute = z.strictObject({ status: ledgerDisputeSchema.shape.status });
 
 export const makeRefund = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const sent = parsed(madeRefund, call.body);

@@ -19,6 +19,8 @@ export interface RefundTerms {
   readonly wire?: Readonly<Record<string, unknown>>;
   /** Undefined: as refunds of the charge's method begin. */
   readonly status?: 'pending' | 'succeeded' | undefined;
+  /** A pending refund settles by itself: it succeeds, unless the charge's method has another course. */
+  readonly settles?: true;
 }
 
 export type RefundProblem = 'not_paid' | 'already_refunded' | 'exceeds';
@@ -59,7 +61,7 @@ export const createLedgerRefund = (unit: Unit, charge: LedgerCharge, terms: Refu
   const after = refundedBy(unit, charge, amount);
   unit.announce({ kind: 'refund.created', refund });
   unit.announce({ kind: 'charge.refunded', charge: after });
-  if (course !== undefined) unit.schedule(unit.at + SETTLEMENT_MS, 'settle_refund', refund.id);
+  if (course !== undefined || terms.settles) unit.schedule(unit.at + SETTLEMENT_MS, 'settle_refund', refund.id);
   return refund;
 };
 
@@ -94,12 +96,11 @@ const ENDS: Readonly<Record<RefundCourse, readonly [from: LedgerRefund['status']
 };
 
 /** Due work: a refund that has been moved otherwise stays as it is. */
-export const settleRefund = (unit: Unit, refundId: string): void => {
+export const settleLedgerRefund = (unit: Unit, refundId: string): void => {
   const refund = unit.documents.refunds.get(unit.slot, refundId);
   const charge = refund && unit.documents.charges.get(unit.slot, refund.chargeId);
-  const course = charge && courseOf(unit, charge);
-  if (refund === undefined || course === undefined) return;
-  const [from, to] = ENDS[course];
+  if (refund === undefined || charge === undefined) return;
+  const [from, to] = ENDS[courseOf(unit, charge) ?? 'pending_then_succeeded'];
   if (refund.status === from) moveRefund(unit, refund, to);
 };
 
