@@ -69,7 +69,7 @@ const listsOver = (few: Seeding, many: Seeding): readonly List[] => {
   const both = (name: string, query: string, holds: List['holds']): List => ({ name, few: query, many: query, holds });
   return [
     both('page 1', to, 'same'),
-    both('page 1 by status', `${to}&status=succeeded`, 'same'),
+    both('page 1 by status', `${to}&status=succeeded`, 'bounded'),
     {
       name: 'page 1 of a user',
       few: `user_id=${few.userId}`,
