@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { paymentViewSchema } from '../../shared/payments/record/view.ts';
+import { everyPaymentQuery } from '../../shared/queries/every-payment-parameters.ts';
 
 const none = z.object({});
 
@@ -22,4 +24,20 @@ export const clearCacheEndpoint = endpoint({
   uses: ['table:read', 'table:put'],
 });
 
-export const adminEndpoints = [clearCacheEndpoint];
+export const listEveryPaymentEndpoint = endpoint({
+  id: 'admin.list-payments',
+  method: 'GET',
+  path: '/admin/payments',
+  summary: 'Find payments of all owners, newest first',
+  auth: 'platform-admin',
+  params: none,
+  query: everyPaymentQuery,
+  body: null,
+  response: z.array(paymentViewSchema),
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+});
+
+export const adminEndpoints = [clearCacheEndpoint, listEveryPaymentEndpoint];

@@ -1,7 +1,8 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { principalOf } from '../access/caller.ts';
+import { actorOfCaller, principalOf } from '../access/caller.ts';
+import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
@@ -12,7 +13,7 @@ import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
-import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
+import { type HttpResponse, type Reply, render, renderError, withoutPayerSecrets } from './reply.ts';
 import { type ApiRequest, clientAddress, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
@@ -26,6 +27,11 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   depsOf: () => D,
   useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>) => Promise<Reply>,
 ): ((event: APIGatewayProxyEventV2, context: Context) => Promise<HttpResponse>) => {
+  const runUseCase = (exchange: Exchange): Promise<Reply> => {
+    const request = parsedRequest<P, Q, B, R>(exchange);
+    const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
+    return runAs(work, () => useCase(depsOf(), request));
+  };
   const chain = middy<Exchange, HttpResponse>()
     .use(summary)
     .use(headers)
@@ -39,7 +45,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
-        : await useCase(depsOf(), parsedRequest<P, Q, B, R>(exchange));
+        : withoutSecrets(exchange, await runUseCase(exchange));
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
       return render(withLink(exchange, exchange.reply), spec.status, failed ? 'bare' : exchange.form);
     });
@@ -53,6 +59,10 @@ const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   // Sound: `parsing` has run the schemas that these types are inferred from.
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
+
+/** A platform admin sees no payer's secret, whatever the use case answers. */
+const withoutSecrets = ({ request }: Exchange, reply: Reply): Reply =>
+  request?.asAdmin ? { ...reply, data: withoutPayerSecrets(reply.data) } : reply;
 
 /** A link must not repeat credentials of the query. */
 const CREDENTIALS = new Set(['session_id', 'token']);

@@ -67,3 +67,21 @@ export const renderError = (error: DomainError, requestId: string): HttpResponse
     request_id: requestId,
   }),
 });
+
+/** What only a payer may use: a client secret, also in the address of a provider's page. */
+const PAYER_SECRETS = new Set(['client_secret', 'guest_token', 'open_payment']);
+
+/** The data without secrets of payers, at any depth. A next action keeps its type and loses its address. */
+export const withoutPayerSecrets = (data: unknown): unknown => {
+  if (Array.isArray(data)) return data.map(withoutPayerSecrets);
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([name, value]): [string, unknown][] => {
+      if (PAYER_SECRETS.has(name)) return [];
+      return [[name, name === 'next_action' ? typeOnly(value) : withoutPayerSecrets(value)]];
+    }),
+  );
+};
+
+const typeOnly = (action: unknown): unknown =>
+  typeof action === 'object' && action !== null && 'type' in action ? { type: action.type } : action;

@@ -40,6 +40,26 @@ export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string)
 });
 /** The sort keys between which the uses of an address lie; the address itself sorts before them. */
 export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
+/** The shards of one day: all payments together change faster than one partition accepts. */
+const PAYMENT_SHARDS = 4;
+const paymentShards: readonly number[] = Array.from({ length: PAYMENT_SHARDS }, (_, shard) => shard);
+const everyPaymentPartition = (day: string, shard: number): string => `ALLPAY#${day}#${shard}`;
+/** The partitions of all payments that were created on a UTC day. */
+export const everyPaymentPartitions = (day: string): readonly string[] =>
+  paymentShards.map((shard) => everyPaymentPartition(day, shard));
+/** A payment's entry in the list of all payments, by its `listSort`. */
+export const paymentEntryKey = (createdAt: string, id: string): Key => ({
+  pk: everyPaymentPartition(
+    createdAt.slice(0, DAY_LENGTH),
+    Number.parseInt(fingerprint(id).slice(0, 6), 16) % PAYMENT_SHARDS,
+  ),
+  sk: listSort(createdAt, id),
+});
+const DAY_LENGTH = '2000-01-01'.length;
+/** The entries of the payments that a user or a guest made (`owner` index) or that an organization has (`project` index). */
+export const userEntriesPartition = (userId: string): string => `USER#${userId}#ALLPAY`;
+export const guestEntriesPartition = (email: string): string => `GUEST#${emailHash(email)}#ALLPAY`;
+export const organizationEntriesPartition = (organizationId: string): string => `ORG#${organizationId}#ALLPAY`;
 export const membershipKey = (id: string): Key => single('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];
@@ -115,8 +135,8 @@ export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
       return `ORG#${owner.organizationId}#${kind}`;
   }
 };
-export const guestPartition = (email: string, kind: ItemKind): string =>
-  `GUEST#${fingerprint(email.toLowerCase()).slice(0, 32)}#${kind}`;
+export const guestPartition = (email: string, kind: ItemKind): string => `GUEST#${emailHash(email)}#${kind}`;
+const emailHash = (email: string): string => fingerprint(email.toLowerCase()).slice(0, 32);
 export const projectPartition = (projectId: string, kind: ItemKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** The refunds or disputes of a payment, in the `owner` index. */

@@ -4,6 +4,7 @@ import { benchBundles } from './bundles.ts';
 import { benchCpu } from './cpu.ts';
 import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
+import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
 import { benchLogGrowth } from './growth-logs.ts';
 import { benchImports } from './imports.ts';
 import { say } from './sheet.ts';
@@ -20,7 +21,8 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   cpu: benchCpu,
   growth: async () => {
     const lists = await benchGrowth();
-    return (await benchLogGrowth()) && lists;
+    const logs = await benchLogGrowth();
+    return (await benchAllPaymentsGrowth()) && logs && lists;
   },
   versus: benchVersus,
   webhooks: benchWebhooks,

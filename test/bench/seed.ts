@@ -76,7 +76,7 @@ function* batchesOf(items: Iterable<Item>): Generator<readonly Item[]> {
 function* itemsOf(seeding: Seeding): Generator<Item> {
   const counts = new Map<string, Record<string, number>>();
   for (let index = 0; index < seeding.count; index += 1) {
-    const payment = paymentOf(seeding, index);
+    const payment = seededPayment(seeding, index);
     const day = utcDay(payment.createdAt);
     const numbers = counts.get(day) ?? {};
     const name = `n_${payment.status}`;
@@ -89,7 +89,8 @@ function* itemsOf(seeding: Seeding): Generator<Item> {
 
 const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY;
 
-const paymentOf = ({ userId, count, from, days }: Seeding, index: number): Payment => {
+/** One payment of a seeding. */
+export const seededPayment = ({ userId, count, from, days }: Seeding, index: number): Payment => {
   const at = iso(from + Math.floor((index * days * DAY) / count));
   const totalCents = 100 + ((index * 7_919) % 99_900);
   return {

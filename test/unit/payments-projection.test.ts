@@ -105,7 +105,9 @@ describe('one change', () => {
   });
 
   test('writes its history first, on the condition that it is not there yet', () => {
-    const after = payment({ status: 'failed', version: 12, cause: 'answer', attempt: 2, failureCode: 'lost_card' });
+    const made = { actor: { type: 'user', id: 'user_1' }, requestId: 'req_1' } as const;
+    const answered = { status: 'failed', version: 12, cause: 'answer', attempt: 2, failureCode: 'lost_card' } as const;
+    const after = payment({ ...answered, ...made });
     expect(paymentProjection(payment({ status: 'processing', version: 11 }), after)[0]).toEqual({
       put: {
         pk: `PAY#${after.id}`,
@@ -116,6 +118,8 @@ describe('one change', () => {
         attempt: 2,
         failureCode: 'lost_card',
         anomaly: undefined,
+        actor: { type: 'user', id: 'user_1' },
+        requestId: 'req_1',
       },
       if: [{ absent: true }],
     });

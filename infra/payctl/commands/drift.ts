@@ -98,8 +98,12 @@ async function* scanPayments(
         TableName: settings.TABLE_NAME,
         ConsistentRead: true,
         Limit: PAGE,
-        FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND #at >= :since',
-        ExpressionAttributeNames: { '#sk': 'sk', ...(since !== undefined && { '#at': 'updatedAt' }) },
+        // A listed payment keeps the time of its last change among its list fields.
+        FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND (#at >= :since OR #f.#u >= :since)',
+        ExpressionAttributeNames: {
+          '#sk': 'sk',
+          ...(since !== undefined && { '#at': 'updatedAt', '#f': 'f', '#u': 'u' }),
+        },
         ExpressionAttributeValues: { ':sk': 'PAY', ...(since !== undefined && { ':since': since }) },
         ...(after && { ExclusiveStartKey: after }),
       }),

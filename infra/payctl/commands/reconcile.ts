@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { runAs } from '../../../shared/core/actor.ts';
 import { DomainError } from '../../../shared/core/errors.ts';
 import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';
 import { instant } from '../../../shared/core/time.ts';
@@ -15,7 +17,10 @@ import type { Report } from './report.ts';
  * Syncs one payment, found by our id or its provider's, by the rules of POST /payments/sync. Where the outcome of its
  * creation is unknown, the creation is retried, as the due work would.
  */
-export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
+export const reconcile = (installation: Installation, id: string): Promise<Report> =>
+  runAs({ requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } }, () => reconcileOne(installation, id));
+
+const reconcileOne = async (installation: Installation, id: string): Promise<Report> => {
   const { deps } = installation;
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(await findPaymentId(installation, id));
@@ -23,7 +28,7 @@ export const reconcile = async (installation: Installation, id: string): Promise
   if (!isVisiblePayment(payment)) return finishCreation(installation, store, payment);
   const { drift, report } = await compareWithProvider(installation, payment);
   const stored = report && (await storeReading(deps, store, { payment, report, cause: 'sync' }));
-  if (stored?.outcome === 'overtaken') return reconcile(installation, id);
+  if (stored?.outcome === 'overtaken') return reconcileOne(installation, id);
   const after = stored?.payment ?? payment;
   const outcome = stored?.outcome ?? drift?.kind ?? 'never sent to its provider';
   const isWell = drift === undefined || outcome === 'stored';

@@ -21,10 +21,10 @@ const rowOf = (entry: TimelineEntry): readonly string[] => {
   switch (entry.kind) {
     case 'change': {
       const why = [entry.failure_code, entry.anomaly].filter((text) => text !== undefined).join(', ');
-      return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why];
+      return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
     }
     case 'provider_event':
-      return [entry.at, 'event', entry.event_type, entry.outcome, '', entry.reason ?? ''];
+      return [entry.at, 'event', entry.event_type, entry.outcome, '', entry.reason ?? '', ''];
     case 'delivery': {
       const answer = entry.http_status === null ? (entry.reason ?? '') : `HTTP ${entry.http_status}`;
       return [
@@ -34,7 +34,10 @@ const rowOf = (entry: TimelineEntry): readonly string[] => {
         `${entry.target} ${entry.status}`,
         `attempt ${entry.attempt}`,
         answer,
+        '',
       ];
     }
   }
 };
+
+const actorOf = ({ actor }: TimelineEntry): string => (actor === null ? '' : `${actor.type} ${actor.id}`);

@@ -1,5 +1,5 @@
 import type { Clause } from '../../table/expression.ts';
-import { aliasKey, HISTORY_PREFIX, type Key, paymentKey } from '../../table/keys.ts';
+import { aliasKey, HISTORY_PREFIX, type Key, paymentEntryKey, paymentKey } from '../../table/keys.ts';
 import type { Item, Table, TransactionStep } from '../../table/table.ts';
 import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf } from './payment.ts';
 import { countersWithout } from './projection.ts';
@@ -20,6 +20,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const unchanged: Clause[] = [{ equals: ['version', payment.version] }, { equals: ['status', payment.status] }];
   await table.transact([
     { delete: paymentKey(id), if: unchanged },
+    { delete: paymentEntryKey(payment.createdAt, id) },
     ...history.slice(0, MAX_HISTORY_STEPS).map((key): TransactionStep => ({ delete: key })),
     ...aliasesOf(payment).map((key): TransactionStep => ({ delete: key })),
     ...countersWithout(payment),

@@ -16,6 +16,8 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
       attempt: after.attempt,
       failureCode: after.failureCode,
       anomaly: after.anomaly,
+      actor: after.actor,
+      requestId: after.requestId,
       ...(after.cause === 'refund' && { refund: after.refund }),
       ...(after.cause === 'dispute' && { dispute: after.dispute }),
     },

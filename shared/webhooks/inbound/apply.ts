@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { runAs } from '../../core/actor.ts';
 import type { IdKind } from '../../core/ids.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { iso } from '../../core/time.ts';
@@ -39,7 +40,8 @@ export const applyProviderEvent = async (
   const body: unknown = JSON.parse(stored.raw.toString('utf8'));
   const event = (await deps.providers.find(slot))?.readEvent(body);
   if (!event) throw new Error('the adapter cannot parse a stored event');
-  const result = await applyToRecord(deps, slot, event);
+  const work = { requestId: eventId, actor: { type: 'provider', id: slot } } as const;
+  const result = await runAs(work, () => applyToRecord(deps, slot, event));
   if (result.kind === 'early') {
     const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { retryAfterSeconds: seconds };

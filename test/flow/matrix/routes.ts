@@ -28,6 +28,7 @@ import {
   SIGNED_IN,
   WRITE,
   WRITE_BY_TOKEN,
+  WRITE_OR_ADMIN,
 } from './tables.ts';
 import { type Maker, organizationOf, type World } from './world.ts';
 
@@ -357,7 +358,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'payments.cancel-intent': onRecord(
     'payment',
-    WRITE,
+    WRITE_OR_ADMIN,
     200,
     true,
     id((it) => `/payments/intents/${it}/cancel`),
@@ -373,7 +374,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'payments.sync': onRecord(
     'payment',
-    WRITE,
+    WRITE_OR_ADMIN,
     200,
     true,
     (record) => `/payments/sync/${record['provider_payment_id']}`,
@@ -502,7 +503,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     (it) => `/subscriptions/${it}/billing-address`,
     { billing_address_id: null },
   ]),
-  'subscriptions.cancel': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
+  'subscriptions.cancel': onSubscription(WRITE_OR_ADMIN, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
   'subscriptions.reactivate': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/reactivate`, {}], {
     before: ['cancel'],
   }),
@@ -562,6 +563,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     async () => ({}),
   ),
   'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
+  'admin.list-payments': always(PLATFORM_ADMIN, 200, false, { path: '/admin/payments' }),
   'admin.put-record': always(PLATFORM_ADMIN, 200, true, { path: '/admin/tiers/gold', body: tier }),
   'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
   'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
