@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});
 
@@ -22,4 +23,21 @@ export const clearCacheEndpoint = endpoint({
   uses: ['table:read', 'table:put'],
 });
 
-export const adminEndpoints = [clearCacheEndpoint];
+export const adminSummaryEndpoint = endpoint({
+  id: 'admin.summary',
+  method: 'GET',
+  path: '/admin/summary',
+  summary: 'Sum up all payments and refunds by day, week or month',
+  auth: 'platform-admin',
+  params: none,
+  query: summaryQuery,
+  body: null,
+  response: summaryRows,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'summary', columns: SUMMARY_COLUMNS },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER'],
+  uses: ['table:read'],
+});
+
+export const adminEndpoints = [clearCacheEndpoint, adminSummaryEndpoint];

@@ -90,6 +90,8 @@ export interface Endpoint<
   readonly response: z.ZodType | null;
   readonly status: 200 | 201 | 204;
   readonly form: 'bare' | 'envelope';
+  /** Set for a list that callers may also read as CSV. */
+  readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
   readonly uses: readonly Right[];
@@ -103,7 +105,16 @@ export interface Endpoint<
   readonly paymentPath: boolean;
 }
 
+/** The CSV form of a list: pages of 1,000 rows, see csv.ts. */
+export interface CsvForm {
+  /** The name of the file, without its ending. */
+  readonly name: string;
+  /** Fields of the list's records with simple values, in the order of the columns. */
+  readonly columns: readonly string[];
+}
+
 type Optional =
+  | 'csv'
   | 'access'
   | 'idempotent'
   | 'limits'
@@ -126,6 +137,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
+  csv: undefined,
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',

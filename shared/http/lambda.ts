@@ -8,12 +8,13 @@ import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '
 import { errorFields } from '../observability/logger.ts';
 import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
 import { checkAccess } from './check-access.ts';
+import { CSV_CURSOR, csvPageAt, csvReply, prefersCsv } from './csv.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
-import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
-import { type ApiRequest, clientAddress, networkOf } from './request.ts';
+import { type HttpResponse, type Reply, render, renderError, renderText } from './reply.ts';
+import { type ApiRequest, type CsvPage, clientAddress, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -40,10 +41,18 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
         : await useCase(depsOf(), parsedRequest<P, Q, B, R>(exchange));
+      const { csvPage } = exchange.request ?? {};
+      if (csvPage) return renderCsv(exchange, exchange.reply, csvPage);
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
       return render(withLink(exchange, exchange.reply), spec.status, failed ? 'bare' : exchange.form);
     });
   return (event, context) => chain(openExchange({ spec, deps: depsOf() }, event, context), context);
+};
+
+const renderCsv = (exchange: Exchange, reply: Reply, page: CsvPage): HttpResponse => {
+  const { text, headers, next } = csvReply(exchange.spec, reply, page);
+  const linked = withLink(exchange, { data: undefined, headers, ...(next && { next }) });
+  return renderText(text, linked.headers ?? headers);
 };
 
 const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
@@ -98,7 +107,12 @@ const headers: Step = {
 
 const withHeaders = (exchange: Exchange, response: HttpResponse): HttpResponse => ({
   ...response,
-  headers: { ...response.headers, 'x-request-id': exchange.requestId, 'x-api-version': exchange.version },
+  headers: {
+    ...response.headers,
+    'x-request-id': exchange.requestId,
+    'x-api-version': exchange.version,
+    ...(exchange.spec.csv && { vary: 'Accept' }),
+  },
 });
 
 const errors: Step = {
@@ -139,6 +153,7 @@ const parsing: Step = {
       owner: undefined,
       named: () => undefined,
       alongside: [],
+      csvPage: prefersCsv(spec, exchange.headers['accept']) ? csvPageAt(exchange.query[CSV_CURSOR]) : undefined,
       rawBody: exchange.rawBody,
       headers: exchange.headers,
       sourceNetwork: networkOf(

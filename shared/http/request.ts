@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import type { Owner } from '../table/keys.ts';
+import type { Cursor } from '../table/listing.ts';
 import type { Item } from '../table/table.ts';
 
 /** A request as the chain hands it to the use case: authenticated, parsed and allowed. */
@@ -25,6 +26,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
   /** The items that the endpoint declares as `alongside`, in that order. */
   readonly alongside: readonly (Item | undefined)[];
+  /** Set if the caller asked for CSV: the page to read, in place of `limit` and `cursor` of the query. */
+  readonly csvPage?: CsvPage | undefined;
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -34,6 +37,15 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly path: string;
   /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
   readonly idempotency: { readonly scope: string; readonly requestHash: string } | undefined;
+}
+
+/** A page of a list in CSV. */
+export interface CsvPage {
+  /** The rows of all earlier pages. */
+  readonly before: number;
+  readonly limit: number;
+  /** Starts after this row; absent on the first page, and for lists that have no cursor. */
+  readonly cursor?: Cursor;
 }
 
 /**

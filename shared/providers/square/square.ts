@@ -1,6 +1,7 @@
-import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed, notOffered } from '../wire/adapter.ts';
 import { httpClient } from '../wire/http-client.ts';
+import { SQUARE_CAN } from './capabilities.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
 import { squareCustomers } from './customers.ts';
@@ -11,19 +12,6 @@ import { verifySquareSignature } from './signature.ts';
 
 /** Square, with our own client: its SDK takes longer to load than a payment takes. */
 const LIVE_BASE = 'https://connect.squareup.com';
-
-/** Square cannot change cards, and only a browser page may convert a card number to a token. */
-const CAN: Capabilities = {
-  payments: true,
-  customers: true,
-  methods: true,
-  rawCards: false,
-  billingDetails: false,
-  clientConfirmation: false,
-  capturesOnApproval: false,
-  verificationTokens: true,
-  subscriptions: 'service',
-};
 
 /** @returns undefined if the slot lacks token or location: it is closed. */
 export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
@@ -36,7 +24,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR };
   return {
     slot,
-    can: CAN,
+    can: SQUARE_CAN,
     acceptsWebhooks: keys.length > 0 && urls.length > 0,
     ...squareLocation(call, locationId),
     ...squarePayments(account),
