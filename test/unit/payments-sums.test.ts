@@ -80,9 +80,14 @@ const world = () => {
 type World = ReturnType<typeof world>;
 
 const step = fc.record({
-  act: fc.constantFrom('create', 'move', 'move', 'update', 'sync', 'refund', 'refund', 'replay', 'erase'),
-  of: fc.nat(7),
-  status: fc.constantFrom(...PAYMENT_STATUSES, 'succeeded' as const),
+  act: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('create', 'move', 'replay') },
+    { weight: 2, arbitrary: fc.constantFrom('update', 'sync') },
+    { weight: 5, arbitrary: fc.constant('refund') },
+    { weight: 1, arbitrary: fc.constant('erase') },
+  ),
+  of: fc.nat(),
+  status: fc.oneof(fc.constantFrom(...PAYMENT_STATUSES), fc.constant('succeeded' as const)),
   cents: fc.integer({ min: 1, max: 10_000 }),
   currency: fc.constantFrom(...CURRENCIES),
   provider: fc.constantFrom(...PROVIDERS),
@@ -134,7 +139,7 @@ const run = async (all: World, given: Step): Promise<void> => {
   all.pass(given.hours * HOUR);
   if (given.act === 'create') return create(all, given);
   if (given.act === 'replay') return all.replay();
-  const found = [...all.payments.values()][given.of];
+  const found = [...all.payments.values()][given.of % Math.max(1, all.payments.size)];
   if (!found || found.status === 'creating') return;
   const now = all.now();
   if (given.act === 'erase') return all.erase(found.id);
@@ -210,7 +215,7 @@ const summary = async (all: World, owner: Owner | undefined, fields: Record<stri
 describe('the summaries', () => {
   test('equal the sum over the payments after every random history and every replay of it', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
         const all = world();
         for (const one of steps) await run(all, one);
         for (const [interval, periodOf] of Object.entries(PERIODS)) {
