@@ -113,9 +113,9 @@ const find = async (
     to: query.created_at_to,
     descending: query.orderDir === 'desc',
     filter: [...scope.clauses, ...filtersOf(query)],
-    ...positionOf(query),
+    ...(csvPage ? { offset: 0, limit: csvPage.limit, cursor: csvPage.cursor } : positionOf(query)),
   };
-  if (csvPage) return csvRows(deps, { ...list, offset: 0, limit: csvPage.limit, cursor: csvPage.cursor }, query);
+  if (csvPage) return csvRows(deps, list, query);
   if (query.orderBy !== 'created_at') return sortedPage(deps, list, query);
   const onlyStatus = scope.clauses.length === 0 && !query.search && query.product_id === undefined;
   return pageByCreation(deps.table, list, onlyStatus ? { statuses: query.status } : undefined);

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 export const MORNING = '2126-11-02T09:30:00.000Z';
 const ID = /\b(pay|pmt|addr|cust|subs|org|mem|mbr|ord|gst|log|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
 const SECRET = /(?<=_)(secret)_[0-9a-f]{24}\b/g;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
 /** Every id of a simulated provider holds the tag of its host. */
 const TAGGED = /\bpi_3([0-9a-z]{8})[0-9a-f]{8}\b/;
 const TAG = 'mvq2e4k8';
