@@ -5,6 +5,7 @@ import { benchCpu } from './cpu.ts';
 import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLogGrowth } from './growth-logs.ts';
+import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchImports } from './imports.ts';
 import { say } from './sheet.ts';
 import { benchVersus } from './versus/versus.ts';
@@ -20,7 +21,8 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   cpu: benchCpu,
   growth: async () => {
     const lists = await benchGrowth();
-    return (await benchLogGrowth()) && lists;
+    const logs = await benchLogGrowth();
+    return (await benchSummaryGrowth()) && logs && lists;
   },
   versus: benchVersus,
   webhooks: benchWebhooks,
