@@ -5,6 +5,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import { MEMORY_MB, type MemoryMb } from '../core/memory.ts';
 import { callsProviders, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
+import type { CsvForm } from '../csv/csv.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -103,14 +104,6 @@ export interface Endpoint<
   readonly memoryMb: MemoryMb;
   /** A payer waits for it while money moves: it has more memory, and its own concurrency and canary where the stage has them. */
   readonly paymentPath: boolean;
-}
-
-/** The CSV form of a list: pages of 1,000 rows, see csv.ts. */
-export interface CsvForm {
-  /** The name of the file, without its ending. */
-  readonly name: string;
-  /** Fields of the list's records with simple values, in the order of the columns. */
-  readonly columns: readonly string[];
 }
 
 type Optional =

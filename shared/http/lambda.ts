@@ -4,17 +4,17 @@ import type * as z from 'zod';
 import { principalOf } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
+import { CSV_TYPE, type CsvPage, csvCursor, csvPageAt, csvText, prefersCsv } from '../csv/csv.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
 import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
 import { checkAccess } from './check-access.ts';
-import { CSV_CURSOR, csvPageAt, csvReply, prefersCsv } from './csv.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, type Reply, render, renderError, renderText } from './reply.ts';
-import { type ApiRequest, type CsvPage, clientAddress, networkOf } from './request.ts';
+import { type ApiRequest, clientAddress, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -49,10 +49,16 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   return (event, context) => chain(openExchange({ spec, deps: depsOf() }, event, context), context);
 };
 
-const renderCsv = (exchange: Exchange, reply: Reply, page: CsvPage): HttpResponse => {
-  const { text, headers, next } = csvReply(exchange.spec, reply, page);
-  const linked = withLink(exchange, { data: undefined, headers, ...(next && { next }) });
-  return renderText(text, linked.headers ?? headers);
+const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {
+  const { name, columns } = exchange.spec.csv ?? { name: '', columns: [] };
+  const records: readonly unknown[] = Array.isArray(data) ? data : [];
+  const cursor = csvCursor(page, records.length, more);
+  const { headers } = withLink(exchange, {
+    data: undefined,
+    headers: { 'content-type': CSV_TYPE, 'content-disposition': `attachment; filename="${name}.csv"` },
+    ...(cursor !== undefined && { next: { cursor } }),
+  });
+  return renderText(csvText(columns, records), headers ?? {});
 };
 
 const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
@@ -153,7 +159,7 @@ const parsing: Step = {
       owner: undefined,
       named: () => undefined,
       alongside: [],
-      csvPage: prefersCsv(spec, exchange.headers['accept']) ? csvPageAt(exchange.query[CSV_CURSOR]) : undefined,
+      csvPage: spec.csv && prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined,
       rawBody: exchange.rawBody,
       headers: exchange.headers,
       sourceNetwork: networkOf(

@@ -1,5 +1,5 @@
 import { type DomainError, ERRORS } from '../core/errors.ts';
-import type { Cursor } from '../table/listing.ts';
+import type { More } from '../csv/csv.ts';
 
 /** The answer of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
 export interface Reply {
@@ -12,8 +12,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Query parameters of the next page: becomes a Link header. */
   readonly next?: Readonly<Record<string, string>>;
-  /** Set if rows follow the page, for the Link of a CSV page: the position to go on from, or `rows`, to count the rows. */
-  readonly more?: Cursor | 'rows';
+  /** Set if rows follow the page: becomes the Link header of a CSV page. */
+  readonly more?: More;
 }
 
 export interface HttpResponse {

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
+import type { CsvPage } from '../csv/csv.ts';
 import type { Owner } from '../table/keys.ts';
-import type { Cursor } from '../table/listing.ts';
 import type { Item } from '../table/table.ts';
 
 /** A request as the chain hands it to the use case: authenticated, parsed and allowed. */
@@ -37,15 +37,6 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly path: string;
   /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
   readonly idempotency: { readonly scope: string; readonly requestHash: string } | undefined;
-}
-
-/** A page of a list in CSV. */
-export interface CsvPage {
-  /** The rows of all earlier pages. */
-  readonly before: number;
-  readonly limit: number;
-  /** Starts after this row; absent on the first page, and for lists that have no cursor. */
-  readonly cursor?: Cursor;
 }
 
 /**

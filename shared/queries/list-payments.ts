@@ -1,13 +1,14 @@
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
-import { encodeCursor, runList } from '../http/paging.ts';
+import { runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { paymentView } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
+import { encodeCursor } from '../table/cursor.ts';
 import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import { allRows, type IndexRow, type ListQuery, listRows } from '../table/listing.ts';

@@ -1,8 +1,7 @@
 import { DAY, utcDay } from '../../shared/core/time.ts';
 import type { Share } from '../../shared/payments/record/sums.ts';
-import type { Json } from './people.ts';
 import { seed } from './seed.ts';
-import { type Service, startService } from './service.ts';
+import { type Json, type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 

@@ -144,8 +144,8 @@ describe('lists as CSV', () => {
   });
 
   test("show a guest's payments to the guest's token alone", async () => {
-    const mine = await service.post('/payments/intents', guestIntentBody('guest.csv@example.com'));
-    await service.post('/payments/intents', guestIntentBody('guest.csv@example.com'));
+    const mine = await service.post('/payments/intents', guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }));
+    await service.post('/payments/intents', guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }));
     const answer = await service.get('/payments', {
       guestToken: mine.body.guest_token,
       headers: { accept: 'text/csv' },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import { erasePayment } from '../../shared/payments/record/erase.ts';
-import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/record/payment.ts';
+import { isVisiblePayment, PAYMENT_STATUSES, type Payment, type VisiblePayment } from '../../shared/payments/record/payment.ts';
 import { paymentProjection } from '../../shared/payments/record/projection.ts';
 import { paymentItem } from '../../shared/payments/record/store.ts';
 import type { RefundChange } from '../../shared/payments/record/sums.ts';
@@ -65,7 +65,7 @@ const world = () => {
     replay: async () => {
       if (lastTold && payments.has(lastTold.after.id)) await tell(lastTold);
     },
-    refund: async (paid: Payment, next: Refund): Promise<void> => {
+    refund: async (paid: VisiblePayment, next: Refund): Promise<void> => {
       refundsOf(paid.id).set(next.id, next);
       await commit(advancePayment(paid, { to: paid.status, now, cause: 'refund' }, { refund: next }));
     },
@@ -113,7 +113,7 @@ const create = async (all: World, { cents, currency, provider, owner, withheld }
 };
 
 /** A refund begins, succeeds at once, succeeds, fails, or fails after its success. */
-const changeRefund = async (all: World, paid: Payment, { cents, hours }: Step): Promise<void> => {
+const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: Step): Promise<void> => {
   const known = [...(all.refunds.get(paid.id)?.values() ?? [])];
   const was = known[hours % (known.length + 1)];
   const at = iso(all.now());
@@ -140,7 +140,7 @@ const run = async (all: World, given: Step): Promise<void> => {
   if (given.act === 'create') return create(all, given);
   if (given.act === 'replay') return all.replay();
   const found = [...all.payments.values()][given.of % Math.max(1, all.payments.size)];
-  if (!found || found.status === 'creating') return;
+  if (!found || !isVisiblePayment(found)) return;
   const now = all.now();
   if (given.act === 'erase') return all.erase(found.id);
   if (given.act === 'refund') return found.status === 'succeeded' ? changeRefund(all, found, given) : undefined;
