@@ -4,11 +4,13 @@ import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { customerEndpoints } from '../customers/endpoints.ts';
+import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
+import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
 import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
@@ -17,6 +19,8 @@ import { docsEndpoints } from './endpoints.ts';
 /** All endpoints of the service. Every host, the API document and tests read it; entries do not. */
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
+  ...refundEndpoints,
+  ...disputeEndpoints,
   ...methodEndpoints,
   ...customerEndpoints,
   ...addressEndpoints,

@@ -92,7 +92,7 @@ export const getOrganizationEndpoint = endpoint({
   summary: 'Get an organization',
   access: { action: 'read', record: organizationRecord },
   params: byId,
-  response: organizationSchema.extend({ your_role: role }),
+  response: organizationSchema.extend({ your_role: role.nullable() }),
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
 });
 

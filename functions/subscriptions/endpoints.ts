@@ -222,7 +222,7 @@ export const cancelSubscriptionEndpoint = endpoint({
   id: 'subscriptions.cancel',
   path: '/subscriptions/{id}/cancel',
   summary: 'Cancel a subscription, at the end of its period or now',
-  access,
+  access: { ...access, platformAdmins: 'may act' },
   body: cancelBody,
   errors: CHANGE_ERRORS,
 });

@@ -7,18 +7,22 @@ import type { Standing } from './standing.ts';
 /**
  * The access rule, the same for every record. Its user may read it and, if it is personal, change it. A member of its
  * organization may read it and, with the permission, change it. A guest may do both with a token. The role always comes
- * from the membership record.
+ * from the membership record. A platform admin may also read every record, and take the actions that are declared for
+ * platform admins; every other action on another's record is refused. `platform admin`: an action of platform admins only.
  */
-export type Action = 'read' | 'owner only' | Permission;
+export type Action = 'read' | 'owner only' | 'platform admin' | Permission;
 
 export type AccessDecision =
-  | { readonly kind: 'granted'; readonly canWrite: boolean }
+  /** `asAdmin`: the record is another's, or the action is for platform admins only. */
+  | { readonly kind: 'granted'; readonly canWrite: boolean; readonly asAdmin?: true }
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** The decision depends on the caller's standing in this organization. */
   | { readonly kind: 'needs standing'; readonly organizationId: string };
 
 const granted = (canWrite: boolean): AccessDecision => ({ kind: 'granted', canWrite });
 const refused = (error: DomainError): AccessDecision => ({ kind: 'refused', error });
+/** A platform admin reads or acts on another's record. It never sees what only a payer may see (a client secret). */
+const grantedAsAdmin: AccessDecision = { kind: 'granted', canWrite: false, asAdmin: true };
 
 export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly caller: Caller;
@@ -26,10 +30,38 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly record: Owned;
   /** The caller's standing in one organization, if it has been read. */
   readonly standing?: Standing | undefined;
+  /** The action is one that platform admins may take on a record of anybody. */
+  readonly adminsMayAct?: boolean | undefined;
 }
 
 /** Decides whether the caller may act on the record. Pure: returns `needs standing` if it lacks a standing. */
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
+  const { caller, adminsMayAct = false } = request;
+  const isAdmin = isPlatformAdmin(caller);
+  if (action === 'platform admin') return isAdmin ? grantedAsAdmin : refused(new DomainError('ADMIN_REQUIRED'));
+  const decision = decideForOwners(action, request);
+  if (decision.kind !== 'refused' || !isAdmin) return decision;
+  return action === 'read' || adminsMayAct ? grantedAsAdmin : refused(adminRefusal(decision.error));
+};
+
+const isPlatformAdmin = (caller: Caller): boolean => caller.kind === 'session' && caller.isAdmin;
+
+/** A refusal of the role table says more than the refusal of platform admins. */
+const adminRefusal = (error: DomainError): DomainError =>
+  error.code === 'INSUFFICIENT_PERMISSIONS'
+    ? error
+    : new DomainError('INSUFFICIENT_PERMISSIONS', {
+        message: "Platform admins may not take this action on another's record",
+      });
+
+/** May the caller read what a user has? Users read their own, platform admins all. */
+export const mayReadUser = (caller: Caller, userId: string): boolean =>
+  caller.kind === 'session' && (caller.userId === userId || caller.isAdmin);
+
+type OwnersAction = Exclude<Action, 'platform admin'>;
+
+/** The rule for owners, members and guests. */
+const decideForOwners = (action: OwnersAction, request: AccessRequest): AccessDecision => {
   const { caller, kind, record } = request;
   if (kind.rule === 'open') return granted(false);
   if (caller.kind === 'anonymous') return refused(notFound(kind.resource));
@@ -49,14 +81,12 @@ const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): A
 };
 
 /** Decides on a record of an organization for a signed-in user. */
-const decideForMember = (action: Action, { caller, record, standing }: AccessRequest): AccessDecision => {
+const decideForMember = (action: OwnersAction, { caller, record, standing }: AccessRequest): AccessDecision => {
   const { organizationId } = record;
   if (caller.kind !== 'session' || organizationId === undefined) throw new Error('not a record of an organization');
   if (standing?.organizationId !== organizationId) return { kind: 'needs standing', organizationId };
   const isOwn = record.userId === caller.userId;
-  if (action === 'read' && (isOwn || (!standing.exists && caller.isAdmin))) {
-    return granted(permits(standing, 'canManagePayments'));
-  }
+  if (action === 'read' && isOwn) return granted(permits(standing, 'canManagePayments'));
   const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
   return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
 };
@@ -83,17 +113,39 @@ export const decideShowing = (
   const { caller, kind } = request;
   if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
   if (kind.rule !== 'open' && kind.rule !== 'project') return decideAccess('read', request);
-  if (caller.kind === 'session' && caller.isAdmin) return granted(false);
+  if (isPlatformAdmin(caller)) return grantedAsAdmin;
   return decideAccess('read', { ...request, kind: { resource: kind.resource, rule: 'project' } });
 };
 
-const permits = (standing: Standing, action: Exclude<Action, 'read'>): boolean => {
+const permits = (standing: Standing, action: Exclude<OwnersAction, 'read'>): boolean => {
   if (!standing.exists || standing.role === undefined) return false;
   return action === 'owner only' ? standing.role === 'owner' : PERMISSIONS[standing.role].has(action);
 };
 
+export type ScopeDecision =
+  | { readonly kind: 'granted'; readonly asAdmin?: true }
+  | { readonly kind: 'refused'; readonly error: DomainError };
+
+/**
+ * Decides whether the caller may act in the organization that a request names: the owner of a list or of a new record.
+ * Platform admins read the lists of every organization, also of a deleted one.
+ */
+export const decideScope = (action: Action, caller: Caller, standing: Standing): ScopeDecision => {
+  if (action === 'platform admin') return decideAdminScope(caller);
+  const error = standingRefusal(standing, action);
+  if (error === undefined) return { kind: 'granted' };
+  if (!isPlatformAdmin(caller)) return { kind: 'refused', error };
+  if (action === 'read') return { kind: 'granted', asAdmin: true };
+  return { kind: 'refused', error: standing.exists ? adminRefusal(error) : error };
+};
+
+const decideAdminScope = (caller: Caller): ScopeDecision =>
+  isPlatformAdmin(caller)
+    ? { kind: 'granted', asAdmin: true }
+    : { kind: 'refused', error: new DomainError('ADMIN_REQUIRED') };
+
 /** @returns the error if the standing does not allow the action in its organization. */
-export const standingRefusal = (standing: Standing, action: Action): DomainError | undefined => {
+export const standingRefusal = (standing: Standing, action: OwnersAction): DomainError | undefined => {
   if (!standing.exists) return notFound('organization');
   if (standing.role === undefined) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (action === 'read' || permits(standing, action)) return undefined;

@@ -10,6 +10,8 @@ export const ID_PREFIX = {
   address: 'addr',
   customer: 'cust',
   subscription: 'subs',
+  refund: 'ref',
+  dispute: 'dsp',
   organization: 'org',
   member: 'mem',
   membership: 'mbr',

@@ -21,6 +21,10 @@ export const CANONICAL_EVENTS = [
   'membership.cancelled',
   'customer.created',
   'customer.updated',
+  'payment.refunded',
+  'payment.refund_failed',
+  'payment.dispute_opened',
+  'payment.dispute_closed',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 

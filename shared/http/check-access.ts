@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Action, decideAccess, effectiveOrganization, standingRefusal } from '../access/access.ts';
+import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import { ownerFor } from '../access/owner.ts';
 import type { NamedRecord, RecordAliases, RecordKind } from '../access/record-kind.ts';
@@ -27,9 +27,11 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, request: A
   const { caller } = request;
   const scope = scopeOf(rule, request);
   const loaded = await load(deps, { ...scope, rule, request });
-  const standing = await requireStanding(deps, scope.organizationId, { caller, action: rule.action, loaded });
-  const check = checkerFor(deps, { caller, action: rule.action, standing: standing ?? loaded.standing });
-  const path = rule.record && (await check(rule.record, loaded.record));
+  const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded });
+  const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
+  const check = checkerFor(deps, context);
+  const checkPath = checkerFor(deps, { ...context, adminsMayAct: rule.platformAdmins === 'may act' });
+  const path = rule.record && (await checkPath(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
   for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
   for (const { kind, item } of loaded.used) {
@@ -41,6 +43,7 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, request: A
     record: path?.record,
     role: loaded.standing?.role,
     canWrite: path?.canWrite ?? false,
+    asAdmin: path?.asAdmin ?? inScope?.asAdmin ?? false,
     owner: scope.owner,
     alongside: loaded.alongside,
     // Sound: the record under each kind was parsed by that kind.
@@ -171,41 +174,49 @@ const readItems = async (
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 
+interface InScope {
+  readonly standing: Standing;
+  readonly asAdmin: boolean;
+}
+
 /** @throws DomainError if the caller may not act in the organization that the request is about. */
-const requireStanding = async (
+const requireScope = async (
   deps: AccessDeps,
   organizationId: string | undefined,
   { caller, action, loaded }: { readonly caller: Caller; readonly action: Action; readonly loaded: Loaded },
-): Promise<Standing | undefined> => {
+): Promise<InScope | undefined> => {
   if (organizationId === undefined || caller.kind !== 'session') return undefined;
   const standing = loaded.standing ?? (await deps.standings.cached(caller, organizationId));
-  const refusal = standingRefusal(standing, action);
-  if (refusal) throw refusal;
-  return standing;
+  const decision = decideScope(action, caller, standing);
+  if (decision.kind === 'refused') throw decision.error;
+  return { standing, asAdmin: decision.asAdmin ?? false };
 };
 
 interface CheckedRecord {
   readonly record: unknown;
   readonly canWrite: boolean;
+  readonly asAdmin: boolean;
 }
 
 interface CheckContext {
   readonly caller: Caller;
   readonly action: Action;
   readonly standing: Standing | undefined;
+  readonly adminsMayAct?: boolean;
 }
 
 const checkerFor =
-  (deps: AccessDeps, { caller, action, standing }: CheckContext) =>
+  (deps: AccessDeps, { caller, action, standing, adminsMayAct }: CheckContext) =>
   async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
     if (record === undefined) throw notFound(kind.resource);
-    const request = { caller, kind, record: kind.ownedBy(record), standing };
+    const request = { caller, kind, record: kind.ownedBy(record), standing, adminsMayAct };
     let decision = decideAccess(action, request);
     if (decision.kind === 'needs standing' && caller.kind === 'session') {
       const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
       decision = decideAccess(action, { ...request, standing: await read(caller, decision.organizationId) });
     }
     if (decision.kind === 'refused') throw decision.error;
-    return { record, canWrite: decision.kind === 'granted' && decision.canWrite };
+    if (decision.kind !== 'granted') throw new Error('the access rule did not decide');
+    return { record, canWrite: decision.canWrite, asAdmin: decision.asAdmin ?? false };
   };

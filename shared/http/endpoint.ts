@@ -50,7 +50,13 @@ export interface RateLimit {
  * organization, and every record that the body names in one BatchGet. The use case gets only what passed the access rule.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
+  /** `platform admin`: only platform admins, on a record of anybody (the endpoint's `auth` is `platform-admin`, too). */
   readonly action: Action;
+  /**
+   * Platform admins may also take the action on the record of the path, whoever owns it. Without this they may only read
+   * another's record.
+   */
+  readonly platformAdmins?: 'may act';
   /** The record that the path's `id` names. */
   readonly record?: RecordKind<R>;
   /**

@@ -156,6 +156,7 @@ const parsing: Step = {
       record: undefined,
       role: undefined,
       canWrite: false,
+      asAdmin: spec.auth === 'platform-admin',
       owner: undefined,
       named: () => undefined,
       alongside: [],
@@ -239,8 +240,13 @@ const access: Step = {
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;
-  const { action, record, organization } = rule;
-  return { action, ...(record && { record }), ...(organization && { organization }) };
+  const { action, platformAdmins, record, organization } = rule;
+  return {
+    action,
+    ...(platformAdmins && { platformAdmins }),
+    ...(record && { record }),
+    ...(organization && { organization }),
+  };
 };
 
 const KEPT_FAILURE = 402;

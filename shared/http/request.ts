@@ -20,6 +20,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly role: Role | undefined;
   /** The caller may also change that record. */
   readonly canWrite: boolean;
+  /** The caller reads or acts as a platform admin: the record or list is another's, or the action is for admins only. */
+  readonly asAdmin: boolean;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
   readonly owner: Owner | undefined;
   /** A record that the body names: loaded, and allowed for this caller. */

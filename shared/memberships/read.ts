@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { mayReadUser } from '../access/access.ts';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/records.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -33,7 +34,7 @@ export const listMemberships = async (
 ): Promise<Reply> => {
   if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
   const { entity_type: type, entity_id: id = caller.userId } = query;
-  if (type === 'user' && id !== caller.userId) throw notFound('user');
+  if (type === 'user' && !mayReadUser(caller, id)) throw notFound('user');
   return runList(table, {
     findPage: () =>
       listRows(table, {

@@ -12,6 +12,8 @@ export interface LogFields {
   readonly caller?: 'session' | 'guest' | 'anonymous';
   readonly payment_id?: string;
   readonly subscription_id?: string;
+  readonly refund_id?: string;
+  readonly dispute_id?: string;
   readonly event_id?: string;
   readonly event_type?: string;
   readonly provider?: string;
@@ -36,7 +38,11 @@ export type LogMessage =
   | 'webhook delivered'
   | 'webhook dropped'
   | 'payment anomaly'
-  | 'payment refunded at the provider'
+  | 'refund anomaly'
+  | 'refund settled'
+  | 'refund stuck'
+  | 'dispute changed'
+  | 'dispute due soon'
   | 'payment settled'
   | 'payment stuck'
   | 'method not saved yet'

@@ -13,7 +13,10 @@ export type MetricName =
   | 'PublishFailures'
   | 'QuarantinedEvents'
   | 'RefusedSignatures'
-  | 'StuckPayments';
+  | 'StuckPayments'
+  | 'StuckRefunds'
+  | 'OpenedDisputes'
+  | 'DisputesDue';
 
 type Dimension = 'provider' | 'trigger';
 
@@ -36,6 +39,13 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
   'payment anomaly': anomalies,
   'subscription anomaly': anomalies,
   'payment stuck': { by: 'provider', metrics: [countOne('StuckPayments')] },
+  'refund anomaly': anomalies,
+  'refund stuck': { by: 'provider', metrics: [countOne('StuckRefunds')] },
+  'dispute changed': {
+    by: 'provider',
+    metrics: [{ name: 'OpenedDisputes', unit: 'Count', of: ({ outcome }) => Number(outcome === 'opened') }],
+  },
+  'dispute due soon': { by: 'provider', metrics: [countOne('DisputesDue')] },
   'payment settled': {
     by: 'provider',
     metrics: [{ name: 'Declines', unit: 'Count', of: ({ outcome }) => Number(outcome === 'declined') }],

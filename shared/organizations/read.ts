@@ -20,7 +20,7 @@ import type { StoreDeps } from './store.ts';
 export const getOrganization = async (
   _: unknown,
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
-): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role } });
+): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role ?? null } });
 
 /** Up to here one request reads all organizations of a user, and the total is exact. */
 const ONE_READ = 100;

@@ -14,7 +14,8 @@ const MAX_PAGE = 1_000_000;
 const PAYMENTS_PER_PAGE = 20;
 const MAX_PAYMENTS_PER_PAGE = 50;
 
-const moment = (dayEnd: boolean) =>
+/** A time, or a day (UTC): its first or last moment. */
+export const moment = (dayEnd: boolean) =>
   z
     .union([
       z.iso.datetime({ offset: true }),

@@ -3,12 +3,12 @@ import { aliasKey, type ItemKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
 /** Leads from a provider's id to our record; many to one (an order and its capture lead to one payment). */
-const KINDS = ['PAY', 'PM', 'CUS', 'SUB'] as const;
+const KINDS = ['PAY', 'PM', 'CUS', 'SUB', 'RFD'] as const;
 const aliasSchema = z.object({ kind: z.enum(KINDS), id: z.string() });
 export type Alias = z.infer<typeof aliasSchema>;
 
 interface Target {
-  readonly kind: Exclude<ItemKind, 'ADDR'>;
+  readonly kind: Exclude<ItemKind, 'ADDR' | 'DSP'>;
   readonly id: string;
 }
 

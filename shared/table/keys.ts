@@ -12,7 +12,7 @@ export type Owner =
   | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
   | { readonly kind: 'organization'; readonly organizationId: string };
 
-export type ItemKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB';
+export type ItemKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB' | 'RFD' | 'DSP';
 
 const single = (kind: string, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
 
@@ -132,6 +132,11 @@ export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
 export const guestPartition = (email: string, kind: ItemKind): string =>
   `GUEST#${fingerprint(email.toLowerCase()).slice(0, 32)}#${kind}`;
 export const projectPartition = (projectId: string, kind: ItemKind): string => `PROJECT#${projectId}#${kind}`;
+
+/** The refunds or disputes of a payment, in the `owner` index. */
+export const besidePayment = (paymentId: string, kind: 'RFD' | 'DSP'): string => `${paymentKey(paymentId).pk}#${kind}`;
+/** All refunds or disputes that were created in a month (YYYY-MM, UTC), in the `project` index. */
+export const monthPartition = (month: string, kind: 'RFD' | 'DSP'): string => `MONTH#${month}#${kind}`;
 
 /** Sort key of the list indexes: oldest first, unique. */
 export const listSort = (createdAt: string, id: string): string => `${createdAt}#${id}`;

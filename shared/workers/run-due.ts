@@ -3,6 +3,8 @@ import { iso, MINUTE } from '../core/time.ts';
 import type { Handled } from '../messaging/consumers.ts';
 import type { Log } from '../observability/logger.ts';
 import { type DuePaymentDeps, runDuePayment } from '../payments/attempts/run-due.ts';
+import { runDueDispute } from '../payments/disputes/record.ts';
+import { runDueRefund } from '../payments/refunds/run-due.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
 import { runDueOrganization } from '../removal/organization.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
@@ -24,6 +26,8 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
   SUB: runDueSubscription,
   LEFT: runEndedMembership,
   PM: runDueMethod,
+  RFD: runDueRefund,
+  DSP: runDueDispute,
 };
 
 /** Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. */

@@ -30,6 +30,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   record: undefined,
   role: undefined,
   canWrite: false,
+  asAdmin: false,
   owner: undefined,
   named: () => undefined,
   alongside: [],

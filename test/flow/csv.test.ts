@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PAYMENT_COLUMNS } from '../../shared/payments/record/view.ts';
+import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { changeTable, createPaidIntent, DAY, PATIENT, signIn, storedPayment, type User } from './flow.ts';
@@ -106,9 +107,11 @@ describe('lists as CSV', () => {
     expect((await csv(`/payments?cursor=100000.${position}`, many)).status).toBe(400);
   });
 
-  test('of subscriptions and summaries are CSV too', async () => {
+  test('of subscriptions, refunds and summaries are CSV too', async () => {
     const subscriptions = await csv('/subscriptions');
     expect(parseCsv(subscriptions.body)).toEqual([[...SUBSCRIPTION_COLUMNS]]);
+    const admin = await signIn(service, { is_admin: true });
+    expect(parseCsv((await csv('/refunds', admin)).body)).toEqual([[...REFUND_COLUMNS]]);
     const summary = await csv('/payments/summary?group_by=status', many);
     const [row] = recordsOf(summary);
     expect(row).toMatchObject({ status: 'created', provider_id: '', refunded_count: '0' });
@@ -144,8 +147,14 @@ describe('lists as CSV', () => {
   });
 
   test("show a guest's payments to the guest's token alone", async () => {
-    const mine = await service.post('/payments/intents', guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }));
-    await service.post('/payments/intents', guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }));
+    const mine = await service.post(
+      '/payments/intents',
+      guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }),
+    );
+    await service.post(
+      '/payments/intents',
+      guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }),
+    );
     const answer = await service.get('/payments', {
       guestToken: mine.body.guest_token,
       headers: { accept: 'text/csv' },

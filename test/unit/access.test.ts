@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   type Action,
   decideAccess,
+  decideScope,
   decideShowing,
   effectiveOrganization,
+  mayReadUser,
   standingRefusal,
 } from '../../shared/access/access.ts';
 import type { Caller } from '../../shared/access/caller.ts';
@@ -45,11 +47,18 @@ const standing = (role: Role | undefined, organizationId = 'org_1', exists = tru
 });
 const GONE = standing(undefined, 'org_1', false);
 
+interface More {
+  readonly standing?: Standing;
+  readonly rule?: Rule;
+  readonly adminsMayAct?: boolean;
+}
+
 /** In one word: what the caller may, the code of the refusal, or that it depends. */
-const verdict = (caller: Caller, action: Action, record: Owned, more: { standing?: Standing; rule?: Rule } = {}) => {
-  const found = decideAccess(action, { caller, kind: kind(more.rule), record, standing: more.standing });
+const verdict = (caller: Caller, action: Action, record: Owned, { rule, ...more }: More = {}) => {
+  const found = decideAccess(action, { caller, kind: kind(rule), record, ...more });
   switch (found.kind) {
     case 'granted':
+      if (found.asAdmin) return 'as admin';
       return found.canWrite ? 'change' : 'read';
     case 'refused':
       return found.error.code;
@@ -74,7 +83,6 @@ describe('a personal record', () => {
 
   test.each([
     ['another user', me],
-    ['a platform admin', admin],
     ['a guest by token', guest()],
     ['nobody', { kind: 'anonymous' } as const],
   ])('of somebody else does not exist for %s', (_, caller) => {
@@ -130,21 +138,13 @@ describe('a record of an organization', () => {
 
   test('that is gone is read by who made it and by platform admins, and changed by nobody', () => {
     expect(verdict(me, 'read', mineInOrg, { standing: GONE })).toBe('read');
-    expect(verdict(admin, 'read', ofOrg, { standing: GONE })).toBe('read');
+    expect(verdict(admin, 'read', ofOrg, { standing: GONE })).toBe('as admin');
     expect(verdict(me, 'read', ofOrg, { standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
     const owner = { ...GONE, role: 'owner' as const };
     for (const action of [...permissions, 'owner only'] as const) {
-      for (const caller of [me, admin]) {
-        expect(verdict(caller, action, mineInOrg, { standing: owner })).toBe('ORGANIZATION_ACCESS_DENIED');
-      }
+      expect(verdict(me, action, mineInOrg, { standing: owner })).toBe('ORGANIZATION_ACCESS_DENIED');
+      expect(verdict(admin, action, mineInOrg, { standing: owner })).toBe('INSUFFICIENT_PERMISSIONS');
     }
-  });
-
-  test('opens to no platform admin while the organization lives', () => {
-    expect(verdict(admin, 'read', ofOrg, { standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
-    expect(verdict(admin, 'canManagePayments', ofOrg, { standing: standing(undefined) })).toBe(
-      'ORGANIZATION_ACCESS_DENIED',
-    );
   });
 
   test('does not exist for guests', () => {
@@ -165,11 +165,82 @@ describe('a guest’s record', () => {
     ['another e-mail under the same guest_id', guest({ email: 'eve@example.com' })],
     ['who only names the e-mail', guest({ byToken: false })],
     ['a user', me],
-    ['a platform admin', admin],
     ['nobody', { kind: 'anonymous' } as const],
   ])('does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', ofGuest)).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', ofGuest)).toBe('RESOURCE_NOT_FOUND');
+  });
+});
+
+describe('a platform admin', () => {
+  const everybodys: readonly [string, Owned, Standing | undefined][] = [
+    ['another user’s record', theirs, undefined],
+    ['a guest’s record', ofGuest, undefined],
+    ['an organization’s record', ofOrg, standing(undefined)],
+    ['a deleted organization’s record', ofOrg, GONE],
+    ['a record of nobody', {}, undefined],
+  ];
+  const given = (known: Standing | undefined) => (known ? { standing: known } : {});
+
+  test.each(everybodys)('reads %s, and never as its payer', (_, record, known) => {
+    expect(verdict(admin, 'read', record, given(known))).toBe('as admin');
+  });
+
+  test.each(everybodys)('takes on %s only the actions that are declared for platform admins', (_, record, known) => {
+    for (const action of [...permissions, 'owner only'] as const) {
+      expect(verdict(admin, action, record, given(known))).toBe('INSUFFICIENT_PERMISSIONS');
+      expect(verdict(admin, action, record, { ...given(known), adminsMayAct: true })).toBe('as admin');
+    }
+  });
+
+  test('is an ordinary owner of an own record, and an ordinary member of its own organization', () => {
+    const own: Owned = { userId: 'user_9' };
+    expect(verdict(admin, 'read', own)).toBe('change');
+    expect(verdict(admin, 'canManagePayments', own, { adminsMayAct: true })).toBe('change');
+    expect(verdict(admin, 'canManagePayments', ofOrg, { standing: standing('billing') })).toBe('change');
+    expect(verdict(admin, 'read', ofOrg, { standing: standing('member') })).toBe('read');
+    expect(verdict(admin, 'canManagePayments', ofOrg, { standing: standing('member') })).toBe(
+      'INSUFFICIENT_PERMISSIONS',
+    );
+  });
+
+  test('alone takes an action of platform admins, also on an own record', () => {
+    for (const record of [theirs, ofGuest, ofOrg, { userId: 'user_9' }]) {
+      expect(verdict(admin, 'platform admin', record)).toBe('as admin');
+    }
+    for (const caller of [me, guest(), { kind: 'anonymous' } as const]) {
+      expect(verdict(caller, 'platform admin', mine)).toBe('ADMIN_REQUIRED');
+    }
+  });
+
+  test.each([
+    ['a user', me],
+    ['a guest', guest()],
+    ['nobody', { kind: 'anonymous' } as const],
+  ])('opens no action of another’s record to %s', (_, caller) => {
+    expect(verdict(caller, 'canManagePayments', theirs, { adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
+  });
+
+  const scope = (caller: Caller, action: Action, known: Standing) => {
+    const found = decideScope(action, caller, known);
+    return found.kind === 'refused' ? found.error.code : found.asAdmin ? 'as admin' : 'granted';
+  };
+
+  test('reads the lists of every organization, and creates in its own only', () => {
+    expect(scope(admin, 'read', standing(undefined))).toBe('as admin');
+    expect(scope(admin, 'read', GONE)).toBe('as admin');
+    expect(scope(admin, 'read', standing('member'))).toBe('granted');
+    expect(scope(admin, 'canManagePayments', standing('billing'))).toBe('granted');
+    expect(scope(admin, 'canManagePayments', standing(undefined))).toBe('INSUFFICIENT_PERMISSIONS');
+    expect(scope(admin, 'canManagePayments', GONE)).toBe('RESOURCE_NOT_FOUND');
+    expect(scope(admin, 'platform admin', GONE)).toBe('as admin');
+    expect(scope(me, 'platform admin', standing('owner'))).toBe('ADMIN_REQUIRED');
+    expect(scope(me, 'read', standing(undefined))).toBe('ORGANIZATION_ACCESS_DENIED');
+  });
+
+  test('reads what any user has; a user reads their own', () => {
+    expect([mayReadUser(admin, 'user_2'), mayReadUser(me, 'user_1')]).toEqual([true, true]);
+    expect([mayReadUser(me, 'user_2'), mayReadUser(guest(), 'user_2')]).toEqual([false, false]);
   });
 });
 
@@ -221,7 +292,7 @@ describe('a record beside another', () => {
     expect(shown(me, 'owned', ofOrg)).toBe('needs standing');
     expect(shown(me, 'owned', ofOrg, { standing: standing('member') })).toBe('granted');
     expect(shown(me, 'organization', { organizationId: 'org_1' }, { standing: standing(undefined) })).toBe('refused');
-    expect(shown(admin, 'owned', ofOrg, { standing: standing(undefined) })).toBe('refused');
+    expect(shown(admin, 'owned', ofOrg, { standing: standing(undefined) })).toBe('granted');
   });
 
   test('is shown to a guest where its route takes a guest token', () => {

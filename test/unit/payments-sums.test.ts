@@ -2,10 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import { erasePayment } from '../../shared/payments/record/erase.ts';
-import { isVisiblePayment, PAYMENT_STATUSES, type Payment, type VisiblePayment } from '../../shared/payments/record/payment.ts';
+import {
+  isVisiblePayment,
+  PAYMENT_STATUSES,
+  type Payment,
+  type VisiblePayment,
+} from '../../shared/payments/record/payment.ts';
 import { paymentProjection } from '../../shared/payments/record/projection.ts';
 import { paymentItem } from '../../shared/payments/record/store.ts';
-import type { RefundChange } from '../../shared/payments/record/sums.ts';
 import { advancePayment } from '../../shared/payments/record/versions.ts';
 import { ownerSummary, summaryOfAll, summaryQuery } from '../../shared/queries/payment-summary.ts';
 import { type Owner, paymentKey } from '../../shared/table/keys.ts';
@@ -22,7 +26,7 @@ const OWNERS: readonly Partial<Payment>[] = [
 ];
 const CURRENCIES = ['USD', 'EUR', 'JPY'] as const;
 const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
-type Refund = RefundChange;
+type Refund = NonNullable<Payment['refund']>;
 
 interface Told {
   readonly before: Payment | undefined;
@@ -67,7 +71,10 @@ const world = () => {
     },
     refund: async (paid: VisiblePayment, next: Refund): Promise<void> => {
       refundsOf(paid.id).set(next.id, next);
-      await commit(advancePayment(paid, { to: paid.status, now, cause: 'refund' }, { refund: next }));
+      const refundedCents = [...refundsOf(paid.id).values()]
+        .filter(({ status }) => status === 'succeeded')
+        .reduce((sum, { amountCents }) => sum + amountCents, 0);
+      await commit(advancePayment(paid, { to: paid.status, now, cause: 'refund' }, { refund: next, refundedCents }));
     },
     erase: async (id: string): Promise<void> => {
       await erasePayment(table, id);
@@ -112,7 +119,7 @@ const create = async (all: World, { cents, currency, provider, owner, withheld }
   await all.commit(advancePayment(creating, { to: 'created', now: all.now(), cause: 'create' }));
 };
 
-/** A refund begins, succeeds at once, succeeds, fails, or fails after its success. */
+/** A refund begins, succeeds at once, succeeds, fails, or fails after its success; its amount may turn out another. */
 const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: Step): Promise<void> => {
   const known = [...(all.refunds.get(paid.id)?.values() ?? [])];
   const was = known[hours % (known.length + 1)];
@@ -126,9 +133,11 @@ const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: 
     return;
   }
   const next = cents % 2 ? 'failed' : 'succeeded';
+  const amountCents = cents % 3 ? was.amountCents : cents;
   if (was.status === 'failed') return;
   await all.refund(paid, {
     ...was,
+    amountCents,
     was: was.status,
     status: next,
     ...(next === 'succeeded' && { completedAt: was.completedAt ?? at }),
@@ -266,7 +275,7 @@ describe('the sums of a payment', () => {
   });
 
   test('take a refund that failed after its success back from the day of the success', () => {
-    const paid = payment({ status: 'succeeded', completedAt: iso(NOON) });
+    const paid = payment({ status: 'succeeded', completedAt: iso(NOON), refundedCents: 700 });
     const refund: Refund = {
       id: 'ref_1',
       amountCents: 700,
@@ -274,7 +283,9 @@ describe('the sums of a payment', () => {
       was: 'succeeded',
       completedAt: iso(NOON + DAY),
     };
-    expect(sums(paid, { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY), cause: 'refund', refund })).toEqual([
+    expect(
+      sums(paid, { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY), cause: 'refund', refund, refundedCents: 0 }),
+    ).toEqual([
       { sk: '2026-03-10#USD', 'status#succeeded#refunds': -1, 'status#succeeded#refunded': -700 },
       { sk: '2026-03-11#USD', 'provider#provider_a#refunds': -1, 'provider#provider_a#refunded': -700 },
     ]);

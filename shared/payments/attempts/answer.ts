@@ -8,7 +8,6 @@ import { advanceStored } from '../record/store.ts';
 import { providerReference, reportedFields } from '../record/versions.ts';
 import { refusalError } from './create-intent.ts';
 import type { IntentParts } from './parts.ts';
-import { warnIfRefunded } from './reconcile.ts';
 
 /** The outcome of an attempt, and the payment as it is now. */
 export interface AttemptResult {
@@ -57,7 +56,6 @@ const recordReport = async (
     parts.deps.log.error('payment anomaly', { payment_id: id, provider: providerId, reason: mismatch });
     throw new DomainError('PROVIDER_ERROR', { details: { payment_id: id } });
   }
-  warnIfRefunded(parts.deps, payment, report);
   if (report.status === 'failed') {
     const code = report.failureCode ?? 'do_not_honor';
     const failed = await settle(parts, payment, ['failed', { ...reportedFields(report), failureCode: code }]);

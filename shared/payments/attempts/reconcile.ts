@@ -32,7 +32,6 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     alarm(findMismatch(payment, report) ?? 'amount differs');
     return { outcome: 'mismatch' };
   }
-  warnIfRefunded(deps, payment, report);
   const draft = current === payment ? undefined : payment.draft;
   const decision = decideRead(current, report);
   if (decision.kind !== 'store' && !draft) return { outcome: decision.kind };
@@ -43,15 +42,6 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   const status = decision.kind === 'store' ? decision.status : current.status;
   const facts = { ...reportedFields(report), ...(anomaly && { anomaly }) };
   return { outcome: 'store', next: advancePayment(current, { to: status, now: deps.now(), cause }, facts) };
-};
-
-/** Money that went back at the provider is not recorded here: the log tells an operator of it. */
-export const warnIfRefunded = (
-  { log }: Pick<ReadingDeps, 'log'>,
-  { id, providerId }: VisiblePayment,
-  { isRefunded }: ProviderPayment,
-): void => {
-  if (isRefunded) log.warn('payment refunded at the provider', { payment_id: id, provider: providerId });
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>

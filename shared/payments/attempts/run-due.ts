@@ -1,10 +1,11 @@
 import { DomainError } from '../../core/errors.ts';
-import { instant, iso, MINUTE } from '../../core/time.ts';
+import { type Instant, instant, iso, MINUTE } from '../../core/time.ts';
 import { findUnattended } from '../../payment-methods/use.ts';
+import type { ProviderPayment } from '../../providers/port/payments.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import type { Table } from '../../table/table.ts';
-import { type LookupResult, nextPaymentDue, RESEND_WITHIN_MS, reconcileTime, warnIfStuck } from '../record/due.ts';
+import { type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from '../record/due.ts';
 import {
   CONFIRMATION_PERIOD_MS,
   isVisiblePayment,
@@ -19,6 +20,7 @@ import { advancePayment, isUnderWay, providerReference } from '../record/version
 import { recordAnswer } from './answer.ts';
 import { captureApproval, chargeAttempt } from './attempt.ts';
 import { cancelIntent } from './cancel-intent.ts';
+import { lookUp, NOT_REACHED } from './claimed-call.ts';
 import { createIntent } from './create-intent.ts';
 import type { IntentParts } from './parts.ts';
 import { storeReading } from './reconcile.ts';
@@ -131,19 +133,45 @@ const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string
   return expired.status;
 };
 
-/** Reads the provider for a payment with an unknown outcome, before anything is sent again. */
+/** Looks up a payment with an unknown outcome. */
 const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store, provider } = parts;
-  const found = await provider.findPayment(providerReference(payment));
-  if (found.kind !== 'done') {
+  let claim = payment;
+  return lookUp(deps.now, {
+    claimedAt: claimedAt(payment),
+    find: () => provider.findPayment(providerReference(payment)),
+    store: (report) => storeFound(parts, payment, report),
+    maySend: async () => (await deps.isChargeOpen(payment)) && (await mayStillCharge(deps.table, payment)),
+    send: async () => {
+      const charged = await chargeAttempt(parts, payment);
+      claim = charged.payment;
+      return charged.outcome;
+    },
+    record: async (outcome) => {
+      const answer = await recordAnswer(parts, claim, outcome);
+      if (answer.payment === claim) await scheduleNext(parts, claim);
+      return answer.payment.status;
+    },
+    fail: async () => {
+      const cause = { to: 'failed', now: deps.now(), cause: 'reconciliation' } as const;
+      await store.commit(payment, advancePayment(payment, cause, { failureCode: 'processing_error' }));
+      return 'failed';
+    },
     // An approval lasts a few hours: a payment that waits for the payer is read more often.
-    if (payment.status === 'pending') await store.reschedule(payment, iso(deps.now() + RETRY_MS));
-    else await scheduleNext(parts, payment);
-    return 'provider unclear';
-  }
-  const stored = await storeReading(deps, store, { payment, report: found.value, cause: 'reconciliation' });
+    lookAgain: async () => {
+      if (claim.status === 'pending') await store.reschedule(claim, iso(deps.now() + RETRY_MS));
+      else await scheduleNext(parts, claim);
+    },
+  });
+};
+
+const claimedAt = (payment: VisiblePayment): Instant => instant(payment.claimedAt ?? payment.createdAt);
+
+const storeFound = async (parts: OpenParts, payment: VisiblePayment, report: ProviderPayment): Promise<string> => {
+  const { deps, store } = parts;
+  const stored = await storeReading(deps, store, { payment, report, cause: 'reconciliation' });
   const isTrue = stored.outcome !== 'overtaken' && stored.outcome !== 'mismatch';
-  if (found.value.awaitsCapture && isTrue && stored.payment.status === 'pending') {
+  if (report.awaitsCapture && isTrue && stored.payment.status === 'pending') {
     return captureNow(parts, stored.payment);
   }
   switch (stored.outcome) {
@@ -152,7 +180,7 @@ const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<str
     case 'stored':
       return stored.payment.status;
     case 'not reached':
-      return resendOrFail(parts, payment);
+      return NOT_REACHED;
     case 'same':
       return keepWaiting(parts, payment);
     case 'mismatch':
@@ -175,31 +203,6 @@ const captureNow = async ({ deps, store }: OpenParts, payment: VisiblePayment): 
   return captured.kind === 'captured' ? captured.payment.status : OVERTAKEN;
 };
 
-/** The provider has not received the attempt: resends it under its own key until the limit, then fails the payment. */
-const resendOrFail = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
-  const { deps, store } = parts;
-  const now = deps.now();
-  const isLate = now > instant(payment.claimedAt ?? payment.createdAt) + RESEND_WITHIN_MS;
-  if (isLate || !(await deps.isChargeOpen(payment)) || !(await mayStillCharge(deps.table, payment))) {
-    const failed = advancePayment(
-      payment,
-      { to: 'failed', now, cause: 'reconciliation' },
-      { failureCode: 'processing_error' },
-    );
-    await store.commit(payment, failed);
-    return 'failed';
-  }
-  const charged = await chargeAttempt(parts, payment);
-  // This call did nothing, but an earlier call may have reached the provider since: the claim stays.
-  if (charged.outcome.kind === 'not_done') {
-    await scheduleNext(parts, charged.payment);
-    return 'not sent';
-  }
-  const answer = await recordAnswer(parts, charged.payment, charged.outcome);
-  if (answer.payment === charged.payment) await scheduleNext(parts, charged.payment);
-  return answer.payment.status;
-};
-
 /** True if the method of the attempt still exists, and its owner still belongs to the paying organization. */
 const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> =>
   payment.methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
@@ -210,10 +213,8 @@ const scheduleNext = async (
   looked: LookupResult = 'outcome_unknown',
 ): Promise<void> => {
   warnIfStuck(deps, payment, looked);
-  const since = instant(payment.claimedAt ?? payment.createdAt);
-  let step = (payment.reconcileStep ?? 0) + 1;
-  while (reconcileTime(since, step) <= deps.now()) step += 1;
-  await store.reschedule(payment, iso(reconcileTime(since, step)), step);
+  const { at, step } = nextLook(claimedAt(payment), payment.reconcileStep ?? 0, deps.now());
+  await store.reschedule(payment, iso(at), step);
 };
 
 const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: string): Promise<void> => {

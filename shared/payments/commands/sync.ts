@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
 import { decideReading } from '../attempts/reconcile.ts';
@@ -8,6 +9,21 @@ import type { VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
 import { providerReference } from '../record/versions.ts';
 import { paymentView } from '../record/view.ts';
+import { readMoneyBack } from './read-money-back.ts';
+
+/** Refunds and disputes that were made at the provider. @returns the payment with what they changed */
+const withMoneyBack = async (
+  deps: MoneyDeps,
+  { refunds: port }: PaymentProvider,
+  payment: VisiblePayment,
+): Promise<VisiblePayment> => {
+  if (payment.status !== 'succeeded' || !port) return payment;
+  const unread = await readMoneyBack({ deps, port, payment });
+  const details = { payment_id: payment.id };
+  if (unread?.kind === 'refused') throw new DomainError('PROVIDER_ERROR', { details });
+  if (unread) throw unansweredError(unread, details);
+  return (await paymentStore(deps.table, deps.now).loadVisible(payment.id)) ?? payment;
+};
 
 /** Reads a payment's status at its provider and stores it as it is. */
 export const syncPayment = async (
@@ -24,5 +40,5 @@ export const syncPayment = async (
     const decision = decideReading(deps, { payment, report: found.value, cause: 'sync' });
     return decision.outcome === 'store' ? { next: decision.next, by: 'read' } : undefined;
   });
-  return { data: paymentView(record) };
+  return { data: paymentView(await withMoneyBack(deps, provider, record)) };
 };

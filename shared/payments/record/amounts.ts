@@ -26,3 +26,9 @@ export const findMismatch = (
   if (reported.currency !== undefined && reported.currency !== payment.currency) return 'currency differs';
   return undefined;
 };
+
+/** What may still be given back, in minor units; 0 unless the payment has succeeded. */
+export const refundableCents = (payment: VisiblePayment): number =>
+  payment.status === 'succeeded'
+    ? Math.max(0, payment.totalCents - (payment.refundedCents ?? 0) - (payment.refundingCents ?? 0))
+    : 0;

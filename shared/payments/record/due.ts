@@ -33,6 +33,17 @@ export const reconcileTime = (since: Instant, step: number): Instant => {
   return since + RECONCILE_DAILY_MS * (step - RECONCILE_AFTER_MS.length + 2);
 };
 
+/** The next look at a call with an unknown outcome, after look `step`; looks that are in the past are left out. */
+export const nextLook = (
+  since: Instant,
+  step: number,
+  now: Instant,
+): { readonly at: Instant; readonly step: number } => {
+  let next = step + 1;
+  while (reconcileTime(since, next) <= now) next += 1;
+  return { at: reconcileTime(since, next), step: next };
+};
+
 /**
  * A payment is stuck if the outcome of a charge stays unknown too long, or the provider reports `processing` for longer
  * than a bank takes. Every later look-up logs it again, until the payment is settled.

@@ -34,7 +34,7 @@ interface HistoryItem {
   readonly refund: RefundChange | undefined;
 }
 
-const historyFields = z.object({ refund: paymentSchema.shape.refund });
+const historyFields = z.object({ refund: paymentSchema.shape.refund, refundedBy: z.int().optional() });
 
 /** The entries with a refund are last. */
 const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem[]> => {
@@ -49,7 +49,8 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
     });
     for (const item of page.items) {
       const key = { pk: String(item['pk']), sk: String(item['sk']) };
-      entries.push({ key, refund: historyFields.parse(item).refund });
+      const { refund, refundedBy } = historyFields.parse(item);
+      entries.push({ key, refund: refund && refundedBy !== undefined ? { ...refund, refundedBy } : undefined });
     }
     after = page.next;
   } while (after);
@@ -59,8 +60,10 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
 /** The changes of refunds up to this version, which the history may not show yet. */
 const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly RefundChange[] => {
   const { sk } = historyKey(payment.id, payment.version);
-  const last = history.some(({ key }) => key.sk === sk) ? undefined : refundChangeOf(payment);
-  return [...history.map(({ refund }) => refund), last].filter((refund) => refund !== undefined);
+  const told = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
+  const refundedBefore = told.reduce((sum, { refundedBy }) => sum + refundedBy, 0);
+  const last = history.some(({ key }) => key.sk === sk) ? undefined : refundChangeOf(payment, refundedBefore);
+  return last ? [...told, last] : told;
 };
 
 const aliasesOf = ({ providerId, providerIntentId, providerPaymentId }: Payment): readonly Key[] => {

@@ -1,5 +1,6 @@
 import type { BusEvent, CanonicalEvent } from '../../events/bus-event.ts';
 import { canonicalBusEvent, payerOf } from '../../events/canonical-event.ts';
+import { CLOSED_DISPUTE_STATUSES, type RefundStatus } from '../../providers/port/refunds.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
 /** The events of a stored change. They follow from the change alone, so that concurrent writers never repeat one. */
@@ -7,6 +8,8 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   if (!isShown(after) || before?.version === after.version) return [];
   // A claim taken back leads to a status that has been published before.
   if (after.cause === 'release') return [];
+  if (after.cause === 'refund') return refundEvents(after);
+  if (after.cause === 'dispute') return disputeEvents(after);
   const names: CanonicalEvent[] = [];
   const existed = before !== undefined && isShown(before);
   if (!existed) names.push('payment.created');
@@ -17,6 +20,42 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
     if (after.status === 'failed') names.push('payment.failed');
   }
   return names.map((name) => canonicalBusEvent(name, after, dataOf(after)));
+};
+
+/** A version whose cause is a refund changes nothing else. */
+const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {
+  const { refund } = payment;
+  if (refund === undefined || refund.status === refund.was) return [];
+  const name = REFUND_EVENT[refund.status];
+  if (name === undefined) return [];
+  const { id, amountCents: amount, reason, status } = refund;
+  const data = {
+    ...dataOf(payment),
+    refund: { id, amount, reason: reason ?? null, status },
+    refunded_cents: payment.refundedCents ?? 0,
+  };
+  return [canonicalBusEvent(name, payment, data)];
+};
+
+const REFUND_EVENT: Readonly<Partial<Record<RefundStatus, CanonicalEvent>>> = {
+  succeeded: 'payment.refunded',
+  failed: 'payment.refund_failed',
+  canceled: 'payment.refund_failed',
+};
+
+/** A dispute that is closed when it is first heard of was never open here. */
+const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
+  const { dispute } = payment;
+  if (dispute === undefined) return [];
+  const isOpen = payment.openDisputes?.includes(dispute.id) ?? false;
+  const wasClosed = CLOSED_DISPUTE_STATUSES.includes(dispute.was ?? '');
+  if (wasClosed || (isOpen && dispute.was !== undefined)) return [];
+  const { id, amountCents: amount, reason, status, evidenceDueBy } = dispute;
+  const data = {
+    ...dataOf(payment),
+    dispute: { id, amount, reason: reason ?? null, status, evidence_due_by: evidenceDueBy ?? null },
+  };
+  return [canonicalBusEvent(isOpen ? 'payment.dispute_opened' : 'payment.dispute_closed', payment, data)];
 };
 
 const dataOf = (payment: VisiblePayment) => ({

@@ -8,7 +8,7 @@ import { additionsOf, type RefundChange, refundShares, type Share, sharesOf, tak
 /** History, counters and sums of one change; all are written only where the history entry is absent. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
   if (!isVisiblePayment(after) || before?.version === after.version) return [];
-  const refund = refundChangeOf(after);
+  const refund = refundChangeOf(after, before?.refundedCents);
   const history: TransactionStep = {
     put: {
       ...historyKey(after.id, after.version),
@@ -18,7 +18,10 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
       attempt: after.attempt,
       failureCode: after.failureCode,
       anomaly: after.anomaly,
-      refund,
+      ...(after.cause === 'refund' && { refund: after.refund }),
+      // What the refund changed of the sum of refunds: an erasure takes it back.
+      ...(refund && { refundedBy: refund.refundedBy }),
+      ...(after.cause === 'dispute' && { dispute: after.dispute }),
     },
     if: [{ absent: true }],
   };
@@ -35,9 +38,12 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
   ];
 };
 
-/** The refund that this version changed. */
-export const refundChangeOf = ({ cause, refund }: Payment): RefundChange | undefined =>
-  cause === 'refund' ? refund : undefined;
+/** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
+export const refundChangeOf = (
+  { cause, refund, refundedCents = 0 }: Payment,
+  refundedBefore = 0,
+): RefundChange | undefined =>
+  cause === 'refund' && refund ? { ...refund, refundedBy: refundedCents - refundedBefore } : undefined;
 
 /** Takes an erased payment out of the counters and sums, with its refunds. */
 export const countersWithout = (payment: Payment, refunds: readonly RefundChange[]): readonly TransactionStep[] =>

@@ -60,12 +60,15 @@ export const sharesOf = (payment: Payment): readonly Share[] => {
 };
 
 /** A change of a refund, as a version of its payment holds it. */
-export type RefundChange = NonNullable<Payment['refund']>;
+export type RefundChange = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
+  /** Cents by which it changed the sum of the payment's refunds: the provider may report another amount later. */
+  readonly refundedBy: number;
+};
 
 /** What a change of a refund adds: it counts from its success on, and a refund that fails after its success is taken back. */
-export const refundShares = (payment: Payment, { amountCents, status, was, completedAt }: RefundChange): Share[] => {
+export const refundShares = (payment: Payment, { status, was, completedAt, refundedBy }: RefundChange): Share[] => {
   const by = Number(status === 'succeeded') - Number(was === 'succeeded');
-  const measures = { refunds: by, refunded: by * amountCents };
+  const measures = { refunds: by, refunded: refundedBy };
   return [
     ...share(payment, ['status', payment.status], { day: utcDay(payment.createdAt), measures }),
     ...share(payment, ['provider', payment.providerId], { day: utcDay(completedAt ?? payment.updatedAt), measures }),

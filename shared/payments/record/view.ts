@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Instant } from '../../core/time.ts';
+import { refundableCents } from './amounts.ts';
 import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
 /** A payment as its readers see it. */
@@ -23,6 +24,10 @@ export const paymentView = (payment: VisiblePayment) => ({
   provider_payment_id: payment.providerPaymentId ?? null,
   provider_intent_id: payment.providerIntentId ?? null,
   payment_method_id: payment.paymentMethodId ?? null,
+  refunded_cents: payment.refundedCents ?? 0,
+  refundable_cents: refundableCents(payment),
+  refund_status: refundStatusOf(payment),
+  disputed: payment.openDisputes !== undefined,
   is_guest_payment: isGuestPayment(payment),
   guest_email: payment.guestEmail ?? null,
   billing_address_id: payment.billingAddressId ?? null,
@@ -33,6 +38,17 @@ export const paymentView = (payment: VisiblePayment) => ({
   updated_at: payment.updatedAt,
   completed_at: payment.completedAt ?? null,
 });
+
+/** How much of a payment has been given back. */
+export const REFUND_EXTENTS = ['none', 'partial', 'full'] as const;
+
+export const refundStatusOf = ({
+  refundedCents = 0,
+  totalCents,
+}: Pick<Payment, 'refundedCents' | 'totalCents'>): (typeof REFUND_EXTENTS)[number] => {
+  if (refundedCents === 0) return 'none';
+  return refundedCents < totalCents ? 'partial' : 'full';
+};
 
 /** Left out where they are not set. */
 const optionalFields = (payment: VisiblePayment) => ({
@@ -60,6 +76,8 @@ export const PAYMENT_COLUMNS = [
   'tax_cents',
   'discount_cents',
   'total_cents',
+  'refunded_cents',
+  'disputed',
   'description',
   'concept',
   'reference_code',
@@ -142,6 +160,10 @@ export const paymentViewSchema = z.looseObject({
   provider_intent_id: text,
   client_secret: z.string().optional(),
   payment_method_id: text,
+  refunded_cents: cents,
+  refundable_cents: cents,
+  refund_status: z.enum(REFUND_EXTENTS),
+  disputed: z.boolean(),
   is_guest_payment: z.boolean(),
   guest_email: text,
   organization_id: z.string().optional(),

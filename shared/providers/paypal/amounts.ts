@@ -32,3 +32,9 @@ export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
  */
 export const centsOf = ({ currency_code: currency, value }: PaypalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;
+
+/** ISO 4217 minor units of an amount that went back; undefined if it is no whole number of them above zero. */
+export const wholeCentsOf = (money: PaypalMoney): number | undefined => {
+  const cents = centsOf(money);
+  return cents !== undefined && Number.isSafeInteger(cents) && cents > 0 ? cents : undefined;
+};

@@ -2,8 +2,15 @@ import * as z from 'zod/mini';
 import type { InboundEventType, ProviderEvent } from '../port/events.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
+import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './money-back.ts';
 import { paypalFailure } from './report.ts';
-import { captureSchema, paymentTokenSchema, paypalOrderSchema } from './schemas.ts';
+import {
+  captureSchema,
+  paymentTokenSchema,
+  paypalDisputeSchema,
+  paypalOrderSchema,
+  paypalRefundSchema,
+} from './schemas.ts';
 import { tokenFacts } from './tokens.ts';
 
 /**
@@ -22,7 +29,8 @@ export const readPayPalEvent = (body: unknown): ProviderEvent | undefined => {
   const parsed = eventSchema.safeParse(body);
   if (!parsed.success) return readContractEvent(body);
   const { id, event_type: rawType, create_time: at, resource } = parsed.data;
-  const said = captureSaid(rawType, resource) ?? orderSaid(rawType, resource) ?? tokenSaid(rawType, resource);
+  const said = READERS.map((read) => read(rawType, resource)).find((one) => one !== undefined);
+  if (!said && MONEY_BACK.includes(rawType)) return undefined;
   return {
     id,
     rawType,
@@ -101,3 +109,44 @@ const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
   const methodOf = { customerId: token.customer?.id, ourCustomerId: token.customer?.merchant_customer_id };
   return { type, object: { ...NO_OBJECT, id: token.id, method: tokenFacts(token), methodOf } };
 };
+
+/**
+ * PayPal sends the refund, which names its capture by a link. Of a capture that PayPal itself reversed it may send the capture
+ * alone; its refunds are then read at PayPal.
+ */
+const REFUND_EVENTS: readonly string[] = [
+  'PAYMENT.CAPTURE.REFUNDED',
+  'PAYMENT.CAPTURE.REVERSED',
+  'PAYMENT.REFUND.PENDING',
+  'PAYMENT.REFUND.FAILED',
+];
+
+const refundSaid = (rawType: string, resource: unknown): Said | undefined => {
+  const chargedAs = chargedAsOf(resource);
+  const [capture] = chargedAs;
+  if (!REFUND_EVENTS.includes(rawType) || capture === undefined) return undefined;
+  const parsed = paypalRefundSchema.safeParse(resource).data;
+  const refund = parsed && parsed.id !== capture ? readPaypalRefund(parsed) : undefined;
+  return refund
+    ? { type: 'refund.updated', object: { ...NO_OBJECT, id: refund.refundId, chargedAs, refund } }
+    : { type: 'charge.refunded', object: { ...NO_OBJECT, id: capture, chargedAs } };
+};
+
+const DISPUTE_EVENTS: readonly string[] = [
+  'CUSTOMER.DISPUTE.CREATED',
+  'CUSTOMER.DISPUTE.UPDATED',
+  'CUSTOMER.DISPUTE.RESOLVED',
+];
+
+const disputeSaid = (rawType: string, resource: unknown): Said | undefined => {
+  const parsed = paypalDisputeSchema.safeParse(resource).data;
+  if (!DISPUTE_EVENTS.includes(rawType) || !parsed) return undefined;
+  const [dispute, chargedAs] = [readPaypalDispute(parsed), disputedCaptures(parsed)];
+  if (!dispute || chargedAs.length === 0) return undefined;
+  return { type: 'dispute.updated', object: { ...NO_OBJECT, id: dispute.disputeId, chargedAs, dispute } };
+};
+
+/** An event about money that goes back is refused if it cannot be read. */
+const MONEY_BACK: readonly string[] = [...REFUND_EVENTS, ...DISPUTE_EVENTS];
+
+const READERS = [captureSaid, orderSaid, tokenSaid, refundSaid, disputeSaid] as const;

@@ -1,6 +1,6 @@
-import type { DeclineCode, Outcome } from '../../core/outcome.ts';
+import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
 import type { StatusTable } from '../wire/failures.ts';
-import type { Exchanged, Failed, HttpRequest } from '../wire/http-client.ts';
+import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
 import { paypalRefusalSchema } from './schemas.ts';
 
 /** One call of PayPal's API. */
@@ -9,11 +9,12 @@ export type PaypalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 /** One call of PayPal's API, with an unparsed refusal. */
 export type PaypalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
+/** @param read the meaning of a refusal; by default, of a refused charge */
 export const callsBy =
-  (exchange: PaypalExchange): PaypalCall =>
+  (exchange: PaypalExchange, read: ReadRefusal = chargeRefusal): PaypalCall =>
   async (request) => {
     const exchanged = await exchange(request);
-    return exchanged.kind === 'answered no' ? readRefusal(exchanged.status, exchanged.body) : exchanged;
+    return exchanged.kind === 'answered no' ? read(exchanged.status, exchanged.body) : exchanged;
   };
 
 /** PayPal's reason for an id that is unknown or expired. */
@@ -22,14 +23,19 @@ export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
 /** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
 export const PAYPAL_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
-const readRefusal = (status: number, body: unknown): Failed => {
+/** PayPal's issue is the reason of the refusal. */
+export const paypalRefusal = (status: number, body: unknown): Refusal => {
   if (status === 404) return { kind: 'refused', reason: NOT_FOUND };
   const parsed = paypalRefusalSchema.safeParse(body);
   const detail = parsed.data?.details?.[0];
   const reason = detail?.issue ?? parsed.data?.name ?? `HTTP_${status}`;
-  const code = DECLINES.get(reason);
-  if (code && status === 422) return { kind: 'declined', code, attemptRef: undefined };
   return { kind: 'refused', reason, parameter: parameterOf(reason, detail?.field) };
+};
+
+const chargeRefusal = (status: number, body: unknown): Failed => {
+  const refusal = paypalRefusal(status, body);
+  const code = DECLINES.get(refusal.reason);
+  return code && status === 422 ? { kind: 'declined', code, attemptRef: undefined } : refusal;
 };
 
 /** Refusals of the payment method: the payer may pay with another method. */

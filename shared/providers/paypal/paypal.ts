@@ -7,6 +7,7 @@ import { PAYPAL_CAN } from './capabilities.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
 import { callsBy, PAYPAL_STATUSES } from './outcome.ts';
+import { paypalRefunds } from './refunds.ts';
 import { paypalVault } from './vault.ts';
 import { webhookVerifier } from './verify.ts';
 
@@ -31,6 +32,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),
     ...paypalVault(call),
+    refunds: paypalRefunds(exchange),
     isStoredMethod: (id) => !ONE_TIME.test(id),
     tokenizeCard: notOffered,
     updateBilling: notOffered,

@@ -6,6 +6,9 @@ const moneySchema = z.looseObject({
   value: z.string().check(z.regex(/^-?(?:\d+|\d*\.\d+)$/)),
 });
 
+const linksSchema = z.array(z.looseObject({ rel: z.string(), href: z.string() }));
+const timeSchema = z.iso.datetime({ offset: true });
+
 export const captureSchema = z.looseObject({
   id: z.string(),
   status: z.optional(z.string()),
@@ -17,6 +20,45 @@ export const captureSchema = z.looseObject({
   ),
 });
 export type Capture = z.infer<typeof captureSchema>;
+
+/** The minimal form has only the id, the status and the links. */
+export const paypalRefundSchema = z.looseObject({
+  id: z.string(),
+  status: z.optional(z.string()),
+  status_details: z.optional(z.looseObject({ reason: z.optional(z.string()) })),
+  amount: z.optional(moneySchema),
+  custom_id: z.optional(z.string()),
+  create_time: z.optional(timeSchema),
+});
+export type PaypalRefund = z.infer<typeof paypalRefundSchema>;
+
+/** The fields by which a refund, or a capture itself, names the capture and its order. */
+export const captureNameSchema = z.looseObject({
+  supplementary_data: z.optional(
+    z.looseObject({
+      related_ids: z.optional(z.looseObject({ capture_id: z.optional(z.string()), order_id: z.optional(z.string()) })),
+    }),
+  ),
+  links: z.optional(linksSchema),
+});
+
+/** The list shows a dispute without its outcome and its transactions. */
+export const paypalDisputeSchema = z.looseObject({
+  dispute_id: z.string().check(z.minLength(1)),
+  create_time: timeSchema,
+  status: z.string(),
+  dispute_amount: moneySchema,
+  reason: z.optional(z.string()),
+  seller_response_due_date: z.optional(timeSchema),
+  dispute_outcome: z.optional(z.looseObject({ outcome_code: z.optional(z.string()) })),
+  disputed_transactions: z.optional(z.array(z.looseObject({ seller_transaction_id: z.optional(z.string()) }))),
+});
+export type PaypalDispute = z.infer<typeof paypalDisputeSchema>;
+
+export const paypalDisputesAnswer = z.looseObject({
+  items: z.optional(z.array(paypalDisputeSchema)),
+  links: z.optional(linksSchema),
+});
 
 const vaulted = z.looseObject({
   attributes: z.optional(
@@ -36,11 +78,16 @@ export const paypalOrderSchema = z.looseObject({
         amount: moneySchema,
         custom_id: z.optional(z.string()),
         description: z.optional(z.string()),
-        payments: z.optional(z.looseObject({ captures: z.optional(z.array(captureSchema)) })),
+        payments: z.optional(
+          z.looseObject({
+            captures: z.optional(z.array(captureSchema)),
+            refunds: z.optional(z.array(z.looseObject({ id: z.string() }))),
+          }),
+        ),
       }),
     )
     .check(z.minLength(1)),
-  links: z.optional(z.array(z.looseObject({ rel: z.string(), href: z.string() }))),
+  links: z.optional(linksSchema),
 });
 export type Order = z.infer<typeof paypalOrderSchema>;
 

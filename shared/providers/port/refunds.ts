@@ -45,6 +45,8 @@ export interface ProviderRefund {
 export const REFUND_EXCEEDS = 'refund_exceeds';
 
 export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'closed'] as const;
+/** The statuses after which nothing follows. */
+export const CLOSED_DISPUTE_STATUSES: readonly string[] = ['won', 'lost', 'closed'];
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
 /** The state of a dispute at the provider. */

@@ -1,12 +1,19 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent } from '../port/events.ts';
+import type { InboundEventType, MoneyBackEventType, ProviderEvent } from '../port/events.ts';
 import type { ReportedStatus } from '../port/payments.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { cardFacts } from './cards.ts';
 import { reportedMoney } from './currencies.ts';
 import { customerFacts } from './customers.ts';
+import { readSquareDispute, readSquareRefund } from './refunds.ts';
 import { paymentStatus, squareFailure } from './report.ts';
-import { cardSchema, squareCustomerSchema, squarePaymentSchema } from './schemas.ts';
+import {
+  cardSchema,
+  squareCustomerSchema,
+  squareDisputeSchema,
+  squarePaymentSchema,
+  squareRefundSchema,
+} from './schemas.ts';
 
 /**
  * Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`, and the
@@ -26,6 +33,10 @@ const dataSchema = z.looseObject({
       card: z.optional(cardSchema),
       customer: z.optional(squareCustomerSchema),
       order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
+      refund: z.optional(squareRefundSchema),
+      dispute: z.optional(squareDisputeSchema),
+      // Square's examples name the dispute `dispute`, its schema `object`.
+      object: z.optional(squareDisputeSchema),
     }),
   ),
 });
@@ -40,9 +51,10 @@ export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
   if (!parsed.success) return readContractEvent(body);
   const { event_id: id, type, created_at: at } = parsed.data;
   const data = dataSchema.safeParse(parsed.data.data).data;
+  const said = data && saidBy({ type, data });
   // An event that the service acts on and cannot read is refused.
   if (!data && isActedOn(type)) return undefined;
-  const said = data && saidBy({ type, data });
+  if (!said && MONEY_BACK.has(type)) return undefined;
   return {
     id,
     rawType: type,
@@ -52,10 +64,16 @@ export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
 };
 
 const saidBy = (event: SquareEvent): Said | undefined =>
-  paymentSaid(event) ?? orderSaid(event) ?? cardSaid(event) ?? customerSaid(event);
+  paymentSaid(event) ??
+  orderSaid(event) ??
+  cardSaid(event) ??
+  customerSaid(event) ??
+  refundSaid(event) ??
+  disputeSaid(event);
 
 const isActedOn = (type: string): boolean =>
   /^payment\.(created|updated)$|^order\.updated$/.test(type) ||
+  MONEY_BACK.has(type) ||
   Object.hasOwn(CARD_EVENTS, type) ||
   Object.hasOwn(CUSTOMER_EVENTS, type);
 
@@ -123,4 +141,35 @@ const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const known = CUSTOMER_EVENTS[type];
   if (!id || !known) return undefined;
   return { type: known, object: { ...NO_OBJECT, id, customer: customer && customerFacts(customer) } };
+};
+
+const MONEY_BACK: ReadonlyMap<string, MoneyBackEventType> = new Map([
+  ['refund.created', 'refund.updated'],
+  ['refund.updated', 'refund.updated'],
+  ['dispute.created', 'dispute.updated'],
+  ['dispute.state.updated', 'dispute.updated'],
+  // The name of dispute.state.updated in earlier versions; a subscription may have both.
+  ['dispute.state.changed', 'dispute.updated'],
+]);
+
+/** Both events hold the current refund. A refund of no payment is not ours. */
+const refundSaid = ({ type, data }: SquareEvent): Said | undefined => {
+  const refund = data.object?.refund;
+  if (!refund || !type.startsWith('refund.')) return undefined;
+  const { id, payment_id: paymentId } = refund;
+  return {
+    type: paymentId ? MONEY_BACK.get(type) : undefined,
+    object: { ...NO_OBJECT, id, ...(paymentId && { chargedAs: [paymentId], refund: readSquareRefund(refund) }) },
+  };
+};
+
+const disputeSaid = ({ type, data }: SquareEvent): Said | undefined => {
+  const sent = data.object?.dispute ?? data.object?.object;
+  const dispute = sent && type.startsWith('dispute.') ? readSquareDispute(sent) : undefined;
+  if (!sent || !dispute) return undefined;
+  const paymentId = sent.disputed_payment?.payment_id;
+  return {
+    type: paymentId ? MONEY_BACK.get(type) : undefined,
+    object: { ...NO_OBJECT, id: dispute.disputeId, ...(paymentId && { chargedAs: [paymentId], dispute }) },
+  };
 };

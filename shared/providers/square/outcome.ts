@@ -1,18 +1,19 @@
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
+import { REFUND_EXCEEDS } from '../port/refunds.ts';
 import type { StatusTable } from '../wire/failures.ts';
-import type { Failed, HttpClient, HttpRequest } from '../wire/http-client.ts';
+import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
 /** The API version that this adapter is written for: the one of Square's SDK 46. */
 export const SQUARE_VERSION = '2026-09-16';
 
-/** One call of Square's API. */
-export type SquareCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
+/** One call of Square's API. A refusal is that of a charge, unless the caller reads it otherwise. */
+export type SquareCall = <T>(request: HttpRequest<T>, read?: ReadRefusal) => Promise<Outcome<T>>;
 
 export const squareCalls =
   (client: HttpClient, accessToken: string): SquareCall =>
-  (request) =>
+  (request, read = readRefusal) =>
     client.call(
       {
         ...request,
@@ -22,7 +23,7 @@ export const squareCalls =
           ...request.headers,
         },
       },
-      readRefusal,
+      read,
     );
 
 const MAX_KEY_LENGTH = 45;
@@ -33,17 +34,30 @@ export const squareKey = (...parts: readonly string[]): string => fingerprint(..
 /** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
 export const SQUARE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
-const readRefusal = (_: number, body: unknown): Failed => {
+const readRefusal: ReadRefusal = (_, body) => {
   const parsed = squareRefusalSchema.safeParse(body);
-  if (!parsed.success) return { kind: 'unknown', reason: 'error' };
+  if (!parsed.success) return UNKNOWN;
   const { errors, payment } = parsed.data;
   const error = errors.find(({ category }) => category === 'PAYMENT_METHOD_ERROR') ?? errors[0];
-  if (!error || UNDECIDED.includes(error.category) || error.code === 'TEMPORARY_ERROR')
-    return { kind: 'unknown', reason: 'error' };
+  if (!error || isUndecided(error)) return UNKNOWN;
   if (error.category !== 'PAYMENT_METHOD_ERROR' || SPENT_SOURCES.includes(error.code)) return refused(error);
   const code = squareDeclineCode(errors, payment?.card_details?.auth_result_code);
   return { kind: 'declined', code, attemptRef: payment?.id ?? undefined };
 };
+
+const UNKNOWN: Failed = { kind: 'unknown', reason: 'error' };
+
+/** The refusal of a refund charges no method, so a card's error is a refusal with Square's code as well. */
+export const readRefundRefusal: ReadRefusal = (_, body) => {
+  const [error] = squareRefusalSchema.safeParse(body).data?.errors ?? [];
+  if (!error || isUndecided(error)) return UNKNOWN;
+  return TOO_LITTLE_LEFT.includes(error.code) ? { kind: 'refused', reason: REFUND_EXCEEDS } : refused(error);
+};
+
+const TOO_LITTLE_LEFT: readonly string[] = ['REFUND_AMOUNT_INVALID'];
+
+const isUndecided = ({ category, code }: SquareError): boolean =>
+  UNDECIDED.includes(category) || code === 'TEMPORARY_ERROR';
 
 /** Categories of errors after which the outcome is unknown. */
 const UNDECIDED: readonly string[] = ['API_ERROR', 'RATE_LIMIT_ERROR'];

@@ -62,6 +62,32 @@ export const squareCustomerSchema = z.looseObject({
 });
 export type SquareCustomer = z.infer<typeof squareCustomerSchema>;
 
+const moment = z.iso.datetime({ offset: true });
+
+export const squareRefundSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  status: z.nullish(z.string()),
+  amount_money: money,
+  /** Absent from a refund of no payment. */
+  payment_id: z.nullish(z.string()),
+  reason: z.nullish(z.string()),
+  created_at: moment,
+});
+export type SquareRefund = z.infer<typeof squareRefundSchema>;
+
+export const squareDisputeSchema = z.looseObject({
+  id: z.nullish(z.string().check(z.minLength(1), z.maxLength(255))),
+  /** The name of `id` in objects of an earlier version. */
+  dispute_id: z.nullish(z.string().check(z.minLength(1), z.maxLength(255))),
+  amount_money: money,
+  reason: z.nullish(z.string()),
+  state: z.string(),
+  due_at: z.nullish(z.string()),
+  disputed_payment: z.nullish(z.looseObject({ payment_id: z.nullish(z.string()) })),
+  created_at: moment,
+});
+export type SquareDispute = z.infer<typeof squareDisputeSchema>;
+
 /** The answer to a declined charge includes the failed payment. */
 export const squareRefusalSchema = z.looseObject({
   errors: z.array(error).check(z.minLength(1)),

@@ -8,6 +8,7 @@ import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
 import { SQUARE_STATUSES, squareCalls } from './outcome.ts';
 import { squareOrders, squarePayments } from './payments.ts';
+import { squareRefunds } from './refunds.ts';
 import { verifySquareSignature } from './signature.ts';
 
 /** Square, with our own client: its SDK takes longer to load than a payment takes. */
@@ -30,6 +31,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     ...squarePayments(account),
     ...squareCustomers(call),
     ...squareCards(call, squareOrders(account)),
+    refunds: squareRefunds(call),
     isStoredMethod: (id) => id.startsWith(ON_FILE),
     tokenizeCard: notOffered,
     updateBilling: notOffered,

@@ -1,7 +1,13 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent } from '../port/events.ts';
+import {
+  type InboundEventType,
+  MONEY_BACK_EVENTS,
+  type MoneyBackEventType,
+  type ProviderEvent,
+} from '../port/events.ts';
 import { readContractEvent } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
+import { readStripeDispute, readStripeRefund } from './refund-report.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /** Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
@@ -13,6 +19,7 @@ const ownFields = z.looseObject({
   data: z.looseObject({
     object: z.looseObject({
       latest_charge: reference,
+      payment_intent: reference,
       last_payment_error: z.nullish(
         z.looseObject({ code: z.nullish(z.string()), decline_code: z.nullish(z.string()) }),
       ),
@@ -31,8 +38,39 @@ const STRIPE_NAMES: ReadonlyMap<string, InboundEventType> = new Map(
     'customer.subscription.resumed': 'subscription.updated',
     'customer.subscription.deleted': 'subscription.deleted',
     'customer.subscription.trial_will_end': 'subscription.trial_will_end',
+    'charge.refunded': 'charge.refunded',
+    'charge.refund.updated': 'refund.updated',
+    'refund.created': 'refund.updated',
+    'refund.updated': 'refund.updated',
+    'refund.failed': 'refund.updated',
+    'charge.dispute.created': 'dispute.updated',
+    'charge.dispute.updated': 'dispute.updated',
+    'charge.dispute.closed': 'dispute.updated',
+    'charge.dispute.funds_withdrawn': 'dispute.updated',
+    'charge.dispute.funds_reinstated': 'dispute.updated',
   } as const),
 );
+
+const refundFields = z.looseObject({
+  id: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  created: z.int(),
+  status: z.nullish(z.string()),
+  reason: z.nullish(z.string()),
+  failure_reason: z.nullish(z.string()),
+  metadata: z.nullish(z.record(z.string(), z.unknown())),
+});
+
+const disputeFields = z.looseObject({
+  id: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  created: z.int(),
+  status: z.string(),
+  reason: z.nullish(z.string()),
+  evidence_details: z.nullish(z.looseObject({ due_by: z.nullish(z.int()) })),
+});
 
 export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   const event = readContractEvent(body, STRIPE_NAMES);
@@ -41,7 +79,14 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   if (type === undefined) return event;
   const own = ownFields.safeParse(body);
   if (!own.success) return undefined;
-  const { latest_charge: charge, last_payment_error: error } = own.data.data.object;
+  const { object } = own.data.data;
+  if (isMoneyBack(type)) {
+    // The interface has no payload for these types.
+    if (own.data.object !== STRIPES_OWN) return event;
+    const moneyBack = readMoneyBack(type, object);
+    return moneyBack && { ...event, type, object: { ...inCents(event.object), ...moneyBack } };
+  }
+  const { latest_charge: charge, last_payment_error: error } = object;
   return {
     ...event,
     type,
@@ -51,6 +96,29 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
       failureCode: error ? stripeDeclineCode(error) : undefined,
     },
   };
+};
+
+const isMoneyBack = (type: InboundEventType): type is MoneyBackEventType =>
+  MONEY_BACK_EVENTS.some((known) => known === type);
+
+type OwnObject = z.infer<typeof ownFields>['data']['object'];
+
+/** @returns undefined if the object is not what the type names */
+const readMoneyBack = (type: MoneyBackEventType, object: OwnObject): Partial<EventObject> | undefined => {
+  const intentId = idOf(object.payment_intent);
+  const chargedAs = intentId === undefined ? [] : [intentId];
+  switch (type) {
+    case 'charge.refunded':
+      return { chargedAs };
+    case 'refund.updated': {
+      const refund = refundFields.safeParse(object);
+      return refund.success ? { chargedAs, refund: readStripeRefund(refund.data) } : undefined;
+    }
+    case 'dispute.updated': {
+      const dispute = disputeFields.safeParse(object);
+      return dispute.success ? { chargedAs, dispute: readStripeDispute(dispute.data) } : undefined;
+    }
+  }
 };
 
 /** The `object` of Stripe's own envelope. The interface's payload lacks it, and has its amounts in minor units already. */

@@ -45,9 +45,7 @@ const failureOf = (error: unknown): Outcome<never> => {
   if (!(error instanceof Stripe.errors.StripeError)) return ERROR;
   switch (meaningOf(STRIPE_STATUSES, error.statusCode ?? 0)) {
     case 'refused':
-      return isRefusal(error)
-        ? { kind: 'refused', reason: error.code ?? error.type, parameter: parameterOf(error) }
-        : ERROR;
+      return isRefusal(error) ? { kind: 'refused', reason: reasonOf(error), parameter: parameterOf(error) } : ERROR;
     case 'not_done': {
       const seconds = retryAfterSeconds(error.headers?.['retry-after'], Date.now());
       return { kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: seconds };
@@ -56,6 +54,12 @@ const failureOf = (error: unknown): Outcome<never> => {
       return isInProgress(error) ? { kind: 'unknown', reason: 'in_progress' } : ERROR;
   }
 };
+
+/** Our word for Stripe's refusal of a refund that is greater than what is left: Stripe gives that refusal no code. */
+export const EXCEEDS_UNREFUNDED = 'amount_exceeds_unrefunded';
+
+const reasonOf = ({ code, type, message }: Stripe.errors.StripeError): string =>
+  code ?? (/greater than unrefunded amount/i.test(message) ? EXCEEDS_UNREFUNDED : type);
 
 /** Stripe names no parameter for a payment method that is attached to another customer or was detached. */
 const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): string | undefined =>

@@ -11,6 +11,7 @@ import { readStripeEvent } from './events.ts';
 import { stripeMethods } from './methods.ts';
 import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
+import { stripeRefunds } from './refunds.ts';
 import { stripeSetups } from './setups.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 
@@ -46,6 +47,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripeCustomers(stripe, call),
     ...stripeMethods(stripe, call),
     setups: stripeSetups(stripe, call),
+    refunds: stripeRefunds(stripe, call),
     isStoredMethod: () => false,
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
     verifyWebhook: async (request) =>

@@ -12,6 +12,7 @@ import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
 import { applyCustomerEvent } from './customer-event.ts';
 import type { EventResult, InboundEvent, OwnerIds } from './inbound-event.ts';
 import { applyMethodEvent, applySetupEvent } from './method-event.ts';
+import { applyMoneyBackEvent } from './money-back-event.ts';
 import { applyPaymentEvent, type PaymentEvent, type PaymentEventResult } from './payment-event.ts';
 import { applySubscriptionEvent } from './subscription-event.ts';
 
@@ -77,12 +78,10 @@ const applyToPayment = async (deps: ApplyEventDeps, inbound: PaymentEvent): Prom
   return result;
 };
 
-const notYet = async (): Promise<Result> => ({ kind: 'not acted on', reason: 'refunds are not recorded yet' });
-
 const HANDLERS: Handlers = {
-  'charge.refunded': notYet,
-  'refund.updated': notYet,
-  'dispute.updated': notYet,
+  'charge.refunded': applyMoneyBackEvent,
+  'refund.updated': applyMoneyBackEvent,
+  'dispute.updated': applyMoneyBackEvent,
   'payment_intent.succeeded': applyToPayment,
   'payment_intent.failed': applyToPayment,
   'payment_intent.canceled': applyToPayment,

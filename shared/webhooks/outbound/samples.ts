@@ -33,6 +33,17 @@ const payment = (status: string) => ({
   failure_code: status === 'failed' ? 'insufficient_funds' : null,
 });
 
+const refunded = (status: string) => ({
+  ...payment('succeeded'),
+  refund: { id: 'ref_test', amount: 500, reason: 'requested_by_customer', status },
+  refunded_cents: status === 'succeeded' ? 500 : 0,
+});
+
+const disputed = (status: string) => ({
+  ...payment('succeeded'),
+  dispute: { id: 'dsp_test', amount: 1_000, reason: 'fraudulent', status, evidence_due_by: PERIOD.end },
+});
+
 const subscription = (status: string, reason: string) => ({
   subscription_id: 'subs_test',
   status,
@@ -78,6 +89,10 @@ export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, un
   'payment.created': payment('created'),
   'payment.succeeded': payment('succeeded'),
   'payment.failed': payment('failed'),
+  'payment.refunded': refunded('succeeded'),
+  'payment.refund_failed': refunded('failed'),
+  'payment.dispute_opened': disputed('needs_response'),
+  'payment.dispute_closed': disputed('won'),
   'subscription.created': subscription('active', 'created'),
   'subscription.updated': subscription('active', 'renewed'),
   'subscription.cancelled': subscription('canceled', 'canceled'),

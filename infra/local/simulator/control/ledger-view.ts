@@ -1,5 +1,12 @@
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
-import { type Documents, type LedgerCharge, referenceOf } from '../ledger/documents.ts';
+import {
+  type Collection,
+  type Documents,
+  type LedgerCharge,
+  type LedgerDispute,
+  type LedgerRefund,
+  referenceOf,
+} from '../ledger/documents.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -15,7 +22,7 @@ export type MinorUnits = (document: {
  * does not have it.
  */
 export const ledgerView = (documents: Documents, minorUnits: MinorUnits, paymentId?: string) => ({
-  charges: chargesOf(documents, paymentId).map((charge) => ({
+  charges: belonging(documents, documents.charges, paymentId).map((charge) => ({
     provider: charge.provider,
     id: charge.id,
     payment_id: paymentId ?? referenceOf(charge) ?? labelOf(documents, charge),
@@ -26,6 +33,10 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
     amount_refunded: minorUnits({ ...charge, amount: charge.amountRefunded }),
     created_at: iso(charge.createdAt),
   })),
+  refunds: belonging(documents, documents.refunds, paymentId).map((refund) => refundRow(documents, refund, minorUnits)),
+  disputes: belonging(documents, documents.disputes, paymentId).map((dispute) =>
+    disputeRow(documents, dispute, minorUnits),
+  ),
   payment_intents: documents.payments.all(paymentId).map((payment) => ({
     provider: payment.provider,
     id: payment.id,
@@ -84,17 +95,48 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
   })),
 });
 
-/** A payment that the provider created itself gets our id only after its first charge. */
-const chargesOf = (documents: Documents, paymentId: string | undefined): LedgerCharge[] =>
+/** `refund_id` is our own id: null where the refund was made at the provider. */
+export const refundRow = (documents: Documents, refund: LedgerRefund, minorUnits: MinorUnits) => ({
+  provider: refund.provider,
+  id: refund.id,
+  refund_id: refund.metadata['refund_id'] ?? null,
+  payment_id: labelOf(documents, refund),
+  payment_intent: refund.paymentId,
+  charge: refund.chargeId,
+  amount: minorUnits(refund),
+  currency: refund.currency,
+  status: refund.status,
+  created_at: iso(refund.createdAt),
+});
+
+export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUnits: MinorUnits) => ({
+  provider: dispute.provider,
+  id: dispute.id,
+  payment_id: labelOf(documents, dispute),
+  payment_intent: dispute.paymentId,
+  charge: dispute.chargeId,
+  amount: minorUnits(dispute),
+  currency: dispute.currency,
+  status: dispute.status,
+  reason: dispute.reason,
+  evidence_due_by: iso(dispute.evidenceDueAt),
+  created_at: iso(dispute.createdAt),
+});
+
+/** The documents of a payment, oldest first. A payment that the provider created itself gets our id only after its first charge. */
+const belonging = <T>(documents: Documents, collection: Collection<T>, paymentId: string | undefined): T[] =>
   paymentId === undefined
-    ? documents.charges.all()
+    ? collection.all()
     : documents.payments
         .all(paymentId)
-        .flatMap(({ provider, id }) => documents.charges.list(provider, { holder: id, limit: MANY }).reverse());
+        .flatMap(({ provider, id }) => collection.list(provider, { holder: id, limit: MANY }).reverse());
 
 const MANY = 1_000;
 
-const labelOf = (documents: Documents, { provider, paymentId }: LedgerCharge): string | null => {
+const labelOf = (
+  documents: Documents,
+  { provider, paymentId }: Pick<LedgerCharge, 'provider' | 'paymentId'>,
+): string | null => {
   const payment = documents.payments.get(provider, paymentId);
   return payment ? referenceOf(payment) : null;
 };

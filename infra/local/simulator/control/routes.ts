@@ -3,6 +3,7 @@ import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
+import { makeRefund, moveDisputeByHand, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
 /** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
@@ -37,6 +38,10 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/events$/, async (parts, { body }) => json(200, await sendEvent(parts, parsed(sentEvent, body)))],
   ['GET', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerPage(parts, call)],
   ['POST', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerStep(parts, call)],
+  ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => moveDisputeByHand(parts, call, minorUnitsBy(parts))],
   ['GET', /^\/webhooks$/, ({ outbox }) => json(200, { ...outbox.setting(), events: outbox.counts() })],
   [
     'POST',

@@ -21,8 +21,28 @@ export const DECLINE_REASONS = [
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
+/** A refund without a course succeeds at once. A succeeded refund fails when the bank sends the money back. */
+const REFUND_COURSES = ['pending_then_succeeded', 'pending_then_failed', 'succeeded_then_failed'] as const;
+export type RefundCourse = (typeof REFUND_COURSES)[number];
+
+export const DISPUTE_REASONS = [
+  'fraudulent',
+  'product_not_received',
+  'product_unacceptable',
+  'duplicate',
+  'credit_not_processed',
+  'subscription_canceled',
+  'general',
+] as const;
+export type DisputeReason = (typeof DISPUTE_REASONS)[number];
+
 export const behaviourSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('succeeds') }),
+  /** `refunds`: how refunds of its charges end. `disputed`: its holder disputes each charge. */
+  z.object({
+    kind: z.literal('succeeds'),
+    refunds: z.enum(REFUND_COURSES).optional(),
+    disputed: z.object({ reason: z.enum(DISPUTE_REASONS), inquiry: z.boolean() }).optional(),
+  }),
   /** `attaches`: the method can be stored, and fails only when it is charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
   /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Store } from '../state/store.ts';
-import { behaviourSchema, DECLINE_REASONS } from './behaviours.ts';
+import { behaviourSchema, DECLINE_REASONS, DISPUTE_REASONS } from './behaviours.ts';
 import {
   invoiceSchema,
   type LedgerInvoice,
@@ -117,15 +117,47 @@ export const chargeSchema = z.object({
 });
 export type LedgerCharge = z.infer<typeof chargeSchema>;
 
-export const refundSchema = z.object({
+const REFUND_FAILURES = [
+  'declined',
+  'expired_or_canceled_card',
+  'insufficient_funds',
+  'lost_or_stolen_card',
+  'merchant_request',
+  'unknown',
+] as const;
+
+export const ledgerRefundSchema = z.object({
   ...common,
   chargeId: z.string(),
   paymentId: z.string(),
   amount: z.int(),
   currency: z.string(),
+  /** A refund counts in its charge's amountRefunded while it is pending or succeeded. */
+  status: z.enum(['pending', 'succeeded', 'failed', 'canceled']),
+  /** The vendor's word, as the caller sent it. */
   reason: z.string().nullable(),
+  /** A text for the payer. */
+  note: z.string().nullable(),
+  failureReason: z.enum(REFUND_FAILURES).nullable(),
+  updatedAt: z.int(),
 });
-export type LedgerRefund = z.infer<typeof refundSchema>;
+export type LedgerRefund = z.infer<typeof ledgerRefundSchema>;
+
+export const ledgerDisputeSchema = z.object({
+  ...common,
+  chargeId: z.string(),
+  paymentId: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+  status: z.enum(['needs_response', 'under_review', 'won', 'lost', 'closed']),
+  reason: z.enum(DISPUTE_REASONS),
+  /** Only a question of the bank: no money is taken back yet. */
+  inquiry: z.boolean(),
+  /** Until then the seller may give evidence. */
+  evidenceDueAt: z.int(),
+  updatedAt: z.int(),
+});
+export type LedgerDispute = z.infer<typeof ledgerDisputeSchema>;
 
 export const setupSchema = z.object({
   ...common,
@@ -168,6 +200,7 @@ export interface Documents {
   readonly payments: Collection<LedgerPayment>;
   readonly charges: Collection<LedgerCharge>;
   readonly refunds: Collection<LedgerRefund>;
+  readonly disputes: Collection<LedgerDispute>;
   readonly setups: Collection<LedgerSetup>;
   readonly events: Collection<LedgerEvent>;
   readonly products: Collection<LedgerProduct>;
@@ -189,7 +222,12 @@ export const openDocuments = (store: Store): Documents => ({
     holderOf: (payment) => payment.customerId,
   }),
   charges: collection(store, { kind: 'charge', schema: chargeSchema, holderOf: (charge) => charge.paymentId }),
-  refunds: collection(store, { kind: 'refund', schema: refundSchema, holderOf: (refund) => refund.paymentId }),
+  refunds: collection(store, { kind: 'refund', schema: ledgerRefundSchema, holderOf: (refund) => refund.paymentId }),
+  disputes: collection(store, {
+    kind: 'dispute',
+    schema: ledgerDisputeSchema,
+    holderOf: (dispute) => dispute.paymentId,
+  }),
   setups: collection(store, { kind: 'setup', schema: setupSchema, holderOf: (setup) => setup.customerId }),
   events: collection(store, { kind: 'event', schema: eventSchema, holderOf: (event) => event.type }),
   products: collection(store, { kind: 'product', schema: ledgerProductSchema, holderOf: () => null }),

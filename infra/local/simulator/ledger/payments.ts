@@ -1,4 +1,5 @@
 import type { Behaviour, DeclineReason } from './behaviours.ts';
+import { openDispute } from './disputes.ts';
 import type { LedgerCharge, LedgerMethod, LedgerPayment } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import { NeverArrived, type Unit } from './unit.ts';
@@ -204,7 +205,16 @@ const succeed = (unit: Unit, { payment, method }: ChargeAttempt, amountReceived:
     if (payment.saveMethod !== null && payment.customerId !== null) attachMethod(unit, method, payment.customerId);
     else unit.documents.methods.put({ ...method, spent: true });
   }
+  if (method.behaviour.kind === 'succeeds' && method.behaviour.disputed) {
+    openDispute(unit, chargeOf(unit, succeeded), method.behaviour.disputed);
+  }
   return succeeded;
+};
+
+const chargeOf = (unit: Unit, { id, latestChargeId }: LedgerPayment): LedgerCharge => {
+  const charge = unit.documents.charges.get(unit.slot, latestChargeId ?? '');
+  if (!charge) throw new Error(`Payment ${id} has no charge`);
+  return charge;
 };
 
 const decline = (unit: Unit, attempt: ChargeAttempt, reason: DeclineReason): ChargeOutcome => {

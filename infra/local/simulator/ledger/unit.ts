@@ -4,6 +4,7 @@ import type {
   Documents,
   LedgerCharge,
   LedgerCustomer,
+  LedgerDispute,
   LedgerMethod,
   LedgerPayment,
   LedgerRefund,
@@ -14,7 +15,8 @@ import type {
 export type Change =
   | { readonly kind: PaymentChange; readonly payment: LedgerPayment }
   | { readonly kind: ChargeChange; readonly charge: LedgerCharge }
-  | { readonly kind: 'refund.created'; readonly refund: LedgerRefund }
+  | { readonly kind: RefundChange; readonly refund: LedgerRefund }
+  | { readonly kind: DisputeChange; readonly dispute: LedgerDispute }
   | { readonly kind: 'customer.created' | 'customer.deleted'; readonly customer: LedgerCustomer }
   | { readonly kind: 'customer.updated'; readonly customer: LedgerCustomer; readonly before: LedgerCustomer }
   | { readonly kind: 'method.attached'; readonly method: LedgerMethod }
@@ -46,6 +48,10 @@ export type ChargeChange =
   | 'charge.failed'
   | 'charge.captured'
   | 'charge.refunded';
+/** `failed`: pending before, or succeeded, and the bank has sent the money back. */
+export type RefundChange = 'refund.created' | 'refund.updated' | 'refund.failed';
+/** `closed`: won, lost or closed. */
+export type DisputeChange = 'dispute.created' | 'dispute.updated' | 'dispute.closed';
 export type SetupChange =
   | 'setup.created'
   | 'setup.requires_action'
@@ -71,6 +77,7 @@ export type LedgerIdKind =
   | 'payment'
   | 'charge'
   | 'refund'
+  | 'dispute'
   | 'setup'
   | 'event'
   | 'product'
@@ -80,6 +87,7 @@ export type LedgerIdKind =
 
 export const WORK_KINDS = [
   'settle_payment',
+  'settle_refund',
   'bill_subscription',
   'announce_trial_end',
   'retry_invoice',

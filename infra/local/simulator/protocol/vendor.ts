@@ -92,7 +92,7 @@ export interface VendorIdempotency {
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;
   /** The status of a repeated answer, where it differs from the first. */
-  replayStatus?(status: number): number;
+  replayStatus?(status: number, call: Call): number;
 }
 
 /** A step that a customer takes outside the shop, such as 3-D Secure. */

@@ -42,6 +42,7 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   payment: 'bttx',
   charge: 'btch',
   refund: 'btre',
+  dispute: 'btdi',
   setup: 'btse',
   event: 'btev',
   product: 'btpr',

@@ -117,7 +117,9 @@ const ownOrder = (unit: Unit, { amount_money: { amount, currency }, ...sent }: F
     lines: [{ uid: 'line-1', name: 'Custom Amount', quantity: '1', amount }],
   });
 
-const findCharge = ({ unit, id }: SquareRequest): LedgerCharge => {
+const findCharge = ({ unit, id }: SquareRequest): LedgerCharge => findSquareCharge(unit, id);
+
+export const findSquareCharge = (unit: Unit, id: string): LedgerCharge => {
   const charge = unit.documents.charges.get(unit.slot, id);
   if (!charge) throw squareNotFound(`Could not find payment with id: ${id}`, 'payment_id');
   return charge;

@@ -6,9 +6,11 @@ import { squareError } from '../wire/errors.ts';
 import type { SquareRequest, SquareRoute } from '../wire/request.ts';
 import { cardRoutes } from './cards.ts';
 import { squareCustomerRoutes } from './customers.ts';
+import { squareDisputeRoutes } from './disputes.ts';
 import { locationRoutes } from './locations.ts';
 import { squareOrderRoutes } from './orders.ts';
 import { paymentRoutes } from './payments.ts';
+import { squareRefundRoutes } from './refunds.ts';
 import { squareWebhooks } from './webhooks.ts';
 
 /** Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
@@ -16,6 +18,8 @@ const ROUTES: readonly SquareRoute[] = [
   ...locationRoutes,
   ...squareOrderRoutes,
   ...paymentRoutes,
+  ...squareRefundRoutes,
+  ...squareDisputeRoutes,
   ...cardRoutes,
   ...squareCustomerRoutes,
 ];
@@ -112,6 +116,7 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   payment: 'SQORD',
   charge: 'SQPAY',
   refund: 'SQREF',
+  dispute: 'SQDIS',
   setup: 'SQSET',
   event: 'SQEVT',
   product: 'SQOBJ',

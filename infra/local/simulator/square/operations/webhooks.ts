@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
-import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerDispute, LedgerPayment, LedgerRefund } from '../../ledger/documents.ts';
 import type { Change, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
+import { squareDisputeView, squareRefundView } from '../views/money-back-views.ts';
 import {
   cardView,
   MERCHANT_ID,
@@ -26,6 +27,7 @@ export const squareWebhooks: VendorWebhooks = {
     const name = objectName(type);
     return {
       merchant_id: MERCHANT_ID,
+      ...(name === 'dispute' && { location_id: locationIn(object) }),
       type,
       event_id: id,
       created_at: isoTime(created * 1_000),
@@ -56,6 +58,11 @@ const idIn = (object: unknown): string | undefined => {
   return id ?? order_id;
 };
 
+/** Only an event of a dispute names its location beside the data. */
+const locationIn = (object: unknown): string | undefined => located.catch({}).parse(object).location_id;
+
+const located = z.looseObject({ location_id: z.string().optional() });
+
 const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   switch (change.kind) {
     case 'payment.created':
@@ -67,8 +74,19 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'charge.succeeded':
     case 'charge.failed':
     case 'charge.captured':
-    case 'charge.refunded':
       return paymentEvents(change.charge, unit);
+    case 'charge.refunded':
+      return [paymentEvent('payment.updated', change.charge, unit)];
+    case 'refund.created':
+      return [refundEvent('refund.created', change.refund, unit)];
+    case 'refund.updated':
+    case 'refund.failed':
+      return [refundEvent('refund.updated', change.refund, unit)];
+    case 'dispute.created':
+      return [disputeEvent('dispute.created', change.dispute, unit)];
+    case 'dispute.updated':
+    case 'dispute.closed':
+      return [disputeEvent('dispute.state.updated', change.dispute, unit)];
     case 'customer.created':
     case 'customer.updated':
     case 'customer.deleted':
@@ -89,16 +107,33 @@ const cardEvent = (type: string, object: SquareObject, subject: string): VendorE
 
 /** A card payment is approved first, then completed. Events of one order are sent in order. */
 const paymentEvents = (charge: LedgerCharge, unit: Unit): readonly VendorEvent[] => {
-  const event = (type: string, status?: string): VendorEvent => ({
-    type,
-    object: squarePaymentView(charge, unit, status),
-    subject: charge.paymentId,
-  });
-  if (charge.createdAt !== unit.at) return [event('payment.updated')];
-  return charge.status === 'succeeded'
-    ? [event('payment.created', 'APPROVED'), event('payment.updated')]
-    : [event('payment.created')];
+  const updated = paymentEvent('payment.updated', charge, unit);
+  if (charge.createdAt !== unit.at) return [updated];
+  const created = paymentEvent('payment.created', charge, unit);
+  if (charge.status !== 'succeeded') return [created];
+  return [{ ...created, object: squarePaymentView(charge, unit, 'APPROVED') }, updated];
 };
+
+type PaymentEventName = 'payment.created' | 'payment.updated';
+
+const paymentEvent = (type: PaymentEventName, charge: LedgerCharge, unit: Unit): VendorEvent => ({
+  type,
+  object: squarePaymentView(charge, unit),
+  subject: charge.paymentId,
+});
+
+/** Square does not send a payment's refunds and disputes in order with its other events. */
+const refundEvent = (type: string, refund: LedgerRefund, unit: Unit): VendorEvent => ({
+  type,
+  object: squareRefundView(refund, unit),
+  subject: refund.id,
+});
+
+const disputeEvent = (type: string, dispute: LedgerDispute, unit: Unit): VendorEvent => ({
+  type,
+  object: squareDisputeView(dispute, unit),
+  subject: dispute.id,
+});
 
 const orderEvent = (type: 'order.created' | 'order.updated', order: LedgerPayment): VendorEvent => {
   const { location_id, version } = squareOrderWire.parse(order.wire);

@@ -19,7 +19,7 @@ export const squareOrderWire = z.object({
 });
 export type SquareOrderWire = z.infer<typeof squareOrderWire>;
 
-const moneyOf = (amount: number, currency: string) => ({ amount, currency });
+export const moneyOf = (amount: number, currency: string) => ({ amount, currency });
 
 export const orderState = ({ status }: LedgerPayment): 'OPEN' | 'COMPLETED' | 'CANCELED' => {
   if (status === 'succeeded') return 'COMPLETED';
@@ -75,10 +75,10 @@ const tenderView = (charge: LedgerCharge, unit: Unit): SquareObject => ({
   transaction_id: charge.paymentId,
   created_at: isoTime(charge.createdAt),
   amount_money: moneyOf(charge.amount, charge.currency),
-  type: isBank(methodOf(charge, unit)) ? 'BANK_ACCOUNT' : 'CARD',
+  type: isBank(methodOfCharge(charge, unit)) ? 'BANK_ACCOUNT' : 'CARD',
 });
 
-const methodOf = (charge: LedgerCharge, unit: Unit): LedgerMethod => {
+export const methodOfCharge = (charge: LedgerCharge, unit: Unit): LedgerMethod => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   if (!method) throw new Error(`Payment ${charge.id} was made by no method`);
   return method;
@@ -103,7 +103,7 @@ const paymentStatus = ({ status, reserved }: LedgerCharge): string =>
   status === 'pending' && reserved ? 'APPROVED' : PAYMENT_STATUS[status];
 
 export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = paymentStatus(charge)): SquareObject => {
-  const method = methodOf(charge, unit);
+  const method = methodOfCharge(charge, unit);
   const { location_id, note } = squareOrderWire.parse(charge.wire);
   const amount = moneyOf(charge.amount, charge.currency);
   return {
@@ -113,7 +113,10 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = pay
     amount_money: amount,
     total_money: amount,
     ...(status === 'COMPLETED' || status === 'APPROVED' ? { approved_money: amount } : {}),
-    ...(charge.amountRefunded > 0 && { refunded_money: moneyOf(charge.amountRefunded, charge.currency) }),
+    ...(charge.captured && charge.amountRefunded > 0
+      ? { refunded_money: moneyOf(charge.amountRefunded, charge.currency) }
+      : {}),
+    ...refundIds(charge, unit),
     status,
     source_type: isBank(method) ? 'BANK_ACCOUNT' : 'CARD',
     ...(isBank(method)
@@ -130,6 +133,15 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = pay
     }),
     version_token: `${charge.id}:${status}`,
   };
+};
+
+const MOST_REFUNDS = 1_000;
+
+/** Refunds in every status, oldest first. A payment without refunds does not have the field. */
+const refundIds = (charge: LedgerCharge, unit: Unit): { readonly refund_ids?: readonly string[] } => {
+  const refunds = unit.documents.refunds.list(unit.slot, { holder: charge.paymentId, limit: MOST_REFUNDS });
+  const ids = refunds.filter(({ chargeId }) => chargeId === charge.id).map(({ id }) => id);
+  return ids.length > 0 ? { refund_ids: ids.toReversed() } : {};
 };
 
 const errorsOf = ({ failure }: LedgerCharge) => failure && [declineError(failure.reason)];

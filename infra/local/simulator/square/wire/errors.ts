@@ -7,7 +7,8 @@ type Category =
   | 'AUTHENTICATION_ERROR'
   | 'INVALID_REQUEST_ERROR'
   | 'RATE_LIMIT_ERROR'
-  | 'PAYMENT_METHOD_ERROR';
+  | 'PAYMENT_METHOD_ERROR'
+  | 'REFUND_ERROR';
 
 export interface SquareErrorBody {
   readonly category: Category;
@@ -35,6 +36,10 @@ export const squareNotFound = (detail: string, field?: string): Refused =>
 
 /** The caller names another version than the object has. */
 export const versionConflict = (detail: string): Refused => refuse(409, { code: 'CONFLICT', detail, field: 'version' });
+
+/** The payment cannot be refunded so. */
+export const refundError = (code: string, detail: string, field: string): Refused =>
+  new Refused(squareError(400, { category: 'REFUND_ERROR', code, detail, field }));
 
 const refuse = (
   status: number,

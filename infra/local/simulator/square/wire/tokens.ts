@@ -26,6 +26,9 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'sim-timeout-before': { kind: 'loses_connection', committed: false },
   'sim-timeout-after': { kind: 'loses_connection', committed: true },
   'sim-do-not-honor': declines('do_not_honor'),
+  'sim-pending-refund-fail': { kind: 'succeeds', refunds: 'pending_then_failed' },
+  'sim-dispute': { kind: 'succeeds', disputed: { reason: 'fraudulent', inquiry: false } },
+  'sim-dispute-inquiry': { kind: 'succeeds', disputed: { reason: 'fraudulent', inquiry: true } },
 };
 
 const BANK_ACCOUNTS: Readonly<Record<string, Behaviour>> = {

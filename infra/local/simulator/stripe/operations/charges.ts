@@ -1,20 +1,8 @@
 import * as z from 'zod';
-import type { LedgerCharge, LedgerEvent, LedgerRefund } from '../../ledger/documents.ts';
-import { chargeView, refundView } from '../views/charge-views.ts';
-import { checkAmount } from '../wire/currencies.ts';
-import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
-import {
-  anything,
-  choice,
-  createdRange,
-  expand,
-  mergeMetadata,
-  metadata,
-  page,
-  readParameters,
-  text,
-  whole,
-} from '../wire/parameters.ts';
+import type { LedgerCharge, LedgerEvent } from '../../ledger/documents.ts';
+import { chargeView } from '../views/charge-views.ts';
+import { invalidStripeRequest } from '../wire/errors.ts';
+import { createdRange, page, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
@@ -24,9 +12,6 @@ export const chargeRoutes: readonly StripeRoute[] = [
     collection: unit.documents.charges,
     view: (charge) => chargeView(charge, unit),
   })),
-  { method: 'GET', path: '/v1/refunds', run: (request) => ({ object: listRefunds(request) }) },
-  { method: 'POST', path: '/v1/refunds', run: (request) => ({ object: refundView(refund(request)) }) },
-  getRoute('/v1/refunds/:id', 'refund', (unit) => ({ collection: unit.documents.refunds, view: refundView })),
   { method: 'GET', path: '/v1/events', run: (request) => ({ object: listEvents(request) }) },
   getRoute<LedgerEvent>('/v1/events/:id', 'event', (unit) => ({
     collection: unit.documents.events,
@@ -35,17 +20,6 @@ export const chargeRoutes: readonly StripeRoute[] = [
 ];
 
 const eventObject = z.record(z.string(), z.unknown());
-
-const refundFields = z.strictObject({
-  charge: text().optional(),
-  payment_intent: text().optional(),
-  amount: whole.optional(),
-  reason: choice(['duplicate', 'fraudulent', 'requested_by_customer']).optional(),
-  metadata: metadata.optional(),
-  refund_application_fee: anything.optional(),
-  reverse_transfer: anything.optional(),
-  expand: expand.optional(),
-});
 
 const listCharges = (request: StripeRequest): StripeObject => {
   const { unit, call } = request;
@@ -58,20 +32,6 @@ const listCharges = (request: StripeRequest): StripeObject => {
     holder: sent.payment_intent,
     wanted: customer === undefined ? undefined : (charge) => charge.customerId === customer,
     kind: 'charge',
-  });
-};
-
-const listRefunds = (request: StripeRequest): StripeObject => {
-  const { unit, call } = request;
-  const filters = { charge: text().optional(), payment_intent: text().optional(), created: createdRange.optional() };
-  const sent = readParameters(call, z.strictObject({ ...page, ...filters }));
-  const { charge } = sent;
-  return listPage(request, sent, {
-    collection: unit.documents.refunds,
-    view: refundView,
-    holder: sent.payment_intent,
-    wanted: charge === undefined ? undefined : (refund) => refund.chargeId === charge,
-    kind: 'refund',
   });
 };
 
@@ -93,61 +53,4 @@ const listEvents = (request: StripeRequest): StripeObject => {
     wanted: sent.types && (({ type }) => sent.types?.includes(type) ?? true),
     kind: 'event',
   });
-};
-
-const refund = ({ call, unit }: StripeRequest): LedgerRefund => {
-  const sent = readParameters(call, refundFields);
-  const charge = chargeFor(unit, sent);
-  const left = charge.amountCaptured - charge.amountRefunded;
-  const amount = checkAmount(sent.amount ?? left, charge.currency);
-  if (charge.status === 'refunded') {
-    throw invalidStripeRequest({
-      code: 'charge_already_refunded',
-      message: `Charge ${charge.id} has already been refunded.`,
-    });
-  }
-  if (charge.status !== 'succeeded' || amount > left) {
-    throw invalidStripeRequest({
-      message: `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
-      param: 'amount',
-    });
-  }
-  const amountRefunded = charge.amountRefunded + amount;
-  const after = unit.documents.charges.put({
-    ...charge,
-    amountRefunded,
-    status: amountRefunded === charge.amountCaptured ? 'refunded' : 'succeeded',
-  });
-  const made = unit.documents.refunds.put({
-    id: unit.newId('refund'),
-    provider: unit.slot,
-    metadata: mergeMetadata({}, sent.metadata),
-    wire: {},
-    createdAt: unit.at,
-    chargeId: charge.id,
-    paymentId: charge.paymentId,
-    amount,
-    currency: charge.currency,
-    reason: sent.reason ?? null,
-  });
-  unit.announce({ kind: 'refund.created', refund: made });
-  unit.announce({ kind: 'charge.refunded', charge: after });
-  return made;
-};
-
-const chargeFor = (unit: StripeRequest['unit'], sent: z.output<typeof refundFields>): LedgerCharge => {
-  const payment =
-    sent.payment_intent === undefined ? undefined : unit.documents.payments.get(unit.slot, sent.payment_intent);
-  if (sent.payment_intent !== undefined && !payment)
-    throw stripeNotFound('payment_intent', sent.payment_intent, 'payment_intent');
-  const id = sent.charge ?? payment?.latestChargeId;
-  if (!id) {
-    throw invalidStripeRequest({
-      code: 'parameter_missing',
-      message: 'One of the following params should be provided for this request: payment_intent or charge.',
-    });
-  }
-  const charge = unit.documents.charges.get(unit.slot, id);
-  if (!charge) throw stripeNotFound('charge', id, 'charge');
-  return charge;
 };

@@ -31,6 +31,7 @@ const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   charge: { customer: 'customer', payment_intent: 'payment_intent' },
   payment_method: { customer: 'customer' },
   refund: { charge: 'charge', payment_intent: 'payment_intent' },
+  dispute: { charge: 'charge', payment_intent: 'payment_intent' },
   customer: {},
   subscription: {
     customer: 'customer',

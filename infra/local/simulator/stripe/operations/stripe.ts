@@ -10,10 +10,12 @@ import type { StripeRoute } from '../wire/request.ts';
 import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
 import { stripeCustomerRoutes } from './customers.ts';
+import { stripeDisputeRoutes } from './disputes.ts';
 import { expanded } from './expand.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
+import { stripeRefundRoutes } from './refunds.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
 import { API_VERSION, stripeWebhooks } from './webhooks.ts';
@@ -25,6 +27,8 @@ const ROUTES: readonly StripeRoute[] = [
   ...paymentMethodRoutes,
   ...setupIntentRoutes,
   ...chargeRoutes,
+  ...stripeRefundRoutes,
+  ...stripeDisputeRoutes,
   ...catalogRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,
@@ -176,6 +180,7 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   payment: 'pi_3',
   charge: 'ch_3',
   refund: 're_3',
+  dispute: 'du_1',
   setup: 'seti_1',
   event: 'evt_1',
   product: 'prod_',

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
-import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
-import type { Change, Unit } from '../../ledger/unit.ts';
+import type { LedgerCharge, LedgerDispute, LedgerPayment } from '../../ledger/documents.ts';
+import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
-import { chargeView, refundView } from '../views/charge-views.ts';
+import { chargeView } from '../views/charge-views.ts';
 import { setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
+import { stripeDisputeView, stripeRefundView } from '../views/money-back-views.ts';
 import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
 import type { StripeObject } from '../wire/request.ts';
@@ -15,7 +16,7 @@ export const API_VERSION = '2026-10-28.endive';
 /** Past the 300 s that a receiver tolerates. */
 const STALE_MS = 600_000;
 
-/** A paid invoice has two events, as at Stripe. */
+/** A paid invoice and a changed refund have two events, as at Stripe. */
 const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'payment.created': 'payment_intent.created',
   'payment.requires_action': 'payment_intent.requires_action',
@@ -30,6 +31,11 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'charge.captured': 'charge.captured',
   'charge.refunded': 'charge.refunded',
   'refund.created': 'refund.created',
+  'refund.updated': ['refund.updated', 'charge.refund.updated'],
+  'refund.failed': ['refund.failed', 'charge.refund.updated'],
+  'dispute.created': 'charge.dispute.created',
+  'dispute.updated': 'charge.dispute.updated',
+  'dispute.closed': 'charge.dispute.closed',
   'customer.created': 'customer.created',
   'customer.updated': 'customer.updated',
   'customer.deleted': 'customer.deleted',
@@ -90,13 +96,26 @@ interface Shown {
 
 const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   const { view, before, subject, metadata } = shown(change, unit);
-  return [TYPES[change.kind]].flat().map((type) => ({
+  return typesOf(change).map((type) => ({
     type,
     object: view,
     previous: before && differences(before, view),
     subject,
     manner: metadata['sim_webhooks'],
   }));
+};
+
+/** Stripe takes a disputed amount back when the dispute begins, except at an inquiry, and returns it when the seller wins. */
+const typesOf = (change: Change): readonly string[] => {
+  if (!('dispute' in change)) return [TYPES[change.kind]].flat();
+  const moved = fundsEvent(change.kind, change.dispute);
+  return moved === undefined ? [TYPES[change.kind]].flat() : [TYPES[change.kind], moved].flat();
+};
+
+const fundsEvent = (kind: DisputeChange, { status, inquiry }: LedgerDispute): string | undefined => {
+  if (inquiry) return undefined;
+  if (kind === 'dispute.created') return 'charge.dispute.funds_withdrawn';
+  return status === 'won' ? 'charge.dispute.funds_reinstated' : undefined;
 };
 
 /** The events of a payment and its charges are sent in order; so are those of a subscription and its invoices. */
@@ -114,7 +133,11 @@ const shown = (change: Change, unit: Unit): Shown => {
   }
   if ('refund' in change) {
     const { refund } = change;
-    return { view: refundView(refund), subject: refund.paymentId, metadata: refund.metadata };
+    return { view: stripeRefundView(refund), subject: refund.paymentId, metadata: refund.metadata };
+  }
+  if ('dispute' in change) {
+    const { dispute } = change;
+    return { view: stripeDisputeView(dispute), subject: dispute.paymentId, metadata: dispute.metadata };
   }
   if ('setup' in change) {
     const { setup } = change;

@@ -1,4 +1,4 @@
-import type { LedgerCharge, LedgerMethod, LedgerRefund } from '../../ledger/documents.ts';
+import type { LedgerCharge, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { declineFields } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
@@ -24,7 +24,9 @@ export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
     currency: lower(charge.currency),
     customer: charge.customerId,
     description: charge.description,
-    disputed: false,
+    disputed: unit.documents.disputes
+      .list(unit.slot, { holder: charge.paymentId, limit: 100 })
+      .some(({ chargeId }) => chargeId === charge.id),
     failure_balance_transaction: null,
     failure_code: failure?.code ?? null,
     failure_message: failure?.message ?? null,
@@ -109,25 +111,4 @@ const detailsOf = (method: LedgerMethod, charge: LedgerCharge): StripeObject => 
     wallet: null,
   },
   type: 'card',
-});
-
-export const refundView = (refund: LedgerRefund): StripeObject => ({
-  id: refund.id,
-  object: 'refund',
-  amount: refund.amount,
-  balance_transaction: null,
-  charge: refund.chargeId,
-  created: seconds(refund.createdAt),
-  currency: lower(refund.currency),
-  destination_details: {
-    card: { reference_status: 'pending', reference_type: 'acquirer_reference_number', type: 'refund' },
-    type: 'card',
-  },
-  metadata: refund.metadata,
-  payment_intent: refund.paymentId,
-  reason: refund.reason,
-  receipt_number: null,
-  source_transfer_reversal: null,
-  status: 'succeeded',
-  transfer_reversal: null,
 });

@@ -92,7 +92,7 @@ export const checkAmount = (amount: number, currency: string, param = 'amount'):
   if (amount > MAX_AMOUNT) {
     throw invalidStripeRequest({
       code: 'amount_too_large',
-      message: `Amount must be no more than ${written(MAX_AMOUNT, currency)}`,
+      message: `Amount must be no more than ${writtenAmount(MAX_AMOUNT, currency)}`,
       param,
     });
   }
@@ -115,13 +115,13 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
   if (amount >= leastAmount) return amount;
   throw invalidStripeRequest({
     code: 'amount_too_small',
-    message: `Amount must be at least ${written(leastAmount, currency)} ${currency.toLowerCase()}`,
+    message: `Amount must be at least ${writtenAmount(leastAmount, currency)} ${currency.toLowerCase()}`,
     param,
   });
 };
 
 /** `$0.50`, `¥50` */
-const written = (amount: number, currency: string): string => {
+export const writtenAmount = (amount: number, currency: string): string => {
   const { perUnit } = ruleOf(currency);
   const minimumFractionDigits = Math.round(Math.log10(perUnit));
   return new Intl.NumberFormat('en-US', {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
+import { type Behaviour, type DisputeReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
 
 /** Stripe's test values and our own (`pm_sim_…`): the card of each, and its behaviour. */
 export interface TestCard {
@@ -15,6 +15,11 @@ export interface TestCard {
 const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
 const asksAlways: Behaviour = { kind: 'asks_customer', until: 'never' };
 
+const disputed = (reason: DisputeReason, inquiry = false): Behaviour => ({
+  kind: 'succeeds',
+  disputed: { reason, inquiry },
+});
+
 const visa = (token: string, number: string, behaviour: Behaviour): TestCard => ({
   token,
   brand: 'visa',
@@ -22,7 +27,7 @@ const visa = (token: string, number: string, behaviour: Behaviour): TestCard => 
   behaviour,
 });
 
-const OWN_NUMBER = '4000000000005126';
+const OWN_NUMBER = '4000007777770006';
 
 const CARDS: readonly TestCard[] = [
   visa('visa', '4242424242424242', succeeds),
@@ -46,6 +51,12 @@ const CARDS: readonly TestCard[] = [
   visa('chargeDeclinedProcessingError', '4000000000000119', declines('processing_error')),
   visa('chargeDeclinedVelocityLimitExceeded', '4000000000006975', declines('card_velocity_exceeded')),
   visa('chargeCustomerFail', '4000000000000341', attachesAndFails),
+  visa('refundFail', '4000000000005126', { kind: 'succeeds', refunds: 'succeeded_then_failed' }),
+  visa('pendingRefund', '4000000000007726', { kind: 'succeeds', refunds: 'pending_then_succeeded' }),
+  visa('createDispute', '4000000000000259', disputed('fraudulent')),
+  visa('createDisputeProductNotReceived', '4000000000002685', disputed('product_not_received')),
+  visa('createDisputeInquiry', '4000000000001976', disputed('fraudulent', true)),
+  visa('sim_pending_refund_fail', OWN_NUMBER, { kind: 'succeeds', refunds: 'pending_then_failed' }),
   visa('authenticationRequired', '4000002760003184', asksAlways),
   visa('authenticationRequiredOnSetup', '4000002500003155', { kind: 'asks_customer', until: 'set_up' }),
   visa('authenticationRequiredSetupForOffSession', '4000003800000446', { kind: 'asks_customer', until: 'absent' }),

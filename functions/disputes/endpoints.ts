@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { disputeViewSchema } from '../../shared/payments/disputes/dispute.ts';
+import { paymentRecord } from '../../shared/payments/record/payment.ts';
+import { listDisputesQuery } from '../../shared/queries/list-refunds.ts';
+
+const none = z.object({});
+
+export const listDisputesOfPaymentEndpoint = endpoint({
+  id: 'disputes.list-of-payment',
+  method: 'GET',
+  path: '/payments/{id}/disputes',
+  summary: 'List the disputes of a payment',
+  auth: 'session-or-token',
+  access: { action: 'read', record: paymentRecord },
+  params: z.object({ id: idSchema }),
+  query: none,
+  body: null,
+  response: z.array(disputeViewSchema),
+  status: 200,
+  form: 'bare',
+  errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read', 'secrets:guest-tokens'],
+});
+
+export const listDisputesEndpoint = endpoint({
+  id: 'disputes.list',
+  method: 'GET',
+  path: '/disputes',
+  summary: 'List the disputes of all payments',
+  auth: 'platform-admin',
+  params: none,
+  query: listDisputesQuery,
+  body: null,
+  response: z.array(disputeViewSchema),
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+});
+
+export const disputeEndpoints = [listDisputesOfPaymentEndpoint, listDisputesEndpoint];

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { listDisputes } from '../../shared/queries/list-refunds.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { listDisputesEndpoint } from './endpoints.ts';
+
+export const handler = lambda(listDisputesEndpoint, webDeps, listDisputes);

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { createRefund } from '../../shared/payments/commands/refund.ts';
+import { moneyDeps } from '../../shared/runtime.ts';
+import { createRefundEndpoint } from './endpoints.ts';
+
+export const handler = lambda(createRefundEndpoint, moneyDeps, createRefund);

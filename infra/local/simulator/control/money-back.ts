@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
+import { DISPUTE_REASONS } from '../ledger/behaviours.ts';
+import { canMoveDispute, moveDispute, openDispute } from '../ledger/disputes.ts';
+import {
+  type Collection,
+  type LedgerCharge,
+  type LedgerDispute,
+  type LedgerRefund,
+  ledgerDisputeSchema,
+  ledgerRefundSchema,
+} from '../ledger/documents.ts';
+import { canMoveRefund, createLedgerRefund, moveRefund, refundProblem } from '../ledger/refunds.ts';
+import type { Unit } from '../ledger/unit.ts';
+import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
+import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
+
+/**
+ * Refunds and disputes that begin at the provider, as on its dashboard and at the payer's bank. Amounts are in ISO 4217
+ * minor units. A payment is named by our id or by the provider's, a refund and a dispute by the provider's id.
+ */
+const amount = z.int().min(1).optional();
+const madeRefund = z.strictObject({ amount, status: z.enum(['pending', 'succeeded']).optional() });
+const madeDispute = z.strictObject({
+  reason: z.enum(DISPUTE_REASONS).default('fraudulent'),
+  amount,
+  status: ledgerDisputeSchema.shape.status.optional(),
+  inquiry: z.boolean().optional(),
+});
+const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
+const movedDispute = z.strictObject({ status: ledgerDisputeSchema.shape.status });
+
+export const makeRefund = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
+  const sent = parsed(madeRefund, call.body);
+  const charge = chargeOf(parts, call.id);
+  const refunded = vendorAmount(charge, sent.amount, minorUnits);
+  const problem = refundProblem(charge, refunded);
+  if (problem) throw new ControlError(409, `The charge ${charge.id} cannot be refunded: ${problem}`);
+  const refund = change(parts, charge.provider, (unit) =>
+    createLedgerRefund(unit, charge, { amount: refunded, status: sent.status }),
+  );
+  return Response.json(refundRow(parts.units.documents, refund, minorUnits), { status: 201 });
+};
+
+export const settleRefundByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
+  const { status } = parsed(movedRefund, call.body);
+  const refund = findById(parts.units.documents.refunds, 'refund', call.id);
+  if (!canMoveRefund(refund, status)) throw notMovable('refund', refund, status);
+  const moved = change(parts, refund.provider, (unit) => moveRefund(unit, refund, status));
+  return Response.json(refundRow(parts.units.documents, moved, minorUnits));
+};
+
+export const raiseDispute = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
+  const sent = parsed(madeDispute, call.body);
+  const charge = chargeOf(parts, call.id);
+  const disputed = vendorAmount(charge, sent.amount, minorUnits);
+  if ((disputed ?? 0) > charge.amountCaptured) {
+    throw new ControlError(409, `The charge ${charge.id} is less than the dispute's amount`);
+  }
+  const { reason, status, inquiry = false } = sent;
+  const dispute = change(parts, charge.provider, (unit) =>
+    openDispute(unit, charge, { reason, status, inquiry, amount: disputed }),
+  );
+  return Response.json(disputeRow(parts.units.documents, dispute, minorUnits), { status: 201 });
+};
+
+export const moveDisputeByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
+  const { status } = parsed(movedDispute, call.body);
+  const dispute = findById(parts.units.documents.disputes, 'dispute', call.id);
+  if (!canMoveDispute(dispute, status)) throw notMovable('dispute', dispute, status);
+  const moved = change(parts, dispute.provider, (unit) => moveDispute(unit, dispute, status));
+  return Response.json(disputeRow(parts.units.documents, moved, minorUnits));
+};
+
+const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: Unit) => T): T => {
+  const { result } = parts.units.work(slot, undefined, task);
+  parts.deliverNow();
+  return result;
+};
+
+/** The charge of the payment that was captured last. */
+const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCharge => {
+  const theirs = PROVIDER_SLOTS.flatMap((slot) => documents.payments.get(slot, id) ?? []);
+  const found = [...documents.payments.all(id), ...theirs];
+  if (found.length === 0) throw new ControlError(404, `No provider knows a payment ${id}`);
+  const charges = found.flatMap(({ provider, latestChargeId }) =>
+    latestChargeId === null ? [] : (documents.charges.get(provider, latestChargeId) ?? []),
+  );
+  const captured = charges.findLast((charge) => charge.captured);
+  if (captured) return captured;
+  throw new ControlError(409, `The payment ${id} has not been paid: it is ${found.at(-1)?.status}`);
+};
+
+const findById = <T>(collection: Collection<T>, kind: string, id: string): T => {
+  const [found] = PROVIDER_SLOTS.flatMap((slot) => collection.get(slot, id) ?? []);
+  if (found === undefined) throw new ControlError(404, `No provider knows a ${kind} ${id}`);
+  return found;
+};
+
+const notMovable = (kind: string, { id, status }: LedgerRefund | LedgerDispute, next: string): ControlError =>
+  new ControlError(409, `The ${kind} ${id} is ${status}, and cannot become ${next}`);
+
+/** A round amount, so that the ratio of two units is exact. */
+const SAMPLE = 1_000_000;
+
+/** @returns the amount as the charge's vendor counts */
+const vendorAmount = (charge: LedgerCharge, minor: number | undefined, minorUnits: MinorUnits): number | undefined => {
+  if (minor === undefined) return undefined;
+  const counted = (minor * SAMPLE) / minorUnits({ ...charge, amount: SAMPLE });
+  if (Number.isInteger(counted)) return counted;
+  throw new ControlError(400, `amount: ${charge.provider} has no such amount in ${charge.currency}`);
+};

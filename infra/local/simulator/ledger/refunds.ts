@@ -1,0 +1,116 @@
+import type { RefundCourse } from './behaviours.ts';
+import type { LedgerCharge, LedgerRefund } from './documents.ts';
+import type { Unit } from './unit.ts';
+
+/**
+ * Refunds of a charge. The refunds of a charge that are pending or succeeded never add up to more than what was
+ * captured: `amountRefunded` counts them from their creation, and a refund that fails or is canceled goes off again.
+ * A refund moves from pending to succeeded, failed or canceled, and from succeeded to failed only.
+ */
+const SETTLEMENT_MS = 60_000;
+
+export interface RefundTerms {
+  /** As the vendor counts; undefined: all that is left. */
+  readonly amount: number | undefined;
+  readonly reason?: string | undefined;
+  readonly note?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Fields that only one vendor's protocol has. */
+  readonly wire?: Readonly<Record<string, unknown>>;
+  /** Undefined: as refunds of the charge's method begin. */
+  readonly status?: 'pending' | 'succeeded' | undefined;
+  /** A pending refund settles by itself: it succeeds, unless the charge's method has another course. */
+  readonly settles?: true;
+}
+
+export type RefundProblem = 'not_paid' | 'already_refunded' | 'exceeds';
+
+/** What is left of the charge to refund, as the vendor counts. A part that was released at capture is refunded already. */
+export const leftOf = (charge: LedgerCharge): number => (charge.captured ? charge.amount - charge.amountRefunded : 0);
+
+/** Why the charge cannot be refunded by this amount. */
+export const refundProblem = (charge: LedgerCharge, amount = leftOf(charge)): RefundProblem | undefined => {
+  if (charge.status === 'refunded') return 'already_refunded';
+  if (charge.status !== 'succeeded') return 'not_paid';
+  return amount > leftOf(charge) ? 'exceeds' : undefined;
+};
+
+/** Gives money of the charge back. The caller has asked refundProblem, and answers in its vendor's words. */
+export const createLedgerRefund = (unit: Unit, charge: LedgerCharge, terms: RefundTerms): LedgerRefund => {
+  const amount = terms.amount ?? leftOf(charge);
+  if (refundProblem(charge, amount) !== undefined || amount < 1) {
+    throw new Error(`Charge ${charge.id} cannot be refunded by ${amount}`);
+  }
+  const course = courseOf(unit, charge);
+  const refund = unit.documents.refunds.put({
+    id: unit.newId('refund'),
+    provider: unit.slot,
+    metadata: { ...terms.metadata },
+    wire: { ...terms.wire },
+    createdAt: unit.at,
+    chargeId: charge.id,
+    paymentId: charge.paymentId,
+    amount,
+    currency: charge.currency,
+    status: terms.status ?? (course?.startsWith('pending') ? 'pending' : 'succeeded'),
+    reason: terms.reason ?? null,
+    note: terms.note ?? null,
+    failureReason: null,
+    updatedAt: unit.at,
+  });
+  const after = refundedBy(unit, charge, amount);
+  unit.announce({ kind: 'refund.created', refund });
+  unit.announce({ kind: 'charge.refunded', charge: after });
+  if (course !== undefined || terms.settles) unit.schedule(unit.at + SETTLEMENT_MS, 'settle_refund', refund.id);
+  return refund;
+};
+
+const LATER: Readonly<Record<LedgerRefund['status'], readonly LedgerRefund['status'][]>> = {
+  pending: ['succeeded', 'failed', 'canceled'],
+  succeeded: ['failed'],
+  failed: [],
+  canceled: [],
+};
+
+export const canMoveRefund = (refund: LedgerRefund, status: LedgerRefund['status']): boolean =>
+  LATER[refund.status].includes(status);
+
+/** Settles a pending refund, cancels it, or fails it: also after it has succeeded, since a bank may send it back. */
+export const moveRefund = (unit: Unit, refund: LedgerRefund, status: LedgerRefund['status']): LedgerRefund => {
+  if (!canMoveRefund(refund, status)) throw new Error(`Refund ${refund.id} is ${refund.status}, not to be ${status}`);
+  const failureReason = status === 'failed' ? 'expired_or_canceled_card' : null;
+  const moved = unit.documents.refunds.put({ ...refund, status, failureReason, updatedAt: unit.at });
+  if (status !== 'succeeded') {
+    const charge = unit.documents.charges.get(unit.slot, refund.chargeId);
+    if (!charge) throw new Error(`Refund ${refund.id} has no charge`);
+    refundedBy(unit, charge, -refund.amount);
+  }
+  unit.announce({ kind: status === 'failed' ? 'refund.failed' : 'refund.updated', refund: moved });
+  return moved;
+};
+
+const ENDS: Readonly<Record<RefundCourse, readonly [from: LedgerRefund['status'], to: LedgerRefund['status']]>> = {
+  pending_then_succeeded: ['pending', 'succeeded'],
+  pending_then_failed: ['pending', 'failed'],
+  succeeded_then_failed: ['succeeded', 'failed'],
+};
+
+/** Due work: a refund that has been moved otherwise stays as it is. */
+export const settleLedgerRefund = (unit: Unit, refundId: string): void => {
+  const refund = unit.documents.refunds.get(unit.slot, refundId);
+  const charge = refund && unit.documents.charges.get(unit.slot, refund.chargeId);
+  if (refund === undefined || charge === undefined) return;
+  const [from, to] = ENDS[courseOf(unit, charge) ?? 'pending_then_succeeded'];
+  if (refund.status === from) moveRefund(unit, refund, to);
+};
+
+const courseOf = (unit: Unit, { methodId }: LedgerCharge): RefundCourse | undefined => {
+  const behaviour = unit.documents.methods.get(unit.slot, methodId)?.behaviour;
+  return behaviour?.kind === 'succeeds' ? behaviour.refunds : undefined;
+};
+
+const refundedBy = (unit: Unit, charge: LedgerCharge, amount: number): LedgerCharge => {
+  const amountRefunded = charge.amountRefunded + amount;
+  const status = amountRefunded === charge.amount ? 'refunded' : 'succeeded';
+  return unit.documents.charges.put({ ...charge, amountRefunded, status });
+};

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { DomainError } from '../../core/errors.ts';
+import type { NotDone } from '../../core/outcome.ts';
+import { iso } from '../../core/time.ts';
+import { metadataSchema } from '../../http/fields.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import { createOnce } from '../../idempotency/create-once.ts';
+import { type ProviderRefund, REFUND_REASONS } from '../../providers/port/refunds.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { unavailableError } from '../../providers/registry/unwrap.ts';
+import { makeClaimedCall } from '../attempts/claimed-call.ts';
+import { refundableCents } from '../record/amounts.ts';
+import { reconcileTime } from '../record/due.ts';
+import type { VisiblePayment } from '../record/payment.ts';
+import {
+  type RefundParts,
+  type RefundResult,
+  recordRefundAnswer,
+  refundRefusedError,
+  sendRefund,
+} from '../refunds/attempt.ts';
+import { foundRefund, type Refund, refundView } from '../refunds/refund.ts';
+import { ownerFieldsOfPayment } from '../refunds/reports.ts';
+import { refundStore } from '../refunds/store.ts';
+import { requireRefundable } from '../refunds/sums.ts';
+
+export const createRefundBody = z.object({
+  amount_cents: z.int().positive().optional(),
+  reason: z.enum(REFUND_REASONS).nullish(),
+  description: z.string().max(1_000).nullish(),
+  metadata: metadataSchema.nullish(),
+});
+export type CreateRefundBody = z.output<typeof createRefundBody>;
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
+
+/**
+ * Gives back a payment, in whole or in part. The amount is reserved on the payment before the provider is called, so that
+ * refunds together never exceed its total.
+ */
+export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+  const { record: payment, body, idempotency } = request;
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  if (!provider.refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
+  const store = refundStore(deps);
+  let made: { readonly payment: VisiblePayment; readonly refund: Refund } | undefined;
+  const { record, replayed } = await createOnce<Refund>(deps, {
+    store: {
+      find: async (id) => foundRefund(await store.load(id)),
+      insertOrFind: async (refund) => {
+        made = await store.insert(payment, (current) => ({
+          ...refund,
+          amountCents: requireRefundable(current, body.amount_cents),
+        }));
+        return made ? undefined : foundRefund(await store.load(refund.id));
+      },
+    },
+    kind: 'refund',
+    idempotency,
+    build: async (id) => {
+      const amountCents = requireRefundable(payment, body.amount_cents);
+      return newRefund(request, { id, amountCents, now: deps.now() });
+    },
+  });
+  if (replayed || made === undefined) return replay(record, refundableCents(payment));
+  const parts: RefundParts = { deps, port: provider.refunds, payment: made.payment };
+  return reply(parts, await makeRefund(parts, made.refund));
+};
+
+const newRefund = (
+  { record: payment, body, caller, idempotency }: CreateRequest,
+  { id, amountCents, now }: { readonly id: string; readonly amountCents: number; readonly now: number },
+): Refund => ({
+  id,
+  version: 1,
+  createdAt: iso(now),
+  updatedAt: iso(now),
+  requestHash: idempotency?.requestHash,
+  paymentId: payment.id,
+  amountCents,
+  currency: payment.currency,
+  status: 'pending',
+  reason: body.reason ?? undefined,
+  description: body.description || undefined,
+  metadata: body.metadata ?? undefined,
+  source: 'api',
+  providerId: payment.providerId,
+  createdBy: caller.kind === 'session' ? caller.userId : undefined,
+  ...ownerFieldsOfPayment(payment),
+  reconcileAt: iso(reconcileTime(now, 0)),
+  reconcileStep: 0,
+});
+
+/** Sends a claimed refund. One that certainly did not happen leaves nothing, so the same key starts anew. */
+const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
+  makeClaimedCall<ProviderRefund, RefundResult>({
+    send: () => sendRefund(parts, refund),
+    record: (outcome) => recordRefundAnswer(parts, refund, outcome),
+    takeBack: async (notDone: NotDone) => {
+      const store = refundStore(parts.deps);
+      if (await store.withdraw(refund)) return { refund: undefined, notDone };
+      return { refund: await store.load(refund.id) };
+    },
+  });
+
+const reply = async (parts: RefundParts, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {
+  if (notDone || !refund) throw unavailableError(notDone ?? { kind: 'not_done', reason: 'unreachable' });
+  if (refusal) {
+    const now = await refundStore(parts.deps).loadPayment(refund.paymentId);
+    throw refundRefusedError(refund, refundableCents(now));
+  }
+  return answerOf(refund);
+};
+
+/** 202 while the provider has not answered. */
+const answerOf = (refund: Refund): Reply => ({
+  data: refundView(refund),
+  ...(refund.status === 'pending' && refund.providerRefundId === undefined && { status: 202 }),
+});
+
+const replay = (refund: Refund, refundable: number): Reply => {
+  const wasRefused = refund.status === 'failed' && refund.providerRefundId === undefined;
+  if (wasRefused && refund.failureCode !== 'not_received') throw refundRefusedError(refund, refundable);
+  return { ...answerOf(refund), headers: { 'idempotent-replayed': 'true' } };
+};

@@ -1,0 +1,105 @@
+import * as z from 'zod';
+import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { DAY, instant, iso } from '../../core/time.ts';
+import { CLOSED_DISPUTE_STATUSES, DISPUTE_STATUSES, type DisputeStatus } from '../../providers/port/refunds.ts';
+import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
+import { storedRecordFields } from '../../table/record-store.ts';
+import type { Item } from '../../table/table.ts';
+
+/** A dispute: a payer asks for money back through their bank. It is only recorded: evidence is given at the provider. */
+const optional = z.string().optional();
+
+const disputeSchema = z.object({
+  ...storedRecordFields,
+  paymentId: z.string(),
+  providerId: z.enum(PROVIDER_SLOTS),
+  providerDisputeId: z.string(),
+  amountCents: z.int(),
+  currency: z.string(),
+  /** The provider's word. */
+  reason: optional,
+  status: z.enum(DISPUTE_STATUSES),
+  evidenceDueBy: optional,
+  closedAt: optional,
+  /** The next time at which an operator is told that evidence is due soon. */
+  remindAt: optional,
+});
+export type Dispute = z.infer<typeof disputeSchema>;
+
+export const isClosedDispute = (status: DisputeStatus): boolean => CLOSED_DISPUTE_STATUSES.includes(status);
+
+/** Reports move a dispute only forward in this order, so that any order of events has one end. */
+const ORDER: Readonly<Record<DisputeStatus, number>> = {
+  needs_response: 0,
+  under_review: 1,
+  closed: 2,
+  won: 3,
+  lost: 4,
+};
+export const isLaterDispute = (was: DisputeStatus, reported: DisputeStatus): boolean => ORDER[reported] > ORDER[was];
+
+/** An operator is told of a dispute this long before its evidence is due, and then daily. */
+const REMIND_BEFORE_MS = 3 * DAY;
+
+export const isEvidenceDueSoon = ({ status, evidenceDueBy }: Dispute, now: number): boolean =>
+  status === 'needs_response' &&
+  evidenceDueBy !== undefined &&
+  now >= instant(evidenceDueBy) - REMIND_BEFORE_MS &&
+  now < instant(evidenceDueBy);
+
+/** @param after the time of the last reminder; undefined before the first */
+export const nextReminder = (
+  { status, evidenceDueBy }: Pick<Dispute, 'status' | 'evidenceDueBy'>,
+  after: number | undefined,
+): string | undefined => {
+  if (status !== 'needs_response' || evidenceDueBy === undefined) return undefined;
+  if (after === undefined) return iso(instant(evidenceDueBy) - REMIND_BEFORE_MS);
+  return after + DAY < instant(evidenceDueBy) ? iso(after + DAY) : undefined;
+};
+
+export const disputeKey = (id: string) => recordKey('DSP', id);
+
+export const disputeItem = (dispute: Dispute): Item => ({
+  ...disputeKey(dispute.id),
+  ...dispute,
+  owner: besidePayment(dispute.paymentId, 'DSP'),
+  project: monthPartition(dispute.createdAt.slice(0, 'YYYY-MM'.length), 'DSP'),
+  sort: listSort(dispute.createdAt, dispute.id),
+  f: { s: dispute.status },
+  ...(dispute.remindAt && { due: dueShard(dispute.id), due_at: dispute.remindAt }),
+});
+
+export const disputeOf = (item: Item): Dispute => disputeSchema.parse(item);
+
+/** A dispute as its readers see it. */
+export const disputeView = (dispute: Dispute) => ({
+  id: dispute.id,
+  payment_id: dispute.paymentId,
+  provider_id: dispute.providerId,
+  provider_dispute_id: dispute.providerDisputeId,
+  amount_cents: dispute.amountCents,
+  currency: dispute.currency,
+  reason: dispute.reason ?? null,
+  status: dispute.status,
+  evidence_due_by: dispute.evidenceDueBy ?? null,
+  created_at: dispute.createdAt,
+  updated_at: dispute.updatedAt,
+  closed_at: dispute.closedAt ?? null,
+});
+
+const text = z.string().nullable();
+
+export const disputeViewSchema = z.object({
+  id: z.string(),
+  payment_id: z.string(),
+  provider_id: z.string(),
+  provider_dispute_id: z.string(),
+  amount_cents: z.int().positive(),
+  currency: z.string(),
+  reason: text,
+  status: z.enum(DISPUTE_STATUSES),
+  evidence_due_by: text,
+  created_at: z.string(),
+  updated_at: z.string(),
+  closed_at: text,
+});

@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import type { RecordKind } from '../../access/record-kind.ts';
+import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
+import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
+import { type Found, storedRecordFields } from '../../table/record-store.ts';
+import type { Item } from '../../table/table.ts';
+
+/**
+ * A refund: money of a succeeded payment that goes back to its payer. Always holds: the amount is a positive integer in
+ * the payment's currency; the payment's sums hold the amount of each refund once, as reserved or as refunded.
+ */
+const optional = z.string().optional();
+
+export const REFUND_SOURCES = ['api', 'provider'] as const;
+
+export const refundSchema = z.object({
+  ...storedRecordFields,
+  paymentId: z.string(),
+  amountCents: z.int(),
+  currency: z.string(),
+  status: z.enum(REFUND_STATUSES),
+  reason: z.enum(REFUND_REASONS).optional(),
+  description: optional,
+  metadata: z.record(z.string(), z.json()).optional(),
+  /** `provider`: made in the provider's dashboard or by another system. */
+  source: z.enum(REFUND_SOURCES),
+  providerId: z.enum(PROVIDER_SLOTS),
+  /** Set once the provider has answered. */
+  providerRefundId: optional,
+  /** The provider's word, or `not_received` where the refund never reached the provider. */
+  failureCode: optional,
+  /** The user id of the admin who made it. */
+  createdBy: optional,
+  /** When it first succeeded. */
+  completedAt: optional,
+
+  /** The owner of the payment: who may read the payment may read its refunds. */
+  userId: optional,
+  organizationId: optional,
+  guestId: optional,
+  guestEmail: optional,
+
+  /** While the refund is pending: the next look at the provider. */
+  reconcileAt: optional,
+  reconcileStep: z.int().optional(),
+});
+export type Refund = z.infer<typeof refundSchema>;
+
+export const refundKey = (id: string) => recordKey('RFD', id);
+
+export const refundItem = (refund: Refund): Item => {
+  const dueAt = refund.status === 'pending' ? refund.reconcileAt : undefined;
+  return {
+    ...refundKey(refund.id),
+    ...refund,
+    owner: besidePayment(refund.paymentId, 'RFD'),
+    project: monthPartition(refund.createdAt.slice(0, 'YYYY-MM'.length), 'RFD'),
+    sort: listSort(refund.createdAt, refund.id),
+    f: { s: refund.status },
+    ...(dueAt && { due: dueShard(refund.id), due_at: dueAt }),
+  };
+};
+
+export const refundOf = (item: Item): Refund => refundSchema.parse(item);
+
+export const foundRefund = (refund: Refund | undefined): Found<Refund> | undefined =>
+  refund && { kind: 'record', record: refund };
+
+/** Key, parsing and ownership of refunds, for access checks. */
+export const refundRecord: RecordKind<Refund> = {
+  resource: 'refund',
+  key: refundKey,
+  parse: refundOf,
+  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  rule: 'owned',
+  guestsRead: true,
+};
+
+/** A refund as its readers see it. */
+export const refundView = (refund: Refund) => ({
+  id: refund.id,
+  payment_id: refund.paymentId,
+  amount_cents: refund.amountCents,
+  currency: refund.currency,
+  status: refund.status,
+  reason: refund.reason ?? null,
+  description: refund.description ?? null,
+  metadata: refund.metadata ?? {},
+  source: refund.source,
+  provider_id: refund.providerId,
+  provider_refund_id: refund.providerRefundId ?? null,
+  failure_code: refund.failureCode ?? null,
+  created_by: refund.createdBy ?? null,
+  created_at: refund.createdAt,
+  updated_at: refund.updatedAt,
+  completed_at: refund.completedAt ?? null,
+});
+
+/** The columns of refunds in CSV. */
+export const REFUND_COLUMNS = [
+  'id',
+  'payment_id',
+  'status',
+  'currency',
+  'amount_cents',
+  'reason',
+  'description',
+  'source',
+  'provider_id',
+  'provider_refund_id',
+  'failure_code',
+  'created_by',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof ReturnType<typeof refundView>)[];
+
+const text = z.string().nullable();
+
+export const refundViewSchema = z.object({
+  id: z.string(),
+  payment_id: z.string(),
+  amount_cents: z.int().positive(),
+  currency: z.string(),
+  status: z.enum(REFUND_STATUSES),
+  reason: z.enum(REFUND_REASONS).nullable(),
+  description: text,
+  metadata: z.record(z.string(), z.json()),
+  source: z.enum(REFUND_SOURCES),
+  provider_id: z.string(),
+  provider_refund_id: text,
+  failure_code: text,
+  created_by: text,
+  created_at: z.string(),
+  updated_at: z.string(),
+  completed_at: text,
+});

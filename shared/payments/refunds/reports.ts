@@ -1,0 +1,124 @@
+import { derivedId } from '../../core/ids.ts';
+import { instant, iso } from '../../core/time.ts';
+import type { ProviderRefund } from '../../providers/port/refunds.ts';
+import { findAlias } from '../../table/alias.ts';
+import { reconcileTime } from '../record/due.ts';
+import type { VisiblePayment } from '../record/payment.ts';
+import type { Refund } from './refund.ts';
+import { isLaterRefund, refundMismatch } from './states.ts';
+import { type RefundStore, type RefundStoreDeps, refundStore } from './store.ts';
+
+/** The refund as the provider reports it; the same refund where the report says nothing new. */
+const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
+  const isLater = isLaterRefund(refund, report.status);
+  if (!isLater && refund.providerRefundId !== undefined) return refund;
+  const status = isLater ? report.status : refund.status;
+  const isPending = status === 'pending';
+  return {
+    ...refund,
+    status,
+    providerRefundId: report.refundId,
+    failureCode: status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+    completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
+    reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
+    reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
+    version: refund.version + 1,
+    updatedAt: iso(now),
+  };
+};
+
+/** Stores the provider's report of a refund that is recorded here: an answer, an event or a read. */
+export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+  const mismatch = refundMismatch(refund, report);
+  if (mismatch) {
+    deps.log.error('refund anomaly', {
+      payment_id: refund.paymentId,
+      refund_id: refund.id,
+      provider: refund.providerId,
+      reason: mismatch,
+    });
+    return refund;
+  }
+  const { record } = await refundStore(deps).change(refund, 'report', (current) =>
+    withReport(current, report, deps.now()),
+  );
+  return record;
+};
+
+/** The refund here that the provider's report is about; undefined where it was made at the provider. */
+const findReported = async (
+  { table }: RefundStoreDeps,
+  store: RefundStore,
+  { payment, report }: Reported,
+): Promise<Refund | undefined> => {
+  const alias = await findAlias(table, payment.providerId, report.refundId);
+  if (alias?.kind === 'RFD') return store.load(alias.id);
+  const named = report.ourRefundId === undefined ? undefined : await store.load(report.ourRefundId);
+  // Our id at the provider proves nothing: payment and amount must agree, and no other refund may bear the id already.
+  const isOurs =
+    named?.paymentId === payment.id &&
+    refundMismatch(named, report) === undefined &&
+    (named.providerRefundId ?? report.refundId) === report.refundId;
+  return isOurs ? named : undefined;
+};
+
+export interface Reported {
+  readonly payment: VisiblePayment;
+  readonly report: ProviderRefund;
+}
+
+/**
+ * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from the
+ * provider's, so that repeated and concurrent reports make one record. The provider is right about what it gave back.
+ */
+export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
+  const store = refundStore(deps);
+  const known = await findReported(deps, store, { payment, report });
+  if (known) return settleRefund(deps, known, report);
+  const id = derivedId('refund', payment.providerId, report.refundId);
+  const stored = await store.load(id);
+  if (stored) return settleRefund(deps, stored, report);
+  const made = await store.insert(payment, (current) => providerRefund(id, { payment: current, report }, deps.now()));
+  if (made) return made.refund;
+  const other = await store.load(id);
+  if (!other) throw new Error('a refund was removed while it was stored');
+  return settleRefund(deps, other, report);
+};
+
+const providerRefund = (id: string, { payment, report }: Reported, now: number): Refund => ({
+  id,
+  version: 1,
+  createdAt: iso(Math.min(now, Math.max(report.createdAt * 1_000, instant(payment.createdAt)))),
+  updatedAt: iso(now),
+  paymentId: payment.id,
+  amountCents: report.amountCents,
+  currency: report.currency,
+  status: report.status,
+  reason: report.reason,
+  source: 'provider',
+  providerId: payment.providerId,
+  providerRefundId: report.refundId,
+  failureCode: report.status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+  completedAt: report.status === 'succeeded' ? iso(now) : undefined,
+  ...ownerFieldsOfPayment(payment),
+  ...(report.status === 'pending' && { reconcileAt: iso(reconcileTime(now, 0)), reconcileStep: 0 }),
+});
+
+/** The owner of a payment, for the records beside it. */
+export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEmail }: VisiblePayment) => ({
+  userId,
+  organizationId,
+  guestId,
+  guestEmail,
+});
+
+/** Stores every refund that the provider has of the payment, oldest first. @returns the records, in the same order */
+export const recordReportedRefunds = async (
+  deps: RefundStoreDeps,
+  payment: VisiblePayment,
+  reports: readonly ProviderRefund[],
+): Promise<readonly Refund[]> => {
+  const stored: Refund[] = [];
+  for (const report of reports) stored.push(await recordReportedRefund(deps, { payment, report }));
+  return stored;
+};

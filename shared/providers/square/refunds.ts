@@ -1,0 +1,178 @@
+import * as z from 'zod/mini';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import {
+  type ChargedPayment,
+  type CreateRefund,
+  type DisputeStatus,
+  type ProviderDispute,
+  type ProviderRefund,
+  REFUND_REASONS,
+  type RefundReason,
+  type RefundStatus,
+  type RefundsPort,
+} from '../port/refunds.ts';
+import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
+import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
+import { type SquareDispute, type SquareRefund, squareDisputeSchema, squareRefundSchema } from './schemas.ts';
+
+/**
+ * Refunds and disputes at Square. A refund has no field for our id: its reason, a text that the seller sees, ends with it.
+ * Square's list of refunds lags behind and cannot be limited to a payment, so the payment's own list of ids is read.
+ */
+const refundAnswer = z.looseObject({ refund: squareRefundSchema });
+const refundedPaymentAnswer = z.looseObject({
+  payment: z.looseObject({ refund_ids: z.nullish(z.array(z.string().check(z.minLength(1)))) }),
+});
+const disputesAnswer = z.looseObject({
+  disputes: z.nullish(
+    z.array(z.looseObject({ disputed_payment: z.nullish(z.looseObject({ payment_id: z.nullish(z.string()) })) })),
+  ),
+  cursor: z.nullish(z.string()),
+});
+
+export const squareRefunds = (call: SquareCall): RefundsPort => ({
+  createRefund: async (input: CreateRefund): Promise<Outcome<ProviderRefund>> => {
+    const money = squareMoney(input);
+    if (!money) return squareAmounts.refused(input);
+    const created = await call(
+      {
+        method: 'POST',
+        path: '/v2/refunds',
+        body: {
+          idempotency_key: squareKey(input.idempotencyKey),
+          payment_id: input.payment.paymentId,
+          amount_money: money,
+          reason: reasonText(input),
+        },
+        answer: refundAnswer,
+      },
+      readRefundRefusal,
+    );
+    return mapOutcome(created, ({ refund }) => readSquareRefund(refund));
+  },
+
+  listRefunds: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> => {
+    const path = `/v2/payments/${encodeURIComponent(paymentId)}`;
+    const found = await call({ method: 'GET', path, answer: refundedPaymentAnswer });
+    if (found.kind !== 'done') return found;
+    const ids = [...new Set(found.value.payment.refund_ids ?? [])];
+    const refunds: ProviderRefund[] = [];
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      for (const read of await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => findRefund(call, id)))) {
+        if (read.kind !== 'done') return read;
+        refunds.push(read.value);
+      }
+    }
+    return { kind: 'done', value: oldestFirst(refunds) };
+  },
+
+  /** Of every location: the payment may come from a location that the service used before. */
+  listDisputes: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>> => {
+    const disputes: ProviderDispute[] = [];
+    let cursor: string | null | undefined;
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      const page = await call({
+        method: 'GET',
+        path: cursor ? `/v2/disputes?${new URLSearchParams({ cursor })}` : '/v2/disputes',
+        answer: disputesAnswer,
+      });
+      if (page.kind !== 'done') return page;
+      const read = disputesOf(page.value.disputes ?? [], paymentId);
+      if (!read) return UNREADABLE;
+      disputes.push(...read);
+      cursor = page.value.cursor;
+      if (!cursor) return { kind: 'done', value: oldestFirst(disputes) };
+    }
+    return UNREADABLE;
+  },
+});
+
+/** Refunds of one payment that are read at a time. */
+const READ_AT_ONCE = 5;
+const MAX_PAGES = 100;
+const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
+
+const findRefund = async (call: SquareCall, id: string): Promise<Outcome<ProviderRefund>> =>
+  mapOutcome(
+    await call({ method: 'GET', path: `/v2/refunds/${encodeURIComponent(id)}`, answer: refundAnswer }),
+    ({ refund }) => readSquareRefund(refund),
+  );
+
+interface Listed {
+  readonly disputed_payment?: { readonly payment_id?: string | null | undefined } | null | undefined;
+}
+
+/** @returns undefined if a dispute of the payment cannot be read; the others do not matter */
+const disputesOf = (listed: readonly Listed[], paymentId: string): readonly ProviderDispute[] | undefined => {
+  const read = listed
+    .filter((one) => one.disputed_payment?.payment_id === paymentId)
+    .map((one) => squareDisputeSchema.safeParse(one).data)
+    .map((dispute) => dispute && readSquareDispute(dispute));
+  return read.every((dispute) => dispute !== undefined) ? read : undefined;
+};
+
+const oldestFirst = <T extends { readonly createdAt: number }>(found: readonly T[]): readonly T[] =>
+  found.toSorted((a, b) => a.createdAt - b.createdAt);
+
+/** Below Square's limit of 192 characters. The same refund always has the same text, as its key requires. */
+const reasonText = ({ reason, refundId }: CreateRefund): string => `${wordsOf(reason ?? 'refund')} (${refundId})`;
+
+const wordsOf = (reason: string): string => reason.replaceAll('_', ' ');
+
+/** Only the exact form of our ids, after words of ours. */
+const OUR_REASON = /^([a-z ]{1,40}) \((ref_[0-9a-f]{24})\)$/;
+
+const reasonIn = (words: string): RefundReason | undefined =>
+  REFUND_REASONS.find((reason) => wordsOf(reason) === words);
+
+export const readSquareRefund = (refund: SquareRefund): ProviderRefund => {
+  const status = REFUND_STATUSES[refund.status ?? ''] ?? 'pending';
+  const [, words = '', ourRefundId] = OUR_REASON.exec(refund.reason ?? '') ?? [];
+  return {
+    refundId: refund.id,
+    status,
+    ...reportedMoney(refund.amount_money),
+    ourRefundId,
+    reason: reasonIn(words),
+    failureCode: status === 'failed' ? (refund.status ?? undefined) : undefined,
+    createdAt: epochSeconds(refund.created_at),
+  };
+};
+
+/** A status that this adapter does not know is not final: the refund is looked up again. */
+const REFUND_STATUSES: Readonly<Record<string, RefundStatus>> = {
+  PENDING: 'pending',
+  COMPLETED: 'succeeded',
+  REJECTED: 'failed',
+  FAILED: 'failed',
+};
+
+/** @returns undefined if the dispute has no id */
+export const readSquareDispute = (dispute: SquareDispute): ProviderDispute | undefined => {
+  const disputeId = dispute.id ?? dispute.dispute_id;
+  if (!disputeId) return undefined;
+  const due = Date.parse(dispute.due_at ?? '');
+  return {
+    disputeId,
+    status: disputeStatus(dispute.state),
+    ...reportedMoney(dispute.amount_money),
+    reason: dispute.reason?.toLowerCase(),
+    evidenceDueBy: Number.isNaN(due) ? undefined : Math.floor(due / 1_000),
+    createdAt: epochSeconds(dispute.created_at),
+  };
+};
+
+/** An inquiry of the bank has the states of a dispute. A state that this adapter does not know comes before all others. */
+const disputeStatus = (state: string): DisputeStatus =>
+  DISPUTE_STATUSES[state.replace(/^INQUIRY_/, '')] ?? 'needs_response';
+
+const DISPUTE_STATUSES: Readonly<Record<string, DisputeStatus>> = {
+  EVIDENCE_REQUIRED: 'needs_response',
+  PROCESSING: 'under_review',
+  ACCEPTED: 'lost',
+  WON: 'won',
+  LOST: 'lost',
+  CLOSED: 'closed',
+};
+
+const epochSeconds = (time: string): number => Math.floor(Date.parse(time) / 1_000);

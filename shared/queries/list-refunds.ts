@@ -1,0 +1,150 @@
+import * as z from 'zod';
+import { iso, type Now } from '../core/time.ts';
+import type { CsvPage } from '../csv/csv.ts';
+import { runList, wholeNumber } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
+import type { VisiblePayment } from '../payments/record/payment.ts';
+import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts';
+import { DISPUTE_STATUSES, REFUND_STATUSES } from '../providers/port/refunds.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
+import { besidePayment, monthPartition } from '../table/keys.ts';
+import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
+import type { Item, Table } from '../table/table.ts';
+import { moment } from './parameters.ts';
+
+interface ReadDeps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
+type Kind = 'RFD' | 'DSP';
+
+/** More records than a payment has: a provider limits its partial refunds. */
+const MAX_OF_PAYMENT = 1_000;
+
+/** The refunds or disputes of one payment, newest first. */
+const listOfPayment = async (
+  table: Table,
+  paymentId: string,
+  { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
+): Promise<Reply> =>
+  runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'owner',
+        partition: besidePayment(paymentId, kind),
+        descending: true,
+        filter: [],
+        offset: 0,
+        limit: MAX_OF_PAYMENT,
+      }),
+    recordOf: (item) => item,
+    viewsOf: (items) => items.map(viewOf),
+    replyOf: (views) => ({ data: views }),
+  });
+
+type OfPayment = ApiRequest<unknown, unknown, unknown, VisiblePayment>;
+
+const refundViewOf = (item: Item) => refundView(refundOf(item));
+const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
+
+export const listRefundsOfPayment = ({ table }: ReadDeps, { record }: OfPayment): Promise<Reply> =>
+  listOfPayment(table, record.id, { kind: 'RFD', viewOf: refundViewOf });
+
+export const listDisputesOfPayment = ({ table }: ReadDeps, { record }: OfPayment): Promise<Reply> =>
+  listOfPayment(table, record.id, { kind: 'DSP', viewOf: disputeViewOf });
+
+export const getRefund = async (
+  _: ReadDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, Refund>,
+): Promise<Reply> => ({ data: refundView(record) });
+
+const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 25;
+
+const range = {
+  from: moment(false).optional(),
+  to: moment(true).optional(),
+  limit: wholeNumber.pipe(z.int().min(1).max(MAX_LIMIT)).default(DEFAULT_LIMIT),
+  cursor: z.string().max(1_000).optional(),
+};
+export const listRefundsQuery = z.object({ status: z.enum(REFUND_STATUSES).optional(), ...range });
+export const listDisputesQuery = z.object({ status: z.enum(DISPUTE_STATUSES).optional(), ...range });
+type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
+
+export const listRefunds = ({ table, now }: ReadDeps, request: ApiRequest<unknown, RangeQuery>): Promise<Reply> =>
+  listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewOf });
+
+export const listDisputes = ({ table, now }: ReadDeps, request: ApiRequest<unknown, RangeQuery>): Promise<Reply> =>
+  listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });
+
+/** Without `from`, a list goes this far back. */
+const MONTHS_BACK = 24;
+
+/** The months of the range, newest first, as YYYY-MM. */
+const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
+  const last = new Date(Math.min(now, query.to === undefined ? now : Date.parse(query.to)));
+  const months: string[] = [];
+  for (let back = 0; back <= MONTHS_BACK; back += 1) {
+    const month = iso(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() - back)).slice(0, 'YYYY-MM'.length);
+    if (query.from !== undefined && month < query.from.slice(0, month.length)) break;
+    months.push(month);
+  }
+  return months;
+};
+
+/** Records of every payment, newest first: one partition per month of their creation. */
+const listByMonth = async (
+  { table, now }: ReadDeps,
+  { query, csvPage }: ApiRequest<unknown, RangeQuery>,
+  { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
+): Promise<Reply> =>
+  runList(table, {
+    findPage: () => pageByMonth({ table, now }, { ...query, ...positionOf(query, csvPage) }, kind),
+    recordOf: (item) => item,
+    viewsOf: (items) => items.map(viewOf),
+    replyOf: (views, { next }) => ({
+      data: views,
+      meta: { limit: query.limit, has_more: next !== undefined, next_cursor: next ? encodeCursor(next) : null },
+      ...(next && { next: { limit: String(query.limit), cursor: encodeCursor(next) }, more: next }),
+    }),
+  });
+
+interface Position {
+  readonly limit: number;
+  readonly start: Cursor | undefined;
+}
+
+const positionOf = ({ limit, cursor }: RangeQuery, csvPage: CsvPage | undefined): Position => {
+  if (csvPage) return { limit: csvPage.limit, start: csvPage.cursor };
+  return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor) };
+};
+
+const pageByMonth = async ({ table, now }: ReadDeps, query: RangeQuery & Position, kind: Kind) => {
+  const { start } = query;
+  const first = start?.sort.slice(0, 'YYYY-MM'.length);
+  const months = monthsOf(query, now()).filter((month) => first === undefined || month <= first);
+  const rows: IndexRow[] = [];
+  for (const month of months) {
+    const page = await listRows(table, {
+      index: 'project',
+      partition: monthPartition(month, kind),
+      from: query.from,
+      to: query.to,
+      descending: true,
+      filter: query.status === undefined ? [] : [{ equals: ['f.s', query.status] }],
+      offset: 0,
+      limit: query.limit - rows.length,
+      ...(month === first && { cursor: start }),
+    });
+    rows.push(...page.rows);
+    if (page.next) return { rows, next: page.next };
+    if (rows.length === query.limit) {
+      const last = rows.at(-1);
+      return { rows, next: month === months.at(-1) ? undefined : last };
+    }
+  }
+  return { rows, next: undefined };
+};

@@ -1,0 +1,56 @@
+import type { ProviderSlot } from '../../core/settings.ts';
+import { iso } from '../../core/time.ts';
+import { readRefundsOf } from '../../payments/commands/read-money-back.ts';
+import { recordDispute } from '../../payments/disputes/record.ts';
+import { findMismatch } from '../../payments/record/amounts.ts';
+import type { VisiblePayment } from '../../payments/record/payment.ts';
+import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
+import { recordReportedRefund } from '../../payments/refunds/reports.ts';
+import type { MoneyBackEventType, ProviderEvent } from '../../providers/port/events.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { findAlias } from '../../table/alias.ts';
+import type { InboundEvent } from './inbound-event.ts';
+import type { PaymentEventResult } from './payment-event.ts';
+
+type Deps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
+
+/** Applies an event about a refund or a dispute. Any order and any repetition of them leads to the same records. */
+export const applyMoneyBackEvent = async (
+  deps: Deps,
+  { slot, type, event }: InboundEvent<MoneyBackEventType>,
+): Promise<PaymentEventResult> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await findCharged(deps, store, { slot, event });
+  if (!payment) return { kind: 'early' };
+  const { refund, dispute } = event.object;
+  const foreign = [refund, dispute].find((report) => report && report.currency !== payment.currency);
+  if (foreign) {
+    const reason = findMismatch(payment, { amountCents: undefined, currency: foreign.currency }) ?? 'currency differs';
+    return { kind: 'quarantined', payment, reason };
+  }
+  if (refund) await recordReportedRefund(deps, { payment, report: refund });
+  else if (dispute) await recordDispute(deps, { payment, report: dispute });
+  else await readRefundsNow(deps, payment);
+  // The event of the charge itself has not come yet: the provider is asked for it.
+  if (payment.status !== 'succeeded' && type !== 'dispute.updated') await store.reschedule(payment, iso(deps.now()));
+  return { kind: 'applied', payment, status: payment.status };
+};
+
+/** The event does not tell the amounts: the refunds are read at the provider. */
+const readRefundsNow = async (deps: Deps, payment: VisiblePayment): Promise<void> => {
+  const { refunds: port } = await deps.providers.require(payment.providerId, 'payments');
+  if (!port) return;
+  if (await readRefundsOf({ deps, port, payment })) throw new Error('the refunds of a payment cannot be read now');
+};
+
+const findCharged = async (
+  { table }: Deps,
+  store: PaymentStore,
+  { slot, event }: { readonly slot: ProviderSlot; readonly event: ProviderEvent },
+): Promise<VisiblePayment | undefined> => {
+  for (const id of event.object.chargedAs ?? []) {
+    const alias = await findAlias(table, slot, id);
+    if (alias?.kind === 'PAY') return store.loadVisible(alias.id);
+  }
+  return undefined;
+};

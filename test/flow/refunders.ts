@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { confirm, createIntent, DAY, itemsOf, read, signIn, type User } from './flow.ts';
+import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+
+/** Steps of tests about refunds and disputes. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The providers that take payments, with a one-time method that pays and the name of their wire protocol. */
+export type Paying = readonly [provider: string, method: string];
+
+export const PROVIDERS: readonly [Paying, ...Paying[]] = [
+  ['provider_a', 'pm_card_visa'],
+  ['provider_b', 'SIM-OK'],
+  ['provider_c', 'cnon:card-nonce-ok'],
+];
+
+export const YEAR = 365 * DAY;
+
+export const signInAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true, expires_in: YEAR });
+
+/** A payment of 25.00 USD that has been paid, as its user reads it. */
+export const paidPayment = async (
+  service: TestHost,
+  user: User,
+  [provider, method]: Paying = PROVIDERS[0],
+  fields: Fields = {},
+): Promise<ParsedJson> => {
+  const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
+  const confirmed = await confirm(service, intent.id, user.options);
+  expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  await service.settle();
+  return read(service, intent.id, user.options);
+};
+
+export const refund = (
+  service: TestHost,
+  paymentId: string,
+  options: RequestOptions,
+  body: Fields = {},
+): Promise<TestAnswer> => service.post(`/payments/${paymentId}/refunds`, body, options);
+
+/** What the provider has given back of a payment of ours, by the status of the refund. */
+export const refundsAtProvider = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> => {
+  const { refunds } = await service.ledger();
+  return refunds.filter((one: ParsedJson) => one.payment_id === paymentId);
+};
+
+const sumOf = (refunds: readonly ParsedJson[], amountOf: (one: ParsedJson) => number, statuses: readonly string[]) =>
+  refunds.filter(({ status }) => statuses.includes(status)).reduce((sum, one) => sum + amountOf(one), 0);
+
+/** The record's sums are those of its refunds, and the refunds are those of the provider's ledger. */
+export const expectAgreement = async (service: TestHost, paymentId: string, admin: User): Promise<void> => {
+  const payment = await read(service, paymentId, admin.options);
+  const items = (await itemsOf(service, 'RFD#')).filter((item) => item['paymentId'] === paymentId);
+  const held = await refundsAtProvider(service, paymentId);
+  const amountHere = ({ amountCents }: ParsedJson): number => amountCents;
+  const amountThere = ({ amount }: ParsedJson): number => amount;
+  const refunded = sumOf(items, amountHere, ['succeeded']);
+  const reserved = sumOf(items, amountHere, ['pending']);
+  expect(payment).toMatchObject({
+    refunded_cents: refunded,
+    refundable_cents: Math.max(0, payment.total_cents - refunded - reserved),
+  });
+  const byId = (one: string, other: string) => (one < other ? -1 : 1);
+  const here = items.filter((item) => item['providerRefundId'] !== undefined);
+  expect(here.map((item) => `${item['providerRefundId']} ${item['status']}`).sort(byId)).toEqual(
+    held.map(({ id, status }) => `${id} ${status}`).sort(byId),
+  );
+  expect(sumOf(held, amountThere, ['succeeded', 'pending'])).toBeLessThanOrEqual(payment.total_cents);
+};

@@ -1,0 +1,274 @@
+import { describe, expect, test } from 'vitest';
+import { createPaidIntent, DAY, eventsOf, MINUTE, PATIENT, read, signIn } from './flow.ts';
+import { withHost } from './host.ts';
+import {
+  expectAgreement,
+  type Paying,
+  PROVIDERS,
+  paidPayment,
+  refund,
+  refundsAtProvider,
+  signInAdmin,
+  YEAR,
+} from './refunders.ts';
+
+/** Refunds by the service's own route, at each provider. */
+const service = withHost({ frozen: true, env: PATIENT });
+
+const setUp = async (provider: Paying = PROVIDERS[0]) => {
+  const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+  return { user, admin, payment: await paidPayment(service, user, provider) };
+};
+
+describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
+  test('is refunded in whole where no amount is given', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    expect(payment).toMatchObject({
+      refunded_cents: 0,
+      refundable_cents: 2_500,
+      refund_status: 'none',
+      disputed: false,
+    });
+    const made = await refund(service, payment.id, admin.options, { reason: 'duplicate', metadata: { ticket: '7' } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        id: expect.stringMatching(/^ref_[0-9a-f]{24}$/),
+        payment_id: payment.id,
+        amount_cents: 2_500,
+        currency: 'USD',
+        reason: 'duplicate',
+        metadata: { ticket: '7' },
+        source: 'api',
+        provider_id: provider[0],
+        created_by: admin.userId,
+      },
+    });
+    await service.advance(10 * MINUTE);
+    const after = await service.get(`/refunds/${made.body.id}`, user.options);
+    expect(after).toMatchObject({ status: 200, body: { status: 'succeeded', completed_at: expect.any(String) } });
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status: 'succeeded',
+      refunded_cents: 2_500,
+      refundable_cents: 0,
+      refund_status: 'full',
+    });
+    expect(eventsOf(service, payment.id).filter((name) => name.startsWith('payment.refund'))).toEqual([
+      'payment.refunded',
+    ]);
+    await expectAgreement(service, payment.id, admin);
+  });
+
+  test('is refunded in parts, and never beyond its total', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    for (const amount_cents of [1_000, 600]) {
+      expect(await refund(service, payment.id, admin.options, { amount_cents })).toMatchObject({ status: 201 });
+    }
+    expect(await refund(service, payment.id, admin.options, { amount_cents: 901 })).toMatchObject({
+      status: 400,
+      body: { code: 'REFUND_EXCEEDS_PAYMENT', details: { refundable_cents: 900 } },
+    });
+    await service.advance(10 * MINUTE);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 1_600,
+      refundable_cents: 900,
+      refund_status: 'partial',
+    });
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(2);
+    const list = await service.get(`/payments/${payment.id}/refunds`, user.options);
+    expect(list.body.map((one: { amount_cents: number }) => one.amount_cents).sort()).toEqual([1_000, 600].sort());
+    await expectAgreement(service, payment.id, admin);
+  });
+
+  test('is refunded once under one Idempotency-Key, and the same answer is given again', async () => {
+    const { admin, payment } = await setUp(provider);
+    const send = () =>
+      refund(
+        service,
+        payment.id,
+        { ...admin.options, headers: { 'idempotency-key': `key-${payment.id}` } },
+        {
+          amount_cents: 700,
+        },
+      );
+    const [first, again] = [await send(), await send()];
+    expect(first.status).toBe(201);
+    expect(again).toMatchObject({ status: 201, body: { id: first.body.id } });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
+    const other = await refund(
+      service,
+      payment.id,
+      { ...admin.options, headers: { 'idempotency-key': `key-${payment.id}` } },
+      { amount_cents: 701 },
+    );
+    expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+  });
+
+  test('is refunded by many requests at once, together never beyond its total', async () => {
+    const { admin, payment } = await setUp(provider);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => refund(service, payment.id, admin.options, { amount_cents: 500 })),
+    );
+    const made = answers.filter(({ status }) => status === 201 || status === 202);
+    expect(made.length).toBeGreaterThan(0);
+    expect(made.length).toBeLessThanOrEqual(5);
+    const others = answers.filter(({ status }) => status !== 201 && status !== 202);
+    expect(new Set(others.map(({ body }) => body.code))).toEqual(
+      new Set(
+        others.map(({ body }) => (body.code === 'VERSION_CONFLICT' ? 'VERSION_CONFLICT' : 'REFUND_EXCEEDS_PAYMENT')),
+      ),
+    );
+    await service.advance(10 * MINUTE);
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(made.length);
+    await expectAgreement(service, payment.id, admin);
+  });
+
+  test('that was refunded at the provider shows it, by event, and only what is left can be refunded', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
+    await service.settle();
+    await service.advance(10 * MINUTE);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 2_000,
+      refundable_cents: 500,
+    });
+    const [shown] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(shown).toMatchObject({ source: 'provider', amount_cents: 2_000, status: 'succeeded', created_by: null });
+    expect(await refund(service, payment.id, admin.options, { amount_cents: 501 })).toMatchObject({ status: 400 });
+    await expectAgreement(service, payment.id, admin);
+  });
+
+  test('that was refunded at the provider unheard of is read before a refusal is given', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    await service.webhookMode('drop');
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
+    await service.webhookMode('normal');
+    const refused = await refund(service, payment.id, admin.options, { amount_cents: 1_000 });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'INVALID_STATE', details: { refundable_cents: 500 } } });
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 2_000,
+      refundable_cents: 500,
+    });
+    const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(list.map(({ source, status }: { source: string; status: string }) => `${source} ${status}`).sort()).toEqual([
+      'api failed',
+      'provider succeeded',
+    ]);
+    await expectAgreement(service, payment.id, admin);
+  });
+
+  test('shows refunds and disputes of its provider after a sync', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    await service.webhookMode('drop');
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 300 });
+    await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
+    await service.webhookMode('normal');
+    const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+    expect(synced).toMatchObject({ status: 200, body: { refunded_cents: 300, disputed: true } });
+    await expectAgreement(service, payment.id, admin);
+  });
+
+  test('is disputed and wins, by events', async () => {
+    const { user, payment } = await setUp(provider);
+    const raised = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ disputed: true });
+    const [open] = (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
+    expect(open).toMatchObject({
+      id: expect.stringMatching(/^dsp_/),
+      payment_id: payment.id,
+      provider_dispute_id: raised.id,
+      amount_cents: 2_500,
+      currency: 'USD',
+      status: 'needs_response',
+      closed_at: null,
+    });
+    await service.control('POST', `/simulator/disputes/${raised.id}`, { status: 'won' });
+    await service.settle();
+    const [closed] = (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
+    expect(closed).toMatchObject({ status: 'won', closed_at: expect.any(String) });
+    expect(await read(service, payment.id, user.options)).toMatchObject({ disputed: false });
+    expect(eventsOf(service, payment.id).filter((name) => name.startsWith('payment.dispute'))).toEqual([
+      'payment.dispute_opened',
+      'payment.dispute_closed',
+    ]);
+  });
+});
+
+describe('a refund', () => {
+  test('of a payment that has not succeeded is refused, and stores nothing', async () => {
+    const [user, admin] = [await signIn(service), await signInAdmin(service)];
+    const intent = await createPaidIntent(service, user);
+    expect(await refund(service, intent.id, admin.options)).toMatchObject({
+      status: 409,
+      body: { code: 'INVALID_STATE' },
+    });
+    expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
+  });
+
+  test('names every problem of its body', async () => {
+    const { admin, payment } = await setUp();
+    const refused = await refund(service, payment.id, admin.options, {
+      amount_cents: 0,
+      reason: 'because',
+      metadata: { a: 'x'.repeat(600) },
+    });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect(refused.body.details.map(({ path }: { path: string }) => path).sort()).toEqual([
+      'amount_cents',
+      'metadata.a',
+      'reason',
+    ]);
+  });
+
+  test('is made by platform admins only, and read by those who may read the payment', async () => {
+    const { user, admin, payment } = await setUp();
+    const stranger = await signIn(service);
+    expect(await refund(service, payment.id, user.options)).toMatchObject({
+      status: 403,
+      body: { code: 'ADMIN_REQUIRED' },
+    });
+    const { body } = await refund(service, payment.id, admin.options);
+    for (const path of [`/refunds/${body.id}`, `/payments/${payment.id}/refunds`, `/payments/${payment.id}/disputes`]) {
+      expect(await service.get(path, user.options)).toMatchObject({ status: 200 });
+      expect(await service.get(path, admin.options)).toMatchObject({ status: 200 });
+      expect(await service.get(path, stranger.options)).toMatchObject({ status: 404 });
+    }
+    expect(await service.get('/refunds', user.options)).toMatchObject({ status: 403 });
+    expect(await service.get('/disputes', user.options)).toMatchObject({ status: 403 });
+  });
+
+  test('that the bank sends back is failed: what was refunded goes down again, and it is told', async () => {
+    const { user, admin, payment } = await setUp();
+    const { body } = await refund(service, payment.id, admin.options, { amount_cents: 900 });
+    await service.settle();
+    await service.control('POST', `/simulator/refunds/${body.provider_refund_id}`, { status: 'failed' });
+    await service.settle();
+    expect(await service.get(`/refunds/${body.id}`, user.options)).toMatchObject({ body: { status: 'failed' } });
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 0,
+      refundable_cents: 2_500,
+    });
+    expect(eventsOf(service, payment.id).slice(-2)).toEqual(['payment.refunded', 'payment.refund_failed']);
+  });
+
+  test('is in the list of all refunds, by status and by day, newest first, page by page', async () => {
+    await service.advance(40 * DAY);
+    const { admin, payment } = await setUp();
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      ids.unshift((await refund(service, payment.id, admin.options, { amount_cents: 100 })).body.id);
+      await service.advance(20 * DAY);
+    }
+    const list = (query: string) => service.get(`/refunds?${query}`, admin.options);
+    const today = new Date(service.now()).toISOString().slice(0, 10);
+    const first = await list(`limit=2&status=succeeded&to=${today}`);
+    expect(first).toMatchObject({ status: 200, body: { success: true, meta: { limit: 2, has_more: true } } });
+    const next = await list(`limit=2&status=succeeded&to=${today}&cursor=${first.body.meta.next_cursor}`);
+    const shown = [...first.body.data, ...next.body.data].map(({ id }: { id: string }) => id);
+    expect(shown.slice(0, 3)).toEqual(ids);
+    expect(await list('limit=101')).toMatchObject({ status: 400 });
+    expect((await list(`from=${today}`)).body.data).toEqual([]);
+  });
+});
