@@ -112,6 +112,18 @@ describe('the summary of payments', () => {
     expect([status, body.code]).toEqual([400, 'UNSUPPORTED_FILTER']);
   });
 
+  test('shows a refund with the payments of its day, by currency, status and provider', async () => {
+    const made = await paid({ total_cents: 900, currency: 'SEK' });
+    const refund = await service.post(`/payments/${made.id}/refunds`, { amount_cents: 300 }, admin.options);
+    expect(refund).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+    await service.settle();
+    const sums = { currency: 'SEK', count: 1, amount_cents: 900, refunded_count: 1, refunded_cents: 300 };
+    for (const group_by of ['currency', 'status', 'provider']) {
+      const rows = await summary(`?group_by=${group_by}`);
+      expect(rows.filter(({ currency }) => currency === 'SEK')).toEqual([expect.objectContaining(sums)]);
+    }
+  });
+
   test('counts a refund on the day of its success, once, also where its version reaches the stream again', async () => {
     const made = await paid({ total_cents: 4_000, currency: 'GBP' });
     await service.settle();

@@ -77,6 +77,8 @@ export const PAYMENT_COLUMNS = [
   'discount_cents',
   'total_cents',
   'refunded_cents',
+  'refundable_cents',
+  'refund_status',
   'disputed',
   'description',
   'concept',
