@@ -52,7 +52,7 @@ describe('a cell', () => {
 });
 
 describe('the Accept header', () => {
-  test.each([undefined, '', '*/*', 'text/html', 'garbage;;;=', ',,,', 'text/csv;q=0', 'text/csvx'])(
+  test.each([undefined, '', '*/*', 'text/html', 'garbage;;;=', ',,,', 'text/csv;q=0', 'text/plain'])(
     '%o means JSON',
     (accept) => {
       expect(prefersCsv(accept)).toBe(false);

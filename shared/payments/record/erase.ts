@@ -60,10 +60,10 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
 /** The changes of refunds up to this version, which the history may not show yet. */
 const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly RefundChange[] => {
   const { sk } = historyKey(payment.id, payment.version);
-  const told = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
-  const refundedBefore = told.reduce((sum, { refundedBy }) => sum + refundedBy, 0);
+  const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
+  const refundedBefore = counted.reduce((sum, { refundedBy }) => sum + refundedBy, 0);
   const last = history.some(({ key }) => key.sk === sk) ? undefined : refundChangeOf(payment, refundedBefore);
-  return last ? [...told, last] : told;
+  return last ? [...counted, last] : counted;
 };
 
 const aliasesOf = ({ providerId, providerIntentId, providerPaymentId }: Payment): readonly Key[] => {
