@@ -67,8 +67,10 @@ describe('the Accept header', () => {
   );
 
   test('is read without an error, whatever it says', () => {
-    fc.assert(fc.property(fc.string(), (accept) => {
+    fc.assert(
+      fc.property(fc.string(), (accept) => {
         expect(typeof prefersCsv(accept)).toBe('boolean');
-      }));
+      }),
+    );
   });
 });

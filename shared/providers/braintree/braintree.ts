@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
-import { BRAINTREE_CAN } from './capabilities.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { customerGateway } from './gateway.ts';
 import { type BraintreeCall, braintreeCalls } from './outcome.ts';
 
@@ -15,7 +15,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
   const customers = customerGateway({ merchantId, publicKey, privateKey, baseUrl, timeoutMs });
   return {
     slot,
-    can: BRAINTREE_CAN,
+    can: CAPABILITIES_OF.braintree,
     acceptsWebhooks: false,
     ...braintreeCustomers(customers, braintreeCalls(options)),
     isStoredMethod: () => true,

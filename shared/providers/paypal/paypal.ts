@@ -1,9 +1,9 @@
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { httpClient } from '../wire/http-client.ts';
 import { withAccessToken } from './access.ts';
 import { paypalAmounts } from './amounts.ts';
-import { PAYPAL_CAN } from './capabilities.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
 import { callsBy, PAYPAL_STATUSES } from './outcome.ts';
@@ -27,7 +27,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   const call = callsBy(exchange);
   return {
     slot,
-    can: PAYPAL_CAN,
+    can: CAPABILITIES_OF.paypal,
     acceptsWebhooks: webhookId !== '',
     checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),

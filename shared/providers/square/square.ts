@@ -1,7 +1,7 @@
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed, notOffered } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { httpClient } from '../wire/http-client.ts';
-import { SQUARE_CAN } from './capabilities.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
 import { squareCustomers } from './customers.ts';
@@ -25,7 +25,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR };
   return {
     slot,
-    can: SQUARE_CAN,
+    can: CAPABILITIES_OF.square,
     acceptsWebhooks: keys.length > 0 && urls.length > 0,
     ...squareLocation(call, locationId),
     ...squarePayments(account),

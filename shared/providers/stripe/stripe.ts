@@ -3,8 +3,8 @@ import { epochSeconds } from '../../core/time.ts';
 import type { WebhookRequest } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { withOneRetry } from '../wire/one-retry.ts';
-import { STRIPE_CAN } from './capabilities.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
@@ -40,7 +40,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
-    can: { ...STRIPE_CAN, subscriptions: bills },
+    can: { ...CAPABILITIES_OF.stripe, subscriptions: bills },
     acceptsWebhooks: webhookSecrets.length > 0,
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
     ...stripePayments(stripe, call, descriptor),
