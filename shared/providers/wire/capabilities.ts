@@ -1,6 +1,9 @@
 import type { AdapterName } from '../../core/settings.ts';
 import type { Capabilities } from '../port/provider.ts';
 
+/** Stripe's slot has a setting for who bills subscriptions. */
+type Known = Omit<Capabilities, 'subscriptions'> & Partial<Pick<Capabilities, 'subscriptions'>>;
+
 /** What each adapter can do, known without opening a slot: no adapter and no key is loaded. */
 export const CAPABILITIES_OF = {
   stripe: {
@@ -48,4 +51,4 @@ export const CAPABILITIES_OF = {
     verificationTokens: false,
     subscriptions: 'service',
   },
-} as const satisfies Readonly<Record<AdapterName, Omit<Capabilities, 'subscriptions'>>>;
+} as const satisfies Readonly<Record<AdapterName, Known>>;
