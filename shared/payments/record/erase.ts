@@ -4,7 +4,7 @@ import { aliasKey, HISTORY_PREFIX, historyKey, type Key, paymentKey } from '../.
 import type { Item, Table, TransactionStep } from '../../table/table.ts';
 import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf, paymentSchema } from './payment.ts';
 import { countersWithout, refundChangeOf } from './projection.ts';
-import type { RefundChange } from './sums.ts';
+import type { CountedRefund } from './sums.ts';
 
 /** Money may be moving, and the record would be its only trace. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
@@ -31,7 +31,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
 
 interface HistoryItem {
   readonly key: Key;
-  readonly refund: RefundChange | undefined;
+  readonly refund: CountedRefund | undefined;
 }
 
 const historyFields = z.object({ refund: paymentSchema.shape.refund, refundedBy: z.int().optional() });
@@ -58,7 +58,7 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
 };
 
 /** The changes of refunds up to this version, which the history may not show yet. */
-const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly RefundChange[] => {
+const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
   const { sk } = historyKey(payment.id, payment.version);
   const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
   const refundedBefore = counted.reduce((sum, { refundedBy }) => sum + refundedBy, 0);

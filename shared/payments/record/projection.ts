@@ -3,7 +3,7 @@ import { utcDay } from '../../core/time.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../../table/keys.ts';
 import type { TransactionStep } from '../../table/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
-import { additionsOf, type RefundChange, refundShares, type Share, sharesOf, takenBack } from './sums.ts';
+import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './sums.ts';
 
 /** History, counters and sums of one change; all are written only where the history entry is absent. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
@@ -42,11 +42,11 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
 export const refundChangeOf = (
   { cause, refund, refundedCents = 0 }: Payment,
   refundedBefore = 0,
-): RefundChange | undefined =>
+): CountedRefund | undefined =>
   cause === 'refund' && refund ? { ...refund, refundedBy: refundedCents - refundedBefore } : undefined;
 
 /** Takes an erased payment out of the counters and sums, with its refunds. */
-export const countersWithout = (payment: Payment, refunds: readonly RefundChange[]): readonly TransactionStep[] =>
+export const countersWithout = (payment: Payment, refunds: readonly CountedRefund[]): readonly TransactionStep[] =>
   isShown(payment)
     ? updates(takenBack([...allSharesOf(payment), ...refunds.flatMap((refund) => refundShares(payment, refund))]))
     : [];

@@ -60,13 +60,13 @@ export const sharesOf = (payment: Payment): readonly Share[] => {
 };
 
 /** A change of a refund, as a version of its payment holds it. */
-export type RefundChange = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
+export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
   /** Cents by which it changed the sum of the payment's refunds: the provider may report another amount later. */
   readonly refundedBy: number;
 };
 
 /** What a change of a refund adds: it counts from its success on, and a refund that fails after its success is taken back. */
-export const refundShares = (payment: Payment, { status, was, completedAt, refundedBy }: RefundChange): Share[] => {
+export const refundShares = (payment: Payment, { status, was, completedAt, refundedBy }: CountedRefund): Share[] => {
   const by = Number(status === 'succeeded') - Number(was === 'succeeded');
   const measures = { refunds: by, refunded: refundedBy };
   return [
