@@ -4,6 +4,7 @@ import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { paymentViewSchema } from '../../shared/payments/record/view.ts';
 import { everyPaymentQuery } from '../../shared/queries/every-payment-parameters.ts';
+import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});
 
@@ -40,4 +41,21 @@ export const listEveryPaymentEndpoint = endpoint({
   uses: ['table:read'],
 });
 
-export const adminEndpoints = [clearCacheEndpoint, listEveryPaymentEndpoint];
+export const adminSummaryEndpoint = endpoint({
+  id: 'admin.summary',
+  method: 'GET',
+  path: '/admin/summary',
+  summary: 'Sum up all payments and refunds by day, week or month',
+  auth: 'platform-admin',
+  params: none,
+  query: summaryQuery,
+  body: null,
+  response: summaryRows,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'summary', columns: SUMMARY_COLUMNS },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER'],
+  uses: ['table:read'],
+});
+
+export const adminEndpoints = [clearCacheEndpoint, listEveryPaymentEndpoint, adminSummaryEndpoint];

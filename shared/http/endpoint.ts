@@ -5,6 +5,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import { MEMORY_MB, type MemoryMb } from '../core/memory.ts';
 import { callsProviders, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
+import type { CsvForm } from '../csv/csv.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -96,6 +97,8 @@ export interface Endpoint<
   readonly response: z.ZodType | null;
   readonly status: 200 | 201 | 204;
   readonly form: 'bare' | 'envelope';
+  /** Set for a list that callers may also read as CSV. */
+  readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
   readonly uses: readonly Right[];
@@ -110,6 +113,7 @@ export interface Endpoint<
 }
 
 type Optional =
+  | 'csv'
   | 'access'
   | 'idempotent'
   | 'limits'
@@ -132,6 +136,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
+  csv: undefined,
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',

@@ -117,6 +117,20 @@ export const ownerCustomerKey = (ownerKey: string, providerId: string): Key => (
   sk: `CUSTOMER#${providerId}`,
 });
 export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
+/** Sums of a scope, for one UTC day and currency. */
+export const sumKey = (scope: string, day: string, currency: string): Key => ({
+  pk: `SUM#${scope}`,
+  sk: `${day}#${currency}`,
+});
+/** The sort keys of the sums from one day to another, both included. */
+export const sumRange = (from: string, to: string): { readonly from: string; readonly to: string } => ({
+  from,
+  to: `${to}#~`,
+});
+const ALL_SHARDS = 8;
+/** The sums of all payments are spread over shards by payment, so that no item takes every write. */
+export const allScope = (paymentId: string): string => `ALL#${shardOf(paymentId, ALL_SHARDS)}#PAY`;
+export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
 export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
 export const rateKey = (name: string, subject: string, window: number): Key => ({
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
@@ -149,8 +163,10 @@ export const listSort = (createdAt: string, id: string): string => `${createdAt}
 
 const DUE_SHARDS = 10;
 /** Records spread over the shards of the `due` index by their id. */
-export const dueShard = (id: string): string => `DUE#${Number.parseInt(fingerprint(id).slice(0, 6), 16) % DUE_SHARDS}`;
+export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
+
+const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 
 /** The one table: keys and indexes, read by every host that creates it. All keys are strings. */
 export const TABLE = {

@@ -6,6 +6,7 @@ import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
 import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
 import { benchLogGrowth } from './growth-logs.ts';
+import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchImports } from './imports.ts';
 import { say } from './sheet.ts';
 import { benchVersus } from './versus/versus.ts';
@@ -22,7 +23,8 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   growth: async () => {
     const lists = await benchGrowth();
     const logs = await benchLogGrowth();
-    return (await benchAllPaymentsGrowth()) && logs && lists;
+    const all = await benchAllPaymentsGrowth();
+    return (await benchSummaryGrowth()) && all && logs && lists;
   },
   versus: benchVersus,
   webhooks: benchWebhooks,

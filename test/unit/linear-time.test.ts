@@ -10,8 +10,8 @@ import { compileRoutes } from '../../infra/local/gateway/routes.ts';
 import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
 import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';
+import { csvPageAt, prefersCsv } from '../../shared/csv/csv.ts';
 import { metadataSchema } from '../../shared/http/fields.ts';
-import { decodeCursor } from '../../shared/http/paging.ts';
 import { apiVersion, jsonBodyOf, queryOf } from '../../shared/http/parse.ts';
 import { canonicalJson, checkKey } from '../../shared/idempotency/idempotency.ts';
 import { errorFields } from '../../shared/observability/logger.ts';
@@ -21,6 +21,7 @@ import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import { decodeCursor } from '../../shared/table/cursor.ts';
 import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';
 import { matchesFilter, urlProblem } from '../../shared/webhooks/outbound/targets.ts';
 import { apiEvent } from '../builders/api-event.ts';
@@ -170,6 +171,8 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['the form that requests are compared in', (text) => canonicalJson({ [text]: wordsOf(text) })],
   ['an API version', apiVersion],
   ['a cursor', decodeCursor],
+  ['the cursor of a CSV page', csvPageAt],
+  ['the Accept header', prefersCsv],
   ['metadata', (text) => metadataSchema.safeParse({ [text]: text, a: wordsOf(text) })],
   ['a filter of events', (text) => matchesFilter('*a*.*a*@*b', text)],
   ['a filter that is it', (text) => matchesFilter(text, 'payment.succeeded')],

@@ -97,6 +97,25 @@ export const refundView = (refund: Refund) => ({
   completed_at: refund.completedAt ?? null,
 });
 
+/** The columns of refunds in CSV. */
+export const REFUND_COLUMNS = [
+  'id',
+  'payment_id',
+  'status',
+  'currency',
+  'amount_cents',
+  'reason',
+  'description',
+  'source',
+  'provider_id',
+  'provider_refund_id',
+  'failure_code',
+  'created_by',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof ReturnType<typeof refundView>)[];
+
 const text = z.string().nullable();
 
 export const refundViewSchema = z.object({

@@ -11,7 +11,7 @@ const ID = /\b(pay|pmt|addr|cust|subs|org|mem|mbr|ord|gst|log|msg|msg_test|evt)_
 /** Of requests and of messages of a queue. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_)(secret)_[0-9a-f]{24}\b/g;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
 /** Every id of a simulated provider holds the tag of its host. */
 const TAGGED = /\bpi_3([0-9a-z]{8})[0-9a-f]{8}\b/;
 const TAG = 'mvq2e4k8';

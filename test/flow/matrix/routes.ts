@@ -395,6 +395,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     id((it) => `/payments/${it}/timeline`),
   ),
   'payments.list': listing('/payments', LIST_BY_TOKEN),
+  'payments.summary': listing('/payments/summary', LIST),
   'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),
   'payment-methods.create': creating('/payment-methods', CREATE, method),
   'payment-methods.get': onRecord(
@@ -564,6 +565,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
   'admin.list-payments': always(PLATFORM_ADMIN, 200, false, { path: '/admin/payments' }),
+  'admin.summary': always(PLATFORM_ADMIN, 200, false, { path: '/admin/summary' }),
   'admin.put-record': always(PLATFORM_ADMIN, 200, true, { path: '/admin/tiers/gold', body: tier }),
   'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
   'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
@@ -579,6 +581,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'api.health': always(PUBLIC, 200, false, { path: '/health' }),
+  'api.config': always(PUBLIC, 200, false, { path: '/config' }),
   'api.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
