@@ -81,6 +81,7 @@ export const memoryTable = ({ now }: Clock) => {
       write(key, clauses, (was) => changed(was, { set: { ttl: Math.floor(now() / 1_000) } })),
     transact: refused,
     queryIndex: refused,
+    scanItems: () => Promise.reject(new Error('not in memory')),
     queryItems: refused,
   };
   return { table, items: (): readonly Item[] => [...items.values()] };

@@ -23,6 +23,7 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'table:read': true,
   'table:put': true,
   'table:delete': true,
+  'table:scan': true,
   'events:put': true,
   'secrets:provider_a': true,
   'secrets:provider_b': true,

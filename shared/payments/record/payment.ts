@@ -38,6 +38,7 @@ export const CAUSES = [
   'release',
   'refund',
   'dispute',
+  'erasure',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
@@ -168,6 +169,9 @@ export const paymentSchema = z.object({
   cause: z.enum(CAUSES).optional(),
   /** The contradiction between the record and an earlier report of the provider. */
   anomaly: optional,
+
+  /** When the person fields were blanked. */
+  erasedAt: optional,
 
   /** Hash of the request that created the payment, where it had an Idempotency-Key. */
   requestHash: optional,

@@ -15,6 +15,8 @@ const storedEventSchema = z.object({
   /** The interface's name of the event, where it has one. */
   type: z.string().optional(),
   receivedAt: z.string(),
+  /** The person of the event was erased, and with it the personal data of the event. */
+  isBlanked: z.literal(true).optional(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
