@@ -53,7 +53,10 @@ interface RecordErasure {
 export const RECORD_ERASURES = {
   SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
   PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },
-  PM: { counted: 'payment_methods', erase: (erasing, item) => removeMethodOf(erasing, paymentMethodRecord.parse(item)) },
+  PM: {
+    counted: 'payment_methods',
+    erase: (erasing, item) => removeMethodOf(erasing, paymentMethodRecord.parse(item)),
+  },
   CUS: { counted: 'customers', erase: (erasing, item) => removeCustomerOf(erasing, customerRecord.parse(item)) },
   ADDR: { counted: 'addresses', erase: (erasing, item) => removeAddressOf(erasing, addressRecord.parse(item)) },
   MBR: { counted: 'memberships', erase: (erasing, item) => blankMembership(erasing, item) },
@@ -75,7 +78,9 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   await noteRecord(erasing, subscription, [id, providerSubscriptionId, ...formerProviderIds]);
   const ended = subscription.organizationId === undefined ? await end(deps, subscription) : subscription;
   if (ended.status === 'creating' || ended.transfer) throw inProgress();
-  const blanked = await subscriptionStore(deps.table).change(ended, (current) => blankSubscription(current, deps.now()));
+  const blanked = await subscriptionStore(deps.table).change(ended, (current) =>
+    blankSubscription(current, deps.now()),
+  );
   await blankMembershipOf(deps.table, blanked);
   return true;
 };

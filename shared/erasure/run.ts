@@ -73,7 +73,8 @@ const runSlice = async (deps: RemovalDeps, job: ErasureJob): Promise<Slice> => {
     const batch = page.items.slice(at, at + AT_ONCE);
     results.push(...(await Promise.all(batch.map((item) => eraseItem(erasing, sought, item)))));
   }
-  const after = page.next && Object.fromEntries(Object.entries(page.next).map(([name, value]) => [name, String(value)]));
+  const after =
+    page.next && Object.fromEntries(Object.entries(page.next).map(([name, value]) => [name, String(value)]));
   return { job: counted({ ...job, after }, results, iso(deps.now())), isEnd: page.next === undefined };
 };
 
@@ -83,8 +84,7 @@ const listedPage = async (
   kind: (typeof LISTED)[number],
   { subject, after }: { readonly subject: Subject; readonly after: Item | undefined },
 ): Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }> => {
-  const partition =
-    subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
+  const partition = subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
   const rows = await table.queryIndex({ index: 'owner', partition, after, limit: LISTED_PER_PAGE });
   const keys = rows.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
   const items = await table.getMany(keys, { consistent: true });

@@ -55,7 +55,8 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   const owner = ownerOf(item);
   const text = JSON.stringify([item['payload'], item['response']]);
   const isAll = isPersonal(sought, owner, text);
-  const masked = owner.userId === sought.userId ? sought.emails.map((email) => String(redact(email)).toLowerCase()) : [];
+  const masked =
+    owner.userId === sought.userId ? sought.emails.map((email) => String(redact(email)).toLowerCase()) : [];
   const emails = [...sought.emails, ...masked];
   const next = {
     payload: isAll ? withoutPerson(item['payload']) : withoutEmails(item['payload'], emails),

@@ -40,10 +40,7 @@ export const withoutEmails = (value: unknown, emails: readonly string[]): unknow
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutEmails(inner, emails));
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      String(withoutEmails(name, emails)),
-      withoutEmails(inner, emails),
-    ]),
+    Object.entries(value).map(([name, inner]) => [String(withoutEmails(name, emails)), withoutEmails(inner, emails)]),
   );
 };
 

@@ -249,6 +249,8 @@ const operations = async (service: TestHost, tell: Tell, { admin: by }: People):
   await tell('webhooks.get-log', { params: { id: entry.id }, by });
   await tell('webhooks.send-test', { body: { event: 'payment.succeeded', test_data: { amount: 100 } }, by });
   await tell('webhooks.replay-log', { params: { id: entry.id }, body: {}, by });
+  const erasure = await tell('admin.request-erasure', { body: { email: 'former.guest@example.com' }, by });
+  await tell('admin.get-erasure', { params: { id: erasure.data.id }, by });
   await tell('admin.clear-cache', { body: { cache_type: 'organization_membership' }, by });
   await tell('admin.delete-record', { params: { kind: 'invites', id: 'invite-2f6b' }, by });
   await tell('api.health');
