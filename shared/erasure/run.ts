@@ -6,7 +6,7 @@ import type { Item } from '../table/table.ts';
 import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './job.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './records.ts';
 import { forgetSought, type Sought, soughtBy } from './sought.ts';
-import { blankTrace, removeClaim } from './traces.ts';
+import { blankTrace, removeClaim, removeCounter } from './traces.ts';
 
 /**
  * The due work of an erasure. First the person's listed records, kind by kind: subscriptions end, open payments are canceled,
@@ -34,10 +34,13 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
   const until = deps.now() + MAX_RUN_MS;
   let now: ErasureJob = { ...job, status: 'running' };
   let next: Next = { kind: 'at once' };
+  let sought = await soughtBy(deps.table, job);
   for (let pages = 0; pages < MAX_PAGES && next.kind === 'at once' && deps.now() <= until; pages += 1) {
     const begun = { ...now, passAt: now.passAt ?? iso(deps.now()) };
-    const { job: after, isEnd } = await runSlice(deps, begun);
+    const { job: after, isEnd } = await runSlice({ deps, sought }, begun);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
+    // The listed records have marked what the copies are found by.
+    if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);
   }
   return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);
 };
@@ -60,9 +63,13 @@ interface Slice {
   readonly isEnd: boolean;
 }
 
-const runSlice = async (deps: RemovalDeps, job: ErasureJob): Promise<Slice> => {
+interface Run {
+  readonly deps: RemovalDeps;
+  readonly sought: Sought;
+}
+
+const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> => {
   const subject = subjectOf(job);
-  const sought = await soughtBy(deps.table, job);
   const erasing: Erasing = { deps, erasureId: job.id, subject, emails: sought.emails };
   const kind = LISTED[job.step];
   const page = kind
@@ -114,7 +121,10 @@ const eraseAny = async (erasing: Erasing, sought: Sought, item: Item): Promise<R
     const { erase, counted: name } = RECORD_ERASURES[sk];
     return (await erase(erasing, item)) ? name : undefined;
   }
-  return (await blankTrace(table, sought, item)) ?? ((await removeClaim(table, sought, item)) ? 'removed' : undefined);
+  const blanked = await blankTrace(table, sought, item);
+  if (blanked !== undefined) return blanked;
+  const isRemoved = (await removeClaim(table, sought, item)) || (await removeCounter(table, sought, item));
+  return isRemoved ? 'removed' : undefined;
 };
 
 const isErasedKind = (sk: unknown): sk is ErasedKind => typeof sk === 'string' && Object.hasOwn(RECORD_ERASURES, sk);

@@ -1,9 +1,9 @@
 import { idsIn, withoutEmails, withoutPerson } from '../observability/person-fields.ts';
 import { redact } from '../observability/redaction.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
-import { ownerCustomerKey } from '../table/keys.ts';
+import { countKey, guestPartition, ownerCustomerKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
-import { blankedRaw } from '../webhooks/record/erased.ts';
+import { packed, unpacked } from '../webhooks/record/stored-event.ts';
 import type { Counted } from './job.ts';
 import type { Sought } from './sought.ts';
 
@@ -83,12 +83,10 @@ const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
 const blankedEvent = (sought: Sought, item: Item) => {
   const { raw } = item;
   if (!(raw instanceof Uint8Array)) return undefined;
-  let isAll = false;
-  const blanked = blankedRaw(raw, (json) => {
-    isAll = isNamed(sought, json);
-    return blankedText(sought, json, isAll);
-  });
-  return blanked && { raw: blanked, ...(isAll && { isBlanked: true }) };
+  const json = unpacked(raw);
+  const isAll = isNamed(sought, json);
+  const blanked = blankedText(sought, json, isAll);
+  return blanked === json ? undefined : { raw: packed(blanked), ...(isAll && { isBlanked: true }) };
 };
 
 const blankedDelivery = (sought: Sought, item: Item) => {
@@ -116,4 +114,13 @@ export const removeClaim = async (table: Table, { userId, emails }: Sought, item
   const text = JSON.stringify(claim).toLowerCase();
   if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
   return (await table.remove({ pk: String(pk), sk: String(sk) }, [{ has: 'claim' }])).ok;
+};
+
+/** The counters of a guest's list have a hash of the e-mail address in their key; the list is empty by then. */
+export const removeCounter = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
+  const { pk, sk, ...counts } = item;
+  const isGuests = userId === undefined && emails.some((email) => pk === countKey(guestPartition(email, 'PAY'), '').pk);
+  if (!isGuests || Object.values(counts).some((count) => count !== 0)) return false;
+  const unchanged = Object.keys(counts).map((name) => ({ equals: [name, 0] }) as const);
+  return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
 };

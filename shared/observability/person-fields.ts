@@ -6,7 +6,7 @@ import { ID_PREFIX } from '../core/ids.ts';
  * person, a place or free text. Fields inside such a field are blanked too. Our own ids always stay.
  */
 const PERSON_NAME =
-  /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|descri|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
+  /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
 
 const OUR_ID = new RegExp(`^(?:${Object.values(ID_PREFIX).join('|')})_[0-9a-f]{24}$`);
 
@@ -28,7 +28,11 @@ const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [s
 const isKept = (text: string, isPersonal: boolean): boolean => OUR_ID.test(text) || (!isPersonal && isCode(text));
 
 /** One word as systems write it: an id, a code, a time or an amount; no e-mail address and no phone number. */
-export const isCode = (text: string): boolean => /^[\w.:#-]{0,255}$/.test(text) && !/^\d{3}[\d.-]{4,}$/.test(text);
+export const isCode = (text: string): boolean =>
+  /^[\w.:#-]{0,255}$/.test(text) && (!PHONE.test(text) || DATE_OR_AMOUNT.test(text));
+
+const PHONE = /^(?:\d{9,15}|\d{1,5}(?:[.-]\d{2,8}){1,6})$/;
+const DATE_OR_AMOUNT = /^(?:\d{4}-\d{2}-\d{2}|\d+\.\d{1,3})$/;
 
 /** The text if it is a code; any other text may hold personal data. */
 export const codeOnly = (text: string | undefined): string | undefined =>

@@ -102,7 +102,7 @@ describe('the erasure of a user', () => {
     await untilErased(service, admin.options, id);
     const sent = await sentSoFar();
 
-    const late = planter('latecleo');
+    const late = planter('late');
     await sendPersonalEvents(service, late, {
       intentId: life.payments[0].provider_intent_id,
       customerId: life.customer.provider_customer_id,
@@ -174,7 +174,7 @@ describe('the erasure of the guests of an e-mail address', () => {
     const theirs = await service.get(`/payments/guest/${encodeURIComponent(neighbour.email)}`);
     expect(theirs.body.data).toHaveLength(2);
 
-    const late = planter('lategus');
+    const late = planter('later');
     await sendPersonalEvents(service, late, { intentId: paid.provider_intent_id });
     await service.settle();
     expect(await findPlanted(service, late.values)).toEqual([]);

@@ -1,12 +1,11 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { iso, type Now } from '../../core/time.ts';
 import { idsIn, withoutPerson } from '../../observability/person-fields.ts';
 import { erasedKey, erasedPartition, type Key, listSort, providerEventKey } from '../../table/keys.ts';
 import type { Item, Table } from '../../table/table.ts';
-import type { StoredEvent } from './stored-event.ts';
+import { packed, type StoredEvent } from './stored-event.ts';
 
 /**
- * The ids of the records whose person was erased: ours, and those at the provider. They outlive the erasure. Every writer that
+ * The ids of the records whose person was erased: ours, and those at the provider. They stay after the erasure. Every writer that
  * stores or sends an event looks its ids up here where the record itself does not tell, so that a late event never brings
  * personal data back.
  */
@@ -86,18 +85,12 @@ export const withoutPersonText = (json: string): string => {
   }
 };
 
-export const blankedRaw = (gzip: Uint8Array, blank: (json: string) => string): Uint8Array | undefined => {
-  const json = gunzipSync(gzip).toString('utf8');
-  const next = blank(json);
-  return next === json ? undefined : gzipSync(next);
-};
-
 /** Blanks a stored provider event whose person was erased. */
 export const blankStoredEvent = async (
   table: Table,
   { providerId, eventId, raw }: Pick<StoredEvent, 'providerId' | 'eventId' | 'raw'>,
 ): Promise<void> => {
-  const blanked = gzipSync(withoutPersonText(raw.toString('utf8')));
+  const blanked = packed(withoutPersonText(raw.toString('utf8')));
   await table.update(providerEventKey(providerId, eventId), { set: { raw: blanked, isBlanked: true } }, [
     { exists: true },
   ]);

@@ -36,9 +36,13 @@ export const storedEventItem = ({ providerId, event, raw, receivedAt }: Received
   rawType: event.rawType,
   type: event.type,
   receivedAt,
-  raw: gzipSync(raw),
+  raw: packed(raw),
   ttl: epochSeconds(instant(receivedAt) + EVENT_KEPT_MS),
 });
+
+/** The bytes of a payload as an item keeps them. */
+export const packed = (payload: Buffer | string): Uint8Array => gzipSync(payload);
+export const unpacked = (raw: Uint8Array): string => gunzipSync(raw).toString('utf8');
 
 export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);
 
