@@ -71,8 +71,9 @@ const mayNameErased = async (
 ): Promise<boolean> => {
   const body = raw.toString('utf8');
   if (!('body' in content)) return namesErased(table, body);
-  const { timestamp } = timed.parse(JSON.parse(body));
-  return now() - instant(timestamp) >= FRESH_MS && tellsOfErased(table, { body, timestamp, userId });
+  const { timestamp = '' } = timed.safeParse(JSON.parse(body)).data ?? {};
+  const isFresh = now() - instant(timestamp) < FRESH_MS;
+  return isFresh ? false : tellsOfErased(table, { body, timestamp, userId });
 };
 
 const withBody = (delivery: Delivery, body: Buffer): Delivery =>
