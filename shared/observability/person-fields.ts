@@ -8,7 +8,12 @@ import { ID_PREFIX } from '../core/ids.ts';
 const PERSON_NAME =
   /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
 
-const OUR_ID = new RegExp(`^(?:${Object.values(ID_PREFIX).join('|')})_[0-9a-f]{24}$`);
+const OUR_PREFIXES: ReadonlySet<string> = new Set(Object.values(ID_PREFIX));
+
+const isOurId = (text: string): boolean => {
+  const [prefix = '', hex = '', ...rest] = text.split('_');
+  return OUR_PREFIXES.has(prefix) && /^[0-9a-f]{24}$/.test(hex) && rest.length === 0;
+};
 
 export const withoutPerson = (value: unknown, isPersonal = false): unknown => {
   if (typeof value === 'string') return isKept(value, isPersonal) ? value : null;
@@ -25,7 +30,7 @@ const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [s
   return isPersonal && kept === null ? [] : [[name, kept]];
 };
 
-const isKept = (text: string, isPersonal: boolean): boolean => OUR_ID.test(text) || (!isPersonal && isCode(text));
+const isKept = (text: string, isPersonal: boolean): boolean => isOurId(text) || (!isPersonal && isCode(text));
 
 /** One word as systems write it: an id, a code, a time or an amount; no e-mail address and no phone number. */
 export const isCode = (text: string): boolean =>
