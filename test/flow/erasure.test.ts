@@ -87,7 +87,13 @@ describe('the erasure of a user', () => {
     const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
     expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
     const now = new Map((await itemsOf(service)).map((item) => [`${item.pk} ${item.sk}`, item]));
-    expect(untouched.map(({ pk, sk }) => now.get(`${pk} ${sk}`))).toEqual(untouched);
+    // A record with due work of its own may change; its person's values stay all the same.
+    const keyOf = ({ pk, sk }: ParsedJson): string => `${pk} ${sk}`;
+    const still = untouched.filter(({ due }) => due === undefined);
+    expect(still.map((item) => now.get(keyOf(item)))).toEqual(still);
+    for (const item of untouched) {
+      expect(plantedIn(textOf(now.get(keyOf(item))), other.values)).toEqual(plantedIn(textOf(item), other.values));
+    }
     expect(plantedIn(lines.join(''), plant.values)).toEqual([]);
     expect(await read(service, neighbour.payments[0].id, neighbour.user.options)).toMatchObject({
       description: neighbour.payments[0].description,
