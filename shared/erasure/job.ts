@@ -10,10 +10,10 @@ import type { Item, Table } from '../table/table.ts';
  * The erasure of a person, as a job that due work carries out in slices. Always holds: at most one runs per person; it stores where
  * it is after each slice; when it is done it keeps no e-mail address.
  */
-export const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
+const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 
 /** What the counts count: records that the job blanked or removed, and copies in other items that it blanked. */
-export const COUNTED = [
+const COUNTED = [
   'subscriptions',
   'payments',
   'payment_methods',
@@ -28,7 +28,6 @@ export const COUNTED = [
 export type Counted = (typeof COUNTED)[number];
 
 const countsSchema = z.partialRecord(z.enum(COUNTED), z.int());
-export type Counts = z.infer<typeof countsSchema>;
 
 const optional = z.string().optional();
 

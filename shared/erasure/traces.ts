@@ -19,7 +19,7 @@ interface Trace {
 }
 
 /** By sort key. A new kind of item that holds payloads is a new row. */
-export const TRACES: Readonly<Record<string, Trace>> = {
+const TRACES: Readonly<Record<string, Trace>> = {
   LOG: { counted: 'webhook_logs', blanked: (sought, item) => blankedLog(sought, item) },
   EVT: { counted: 'provider_events', blanked: (sought, item) => blankedEvent(sought, item) },
   DLV: { counted: 'webhook_deliveries', blanked: (sought, item) => blankedDelivery(sought, item) },

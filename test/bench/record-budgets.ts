@@ -82,7 +82,7 @@ export const RECORD_BUDGETS = {
     ...write('admin.request-erasure', 4),
     requests: 1,
     levels: 1,
-    dueUnits: 2,
+    dueUnits: 1,
     because: 'the job, which is due at once, and the lock of its person, in one transaction',
   },
   'get an erasure': get('admin.get-erasure'),
