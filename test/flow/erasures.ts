@@ -75,7 +75,7 @@ export const planter = (word: string) => {
 };
 const digitsOf = (word: string): string => String(Number.parseInt(fingerprint(word).slice(0, 6), 16)).padStart(8, '0');
 
-export type Planter = ReturnType<typeof planter>;
+type Planter = ReturnType<typeof planter>;
 
 /** Fields of a payment or subscription with a planted value in every text. */
 export const plantedTexts = (plant: Planter) => ({
@@ -114,7 +114,7 @@ export const sendPersonalEvents = async (
   await service.sendEvent({ type: 'customer.updated', object: { ...customer, shipping: plantedPayer(plant) } });
 };
 
-export interface Life {
+interface Life {
   readonly user: User;
   readonly customer: ParsedJson;
   readonly method: ParsedJson;
@@ -184,7 +184,7 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
   return { user, customer, method, payments, subscription };
 };
 
-export interface GuestLife {
+interface GuestLife {
   readonly email: string;
   readonly token: string;
   readonly payments: readonly ParsedJson[];
