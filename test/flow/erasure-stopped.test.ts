@@ -28,7 +28,7 @@ const runOnce = () => stoppable().service.advance(MINUTE);
 const STOPPED_MINUTES = 120;
 
 /** A part of the places in the usual run. */
-const NTH = 83;
+const NTH = 30;
 
 const started = async (admin: RequestOptions, word: string) => {
   const { service } = stoppable();
