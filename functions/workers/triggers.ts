@@ -88,7 +88,7 @@ export const workerTriggers = [
     maxConcurrency: 10,
     visibilitySeconds: 180,
     maxReceives: 5,
-    uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
+    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', ...CUSTOMER_SECRETS],
     timeoutSeconds: 30,
     memoryMb: MEMORY_MB.background,
     impact:

@@ -95,7 +95,7 @@ export interface Endpoint<
   readonly body: Body | null;
   /** The data of a success, in bare form; null: no body (204). */
   readonly response: z.ZodType | null;
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 202 | 204;
   readonly form: 'bare' | 'envelope';
   /** Set for a list that callers may also read as CSV. */
   readonly csv: CsvForm | undefined;

@@ -136,6 +136,23 @@ export const rateKey = (name: string, subject: string, window: number): Key => (
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
   sk: String(window),
 });
+/** The erasure of a person; its partition holds what it still looks for. */
+export const erasureKey = (id: string): Key => single('ERA', id);
+/** An e-mail address that the erasure has found and still looks for. */
+export const soughtKey = (erasureId: string, email: string): Key => ({
+  pk: erasureKey(erasureId).pk,
+  sk: `${SOUGHT_PREFIX}${fingerprint(email).slice(0, 24)}`,
+});
+export const SOUGHT_PREFIX = 'MAIL#';
+/** One erasure of a person runs at a time. */
+export const erasureLockKey = (kind: 'user' | 'email', value: string): Key => ({
+  pk: `ERASING#${fingerprint(kind, value).slice(0, 32)}`,
+  sk: 'ERASING',
+});
+/** An id, ours or a provider's, of a record whose person was erased: later events about it are blanked. */
+export const erasedKey = (id: string): Key => ({ pk: `GONE#${id}`, sk: 'GONE' });
+/** The erased ids of one erasure, in the `owner` index. */
+export const erasedPartition = (erasureId: string): string => `ERASURE#${erasureId}`;
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 
 /** The partition of a record's owner in the `owner` index. A guest's partition is a hash of the e-mail. */

@@ -176,6 +176,17 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     const who = await admin(service);
     return warmed(who, post('/admin/cache/clear', who, { cache_type: 'organization_membership' }));
   },
+  'request an erasure': async (service) => {
+    const who = await admin(service);
+    const warm = post('/admin/erasures', who, { user_id: 'bench_warm' });
+    await service.must(warm);
+    return warmed(who, post('/admin/erasures', who, { user_id: `bench_${who.userId}` }), 202);
+  },
+  'get an erasure': async (service) => {
+    const who = await admin(service);
+    const made = await service.must(post('/admin/erasures', who, { user_id: `read_${who.userId}` }));
+    return warmed(who, read(`/admin/erasures/${made.data.id}`, who));
+  },
   'put reference record': withRecord('products', productBody(), (id, who) =>
     write(`PUT /admin/products/${id}`, who, productBody({ name: 'Renamed' })),
   ),

@@ -102,6 +102,7 @@ export const memoryTable = ({ now }: Clock) => {
       const found = [...items.values()].filter(({ pk, sk }) => pk === partition && from <= `${sk}` && `${sk}` <= to);
       return { items: found.sort((one, other) => (`${one['sk']}` < `${other['sk']}` ? -1 : 1)), next: undefined };
     },
+    scanItems: () => Promise.reject(new Error('not in memory')),
   };
   return { table, items: (): readonly Item[] => [...items.values()] };
 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import type { RefundedCharge, ProviderRefund, RefundsPort } from '../../shared/providers/port/refunds.ts';
+import type { ProviderRefund, RefundedCharge, RefundsPort } from '../../shared/providers/port/refunds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testRefunds } from './refund-suite.ts';

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import {
-  type RefundedCharge,
   type CreateRefund,
   type DisputeStatus,
   REFUND_EXCEEDS,
+  type RefundedCharge,
   type RefundStatus,
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import {
-  type RefundedCharge,
   type CreateRefund,
   REFUND_EXCEEDS,
   REFUND_REASONS,
+  type RefundedCharge,
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';

@@ -19,7 +19,7 @@ type Found = Drift & { readonly fixed?: boolean };
 
 /**
  * Compares the status and amount of every payment with its provider's, and finds creations that never finished. The only
- * command that reads the whole table; it needs the operator's rights, since no function of the service may scan.
+ * command that reads the whole table; it needs the operator's rights, since of the service's functions only the erasure of a person may scan.
  */
 export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');

@@ -39,6 +39,7 @@ export const CAUSES = [
   'release',
   'refund',
   'dispute',
+  'erasure',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
@@ -172,6 +173,9 @@ export const paymentSchema = z.object({
   requestId: optional,
   /** The contradiction between the record and an earlier report of the provider. */
   anomaly: optional,
+
+  /** When the person fields were blanked. */
+  erasedAt: optional,
 
   /** Hash of the request that created the payment, where it had an Idempotency-Key. */
   requestHash: optional,

@@ -1,10 +1,10 @@
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import {
-  type RefundedCharge,
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
   REFUND_EXCEEDS,
+  type RefundedCharge,
   type RefundsPort,
 } from '../port/refunds.ts';
 import { paypalAmounts, paypalMoney } from './amounts.ts';

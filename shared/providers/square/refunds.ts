@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import {
-  type RefundedCharge,
   type CreateRefund,
   type DisputeStatus,
   type ProviderDispute,
   type ProviderRefund,
   REFUND_REASONS,
+  type RefundedCharge,
   type RefundReason,
   type RefundStatus,
   type RefundsPort,

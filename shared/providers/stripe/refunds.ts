@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import {
-  type RefundedCharge,
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
   REFUND_EXCEEDS,
+  type RefundedCharge,
   type RefundReason,
   type RefundsPort,
 } from '../port/refunds.ts';

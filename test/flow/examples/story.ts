@@ -254,6 +254,8 @@ const operations = async (service: TestHost, tell: Tell, { admin: by }: People):
   await tell('webhooks.replay-log', { params: { id: entry.id }, body: {}, by });
   await service.settle();
   await tell('admin.list-payments', { query: { status: 'succeeded', min_cents: '100', limit: '2' }, by });
+  const erasure = await tell('admin.request-erasure', { body: { email: 'former.guest@example.com' }, by });
+  await tell('admin.get-erasure', { params: { id: erasure.data.id }, by });
   await tell('admin.clear-cache', { body: { cache_type: 'organization_membership' }, by });
   await tell('admin.delete-record', { params: { kind: 'invites', id: 'invite-2f6b' }, by });
   await tell('admin.summary', { query: SUMMARY, by });

@@ -241,6 +241,19 @@ const deletingTier: MatrixRoute = {
   },
 };
 
+/** An erasure of nobody, requested by a platform admin. */
+const readingErasure: MatrixRoute = {
+  table: PLATFORM_ADMIN,
+  success: 200,
+  changes: false,
+  ask: async (service, world) => {
+    const session = world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '';
+    const made = await service.post('/admin/erasures', { user_id: 'user_nobody' }, { session });
+    expect(made.status).toBe(202);
+    return { path: `/admin/erasures/${made.body.data.id}` };
+  },
+};
+
 interface Staff {
   readonly organizationId: string;
   readonly memberId: string;
@@ -563,6 +576,11 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     (staff) => `/organizations/${staff.organizationId}/leave`,
     async () => ({}),
   ),
+  'admin.request-erasure': always(PLATFORM_ADMIN, 202, true, {
+    path: '/admin/erasures',
+    body: { user_id: 'user_nobody' },
+  }),
+  'admin.get-erasure': readingErasure,
   'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
   'admin.list-payments': always(PLATFORM_ADMIN, 200, false, { path: '/admin/payments' }),
   'admin.summary': always(PLATFORM_ADMIN, 200, false, { path: '/admin/summary' }),

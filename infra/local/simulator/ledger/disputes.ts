@@ -1,4 +1,5 @@
 const DAY_MS = 86_400_000;
+
 import type { DisputeReason } from './behaviours.ts';
 import type { LedgerCharge, LedgerDispute } from './documents.ts';
 import type { Unit } from './unit.ts';
