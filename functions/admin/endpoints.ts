@@ -3,7 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { paymentViewSchema } from '../../shared/payments/record/view.ts';
-import { everyPaymentQuery } from '../../shared/queries/every-payment-parameters.ts';
+import { everyPaymentQuery } from '../../shared/queries/all-payments/every-payment-parameters.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});

@@ -92,7 +92,7 @@ const newRefund = (
   reconcileStep: 0,
 });
 
-/** Sends a claimed refund. One that certainly did not happen leaves nothing, so the same key starts anew. */
+/** Sends a claimed refund. One that certainly did not happen leaves nothing, so the same key makes a new one. */
 const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),
