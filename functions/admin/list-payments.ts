@@ -1,5 +1,5 @@
+import { listEveryPayment } from '../../shared/admin/list-every-payment.ts';
 import { lambda } from '../../shared/http/lambda.ts';
-import { listEveryPayment } from '../../shared/queries/all-payments/list-every-payment.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listEveryPaymentEndpoint } from './endpoints.ts';
 

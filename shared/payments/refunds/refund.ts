@@ -49,7 +49,7 @@ export const refundSchema = z.object({
 export type Refund = z.infer<typeof refundSchema>;
 
 /** The next version without the person of the payment and the texts of the caller; the same refund if it has none. */
-export const withoutPerson = (refund: Refund, now: number): Refund => {
+export const blankRefund = (refund: Refund, now: number): Refund => {
   const { guestEmail, description, metadata } = refund;
   if (guestEmail === undefined && description === undefined && metadata === undefined) return refund;
   const blank = { guestEmail: undefined, description: undefined, metadata: undefined };

@@ -1,28 +1,28 @@
 import * as z from 'zod';
-import { invalid } from '../../core/errors.ts';
-import { isIdOf } from '../../core/ids.ts';
-import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { iso } from '../../core/time.ts';
-import { emailSchema } from '../../http/fields.ts';
-import { runList } from '../../http/paging.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
-import type { Identity } from '../../identity/identity.ts';
-import { paymentRecord, type VisiblePayment } from '../../payments/record/payment.ts';
-import { paymentView, refundStatusOf } from '../../payments/record/view.ts';
-import type { ReadDeps } from '../../providers/registry/deps.ts';
-import { findAliasAnywhere } from '../../table/alias.ts';
-import type { Clause } from '../../table/expression.ts';
+import { invalid } from '../core/errors.ts';
+import { isIdOf } from '../core/ids.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { iso } from '../core/time.ts';
+import { emailSchema } from '../http/fields.ts';
+import { runList } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Identity } from '../identity/identity.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
+import { paymentView, refundStatusOf } from '../payments/record/view.ts';
+import type { ReadDeps } from '../providers/registry/deps.ts';
+import { referenceHash } from '../queries/payment-entry.ts';
+import { findAliasAnywhere } from '../table/alias.ts';
+import type { Clause } from '../table/expression.ts';
 import {
   guestEntriesPartition,
   organizationEntriesPartition,
   paymentKey,
   userEntriesPartition,
-} from '../../table/keys.ts';
-import type { IndexRow } from '../../table/listing.ts';
+} from '../table/keys.ts';
+import type { IndexRow } from '../table/listing.ts';
 import { type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
 import type { EveryPaymentQuery } from './every-payment-parameters.ts';
-import { referenceHash } from './payment-entry.ts';
 
 export interface EveryPaymentDeps extends ReadDeps {
   readonly identity: Pick<Identity, 'userByEmail'>;

@@ -1,6 +1,6 @@
-import { fingerprint } from '../../core/ids.ts';
-import { isShown, type Payment, type VisiblePayment } from '../../payments/record/payment.ts';
-import { refundStatusOf } from '../../payments/record/view.ts';
+import { fingerprint } from '../core/ids.ts';
+import { isShown, type Payment, type VisiblePayment } from '../payments/record/payment.ts';
+import { refundStatusOf } from '../payments/record/view.ts';
 import {
   guestEntriesPartition,
   type Key,
@@ -8,8 +8,8 @@ import {
   paymentEntryKey,
   recordKey,
   userEntriesPartition,
-} from '../../table/keys.ts';
-import type { Item, Table } from '../../table/table.ts';
+} from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
 
 /**
  * The list of all payments: one entry per payment in a partition of its UTC day of creation and its shard, and in the
