@@ -43,7 +43,8 @@ const listOfPayment = async (
     replyOf: (views) => ({ data: views }),
   });
 
-type OfPayment = ApiRequest<unknown, unknown, unknown, VisiblePayment>;
+type OfPayment = Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record'>;
+type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query'>;
 
 const refundViewOf = (item: Item) => refundView(refundOf(item));
 const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
@@ -72,10 +73,10 @@ export const listRefundsQuery = z.object({ status: z.enum(REFUND_STATUSES).optio
 export const listDisputesQuery = z.object({ status: z.enum(DISPUTE_STATUSES).optional(), ...range });
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
-export const listRefunds = ({ table, now }: ReadDeps, { query }: ApiRequest<unknown, RangeQuery>): Promise<Reply> =>
+export const listRefunds = ({ table, now }: ReadDeps, { query }: InRange): Promise<Reply> =>
   listByMonth({ table, now }, query, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputes = ({ table, now }: ReadDeps, { query }: ApiRequest<unknown, RangeQuery>): Promise<Reply> =>
+export const listDisputes = ({ table, now }: ReadDeps, { query }: InRange): Promise<Reply> =>
   listByMonth({ table, now }, query, { kind: 'DSP', viewOf: disputeViewOf });
 
 /** Without `from`, a list goes this far back. */
