@@ -63,6 +63,17 @@ describe('payctl refund', () => {
     }
   });
 
+  test('shows a refund that the provider refuses, because more was refunded there, as failed', async () => {
+    const { payment } = await setUp();
+    await service.webhookMode('drop');
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
+    await service.webhookMode('normal');
+    expect(await payctl(['refund', payment.id, '--amount', '1000'])).toMatchObject({
+      exitCode: 1,
+      json: { refund: { amount_cents: 1_000, status: 'failed' }, refundable_cents: 500 },
+    });
+  });
+
   test('says that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
     const { user, payment } = await setUp();
     const charged = await createPaidIntent(service, user);
@@ -73,7 +84,7 @@ describe('payctl refund', () => {
     await service.fault({ provider: 'provider_a', action: 'error_500' });
     await confirm(service, charged.id, user.options);
     await service.advance(11 * MINUTE);
-    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE).toISOString()]);
+    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE * 1_000).toISOString()]);
     expect(blind).toMatchObject({
       exitCode: 2,
       json: { drifted: 0, not_compared: blind.json.checked, unread: [{ provider: 'provider_a', reason: 'error' }] },

@@ -419,6 +419,11 @@ describe('payctl, for a payment whose creation has no answer,', () => {
 
     await service.advance(40 * MINUTE);
     const found = { payment_id: id, kind: 'creation unfinished', here: 'creating' };
+    const { checks } = (await payctl(['doctor'])).json;
+    expect(checks.find(({ check }: ParsedJson) => check === 'creations')).toMatchObject({
+      state: 'fail',
+      detail: expect.stringContaining(id),
+    });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { checked: 1, findings: [found] } });
     expect(await payctl(['drift', '--fix'])).toMatchObject({ exitCode: 1, json: { fixed: 0, findings: [found] } });
     expect(await payctl(['reconcile', id])).toMatchObject({
