@@ -35,7 +35,7 @@ export type CreateRefundBody = z.output<typeof createRefundBody>;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
 
-/** A refund that somebody asks for. */
+/** A refund to make. */
 export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
   readonly payment: VisiblePayment;
   /** The user id of the admin, or the operator's tool. */
@@ -119,7 +119,7 @@ const newRefund = (
   reconcileStep: 0,
 });
 
-/** Sends a claimed refund. One that certainly did not happen leaves nothing, so the same key starts anew. */
+/** Sends a claimed refund. One that certainly did not happen leaves nothing, and the same key creates a new one. */
 const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),
