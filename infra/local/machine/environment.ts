@@ -48,8 +48,7 @@ export const hostSchema = z.object({
     .default('')
     .describe('another DynamoDB engine than the one that is started'),
   DEMO_DATA: z
-    .union([z.enum(['none', 'demo']), z.literal('').transform(() => 'none' as const)])
-    .default('none')
+    .preprocess((value) => (value === '' ? undefined : value), z.enum(['none', 'demo']).default('none'))
     .describe('demo: payments with refunds and disputes, made on an empty data folder'),
 });
 

@@ -10,9 +10,9 @@ import {
 } from '../../../shared/payments/record/payment.ts';
 import { paymentStore } from '../../../shared/payments/record/store.ts';
 import type { ProviderPayment } from '../../../shared/providers/port/payments.ts';
+import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
+import { comparePayment, type Drift, type DriftKind, reportUnfinished } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
-import { comparePayment, type Drift, type DriftKind, reportUnfinished } from './compare.ts';
-import { compareMoneyBack, storeMoneyBack } from './compare-money-back.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {

@@ -4,11 +4,11 @@ import { createIntent } from '../../../shared/payments/attempts/create-intent.ts
 import { storeReading } from '../../../shared/payments/attempts/reconcile.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type PaymentStore, paymentStore } from '../../../shared/payments/record/store.ts';
+import { findPayment } from '../compare/find-payment.ts';
+import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
+import { comparePayment, type Drift, reportUnfinished } from '../compare/payment.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
-import { comparePayment, type Drift, reportUnfinished } from './compare.ts';
-import { compareMoneyBack, storeMoneyBack } from './compare-money-back.ts';
-import { findPayment } from './find-payment.ts';
 import type { Report } from './report.ts';
 
 /**

@@ -7,9 +7,9 @@ import { type Refund, refundView } from '../../../shared/payments/refunds/refund
 import { refundStore } from '../../../shared/payments/refunds/store.ts';
 import { requireRefundable } from '../../../shared/payments/refunds/sums.ts';
 import type { RefundReason } from '../../../shared/providers/port/refunds.ts';
+import { findPayment } from '../compare/find-payment.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
-import { findPayment } from './find-payment.ts';
 import type { Report } from './report.ts';
 
 export interface RefundOptions {

@@ -1,8 +1,8 @@
 import { isVisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
+import { findPayment } from '../compare/find-payment.ts';
+import { listDisputesHere, listRefundsHere } from '../compare/money-back.ts';
 import type { Installation } from '../installation/installation.ts';
-import { listDisputesHere, listRefundsHere } from './compare-money-back.ts';
-import { findPayment } from './find-payment.ts';
 import { columns, type Report } from './report.ts';
 
 /**

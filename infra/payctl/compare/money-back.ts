@@ -10,7 +10,7 @@ import { findReportedRefund } from '../../../shared/payments/refunds/reports.ts'
 import type { ProviderDispute, ProviderRefund, RefundsPort } from '../../../shared/providers/port/refunds.ts';
 import { listDisputesOfPayment, listRefundsOfPayment } from '../../../shared/queries/list-refunds.ts';
 import type { Installation } from '../installation/installation.ts';
-import { type Drift, type DriftKind, findingOf, type Unread } from './compare.ts';
+import { type Drift, type DriftKind, findingOf, type Unread } from './payment.ts';
 
 /** Refunds and disputes of a payment, here and at its provider. */
 type Reader = Pick<Installation, 'deps'>;
