@@ -23,7 +23,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
-import { PROVIDERS, paidPayment } from './refunders.ts';
+import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
 
 /** As somebody else than the host's own queues would: the bus, that is. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
@@ -301,8 +301,9 @@ describe('payctl drift', () => {
       await paidPayment(service, user, PROVIDERS[0]),
       await paidPayment(service, user, ['provider_c', 'cnon:card-nonce-ok']),
     ];
-    const made = (await payctl(['refund', atStripe.id, '--amount', '500'])).json.refund;
-    const [item] = await itemsOf(service, `RFD#${made.id}`);
+    const { options } = await signInAdmin(service);
+    const made = await refund(service, atStripe.id, options, { amount_cents: 500 });
+    const [item] = await itemsOf(service, `RFD#${made.body.id}`);
     const returned = await service.control('POST', `/simulator/payments/${atStripe.id}/refunds`, { amount: 300 });
     await service.settle();
     await service.webhookMode('drop');
