@@ -224,6 +224,9 @@ const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: set
 /** The dependencies of use cases that call a provider. */
 export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
 
+/** The slots of the providers, of which only public settings are read. */
+export const configDeps = perHost(() => ({ ...webDeps(), slots: settings().slots }));
+
 /** The base URL that the API document names. */
 export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../shared/http/endpoint.ts';
 import type { Trigger } from '../../shared/messaging/trigger.ts';
 import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
+import { erasureEndpoints } from '../admin/erasure-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { customerEndpoints } from '../customers/endpoints.ts';
 import { disputeEndpoints } from '../disputes/endpoints.ts';
@@ -29,6 +30,7 @@ export const endpoints: readonly Endpoint[] = [
   ...membershipEndpoints,
   ...projectEndpoints,
   ...adminEndpoints,
+  ...erasureEndpoints,
   ...referenceEndpoints,
   ...webhookEndpoints,
   ...docsEndpoints,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { browserConfigSchema } from '../../shared/queries/browser-config.ts';
 
 const none = z.object({});
 const publicRoute = {
@@ -33,4 +34,14 @@ export const openapiEndpoint = endpoint({
   memoryMb: MEMORY_MB.background,
 });
 
-export const docsEndpoints = [healthEndpoint, openapiEndpoint];
+export const configEndpoint = endpoint({
+  ...publicRoute,
+  id: 'api.config',
+  path: '/config',
+  summary: 'Show what a browser needs to take payments',
+  form: 'envelope',
+  response: browserConfigSchema,
+  memoryMb: MEMORY_MB.background,
+});
+
+export const docsEndpoints = [healthEndpoint, openapiEndpoint, configEndpoint];

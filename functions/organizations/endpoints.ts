@@ -196,7 +196,7 @@ export const leaveOrganizationEndpoint = endpoint({
   method: 'POST',
   path: '/organizations/{id}/leave',
   summary: 'Leave an organization',
-  access: { action: 'read', record: organizationRecord, endsAccess: true },
+  access: { action: 'member', record: organizationRecord, endsAccess: true },
   params: byId,
   body: none,
   response: z.object({ organization_id: z.string() }),

@@ -26,9 +26,11 @@ import {
   confirmationSchema,
   createdPaymentSchema,
   guestPaymentSchema,
+  PAYMENT_COLUMNS,
   paymentViewSchema,
 } from '../../shared/payments/record/view.ts';
 import { getPaymentQuery, guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
+import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 
 const MINUTE = 60;
@@ -258,8 +260,27 @@ export const listPaymentsEndpoint = endpoint({
   response: z.array(paymentViewSchema),
   status: 200,
   form: 'envelope',
+  csv: { name: 'payments', columns: PAYMENT_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
+});
+
+export const paymentSummaryEndpoint = endpoint({
+  id: 'payments.summary',
+  method: 'GET',
+  path: '/payments/summary',
+  summary: "Sum up an owner's payments and refunds by day, week or month",
+  auth: 'session',
+  access: { action: 'read', organization: 'session by default' },
+  params: none,
+  query: ownerSummaryQuery,
+  body: null,
+  response: summaryRows,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'payments-summary', columns: SUMMARY_COLUMNS },
+  errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read'],
 });
 
 export const listGuestPaymentsEndpoint = endpoint({
@@ -289,5 +310,6 @@ export const paymentEndpoints = [
   getPaymentEndpoint,
   getTimelineEndpoint,
   listPaymentsEndpoint,
+  paymentSummaryEndpoint,
   listGuestPaymentsEndpoint,
 ];

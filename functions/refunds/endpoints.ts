@@ -5,7 +5,7 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { createRefundBody } from '../../shared/payments/commands/refund.ts';
 import { paymentRecord } from '../../shared/payments/record/payment.ts';
-import { refundRecord, refundViewSchema } from '../../shared/payments/refunds/refund.ts';
+import { REFUND_COLUMNS, refundRecord, refundViewSchema } from '../../shared/payments/refunds/refund.ts';
 import { listRefundsQuery } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
@@ -87,6 +87,7 @@ export const listRefundsEndpoint = endpoint({
   response: z.array(refundViewSchema),
   status: 200,
   form: 'envelope',
+  csv: { name: 'refunds', columns: REFUND_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 });

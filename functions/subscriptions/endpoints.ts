@@ -20,6 +20,7 @@ import {
   updateSubscriptionBody,
 } from '../../shared/subscriptions/commands/requests.ts';
 import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
+import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema });
@@ -159,6 +160,7 @@ export const listSubscriptionsEndpoint = endpoint({
   response: z.array(subscriptionSchema),
   status: 200,
   form: 'bare',
+  csv: { name: 'subscriptions', columns: SUBSCRIPTION_COLUMNS },
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
 });

@@ -20,10 +20,10 @@ export const workerTriggers = [
   {
     id: 'workers.project-changes',
     kind: 'stream',
-    summary: 'Keeps the history and the counters of payments',
+    summary: 'Keeps the history, the counters and the list of all payments',
     sortKeys: ['PAY'],
     batchSize: 100,
-    uses: ['table:put'],
+    uses: ['table:read', 'table:put'],
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.request,
     impact: 'Totals of lists and the history of payments are out of date.',
@@ -88,7 +88,7 @@ export const workerTriggers = [
     maxConcurrency: 10,
     visibilitySeconds: 180,
     maxReceives: 5,
-    uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
+    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', ...CUSTOMER_SECRETS],
     timeoutSeconds: 30,
     memoryMb: MEMORY_MB.background,
     impact:

@@ -16,6 +16,7 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
       ];
     case 'table:put':
     case 'table:delete':
+    case 'table:scan':
       return [allow(TABLE_ACTIONS[right], [context.table.tableArn])];
     case 'events:put':
       return [allow(['events:PutEvents'], [context.bus.eventBusArn])];
@@ -49,6 +50,7 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
     case 'table:read':
     case 'table:put':
     case 'table:delete':
+    case 'table:scan':
       return { TABLE_NAME: context.table.tableName };
     case 'events:put':
       return { EVENT_BUS_NAME: context.bus.eventBusName };

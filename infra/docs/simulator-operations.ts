@@ -15,7 +15,7 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
     theirs: {
       count: 57,
       source:
-        'github.com/paypal/paypal-rest-api-specifications: orders, payments, vault, webhooks, products, subscriptions',
+        'github.com/paypal/paypal-rest-api-specifications: orders, payments, vault, webhooks, products, subscriptions; disputes are not counted',
     },
   },
   square: { name: 'Square', theirs: { count: 316, source: 'github.com/square/connect-api-specification' } },

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { exit, stderr } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { runAs } from '../../shared/core/actor.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
 import { REFUND_REASONS } from '../../shared/providers/port/refunds.ts';
 import type { Stage } from '../stage/settings.ts';
@@ -62,13 +64,16 @@ const useProfile = ({ profile, region }: Given): void => {
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
+/** History names payctl as the actor of what a command changes. */
+const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
+
 const runCommand = async (
   given: Given,
   command: (installation: Installation) => Promise<Report>,
   onSettings?: (mistakes: readonly string[]) => Report,
 ): Promise<Report | undefined> => {
   try {
-    return await command(await openInstallation(given));
+    return await runAs(OPERATOR, async () => command(await openInstallation(given)));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
     const isOurs = error instanceof NotReachable || error instanceof SettingsError;

@@ -8,9 +8,10 @@ import type { Standing } from './standing.ts';
  * The access rule, the same for every record. Its user may read it and, if it is personal, change it. A member of its
  * organization may read it and, with the permission, change it. A guest may do both with a token. The role always comes
  * from the membership record. A platform admin may also read every record, and take the actions that are declared for
- * platform admins; every other action on another's record is refused. `platform admin`: an action of platform admins only.
+ * platform admins; every other action on another's record is refused. `member`: an action of
+ * every member of the organization. `platform admin`: an action of platform admins only.
  */
-export type Action = 'read' | 'owner only' | 'platform admin' | Permission;
+export type Action = 'read' | 'member' | 'owner only' | 'platform admin' | Permission;
 
 export type AccessDecision =
   /** `asAdmin`: the record is another's, or the action is for platform admins only. */
@@ -30,7 +31,7 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly record: Owned;
   /** The caller's standing in one organization, if it has been read. */
   readonly standing?: Standing | undefined;
-  /** The action is one that platform admins may take on a record of anybody. */
+  /** The action is one that platform admins may take on every record. */
   readonly adminsMayAct?: boolean | undefined;
 }
 
@@ -119,6 +120,7 @@ export const decideShowing = (
 
 const permits = (standing: Standing, action: Exclude<OwnersAction, 'read'>): boolean => {
   if (!standing.exists || standing.role === undefined) return false;
+  if (action === 'member') return true;
   return action === 'owner only' ? standing.role === 'owner' : PERMISSIONS[standing.role].has(action);
 };
 

@@ -1,3 +1,5 @@
+import type { Actor } from '../core/actor.ts';
+
 /** The caller of a request. A session has the user, the default organization and the platform admin flag. */
 export interface SessionCaller {
   readonly kind: 'session';
@@ -24,6 +26,18 @@ export interface AnonymousCaller {
 }
 
 export type Caller = SessionCaller | GuestCaller | AnonymousCaller;
+
+/** The actor that history names. `asAdmin`: a platform admin acts on another's record. */
+export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
+  switch (caller.kind) {
+    case 'session':
+      return { type: asAdmin ? 'admin' : 'user', id: caller.userId };
+    case 'guest':
+      return { type: 'guest', id: caller.guestId };
+    case 'anonymous':
+      return { type: 'guest', id: 'anonymous' };
+  }
+};
 
 /** The name of the caller in idempotency scopes and rate limits. */
 export const principalOf = (caller: Caller): string => {

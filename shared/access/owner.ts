@@ -4,9 +4,8 @@ import type { Caller } from './caller.ts';
 export const ownerOfRecord = (record: OwnerFields): Owner | undefined => {
   if (record.organizationId) return { kind: 'organization', organizationId: record.organizationId };
   if (record.userId) return { kind: 'user', userId: record.userId };
-  if (record.guestId && record.guestEmail) {
-    return { kind: 'guest', guestId: record.guestId, email: record.guestEmail };
-  }
+  // The record of an erased guest has no e-mail address; it stays listed, under the guest's id.
+  if (record.guestId) return { kind: 'guest', guestId: record.guestId, email: record.guestEmail ?? record.guestId };
   return undefined;
 };
 

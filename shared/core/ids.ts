@@ -18,6 +18,7 @@ export const ID_PREFIX = {
   order: 'ord',
   guest: 'gst',
   log: 'log',
+  erasure: 'ers',
   /** An outbound event. */
   message: 'msg',
 } as const;

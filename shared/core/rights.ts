@@ -15,13 +15,17 @@ export type Right =
   | 'secrets:webhooks'
   | `queue:send:${QueueName}`;
 
-type TableRight = 'table:read' | 'table:put' | 'table:delete';
+type TableRight = 'table:read' | 'table:put' | 'table:delete' | 'table:scan';
 
-/** The IAM actions of each right to the table. No function may scan. A transaction needs the action of each of its steps. */
+/**
+ * The IAM actions of each right to the table. A transaction needs the action of each of its steps. Only the erasure of a person
+ * may scan: copies of personal data lie in items that no index lists by person.
+ */
 export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
   'table:read': ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'],
   'table:put': ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
   'table:delete': ['dynamodb:DeleteItem'],
+  'table:scan': ['dynamodb:Scan'],
 };
 
 /** The keys of the slots that take payments. The slot `provider_d` takes customers only, and no webhooks. */

@@ -52,6 +52,10 @@ const descriptorSetting = textSetting.pipe(
   z.string().max(LONGEST_DESCRIPTOR, `must have at most ${LONGEST_DESCRIPTOR} characters`),
 );
 
+/** A value that everyone may see: its form is checked, so that no secret is set in its place. */
+const publicSetting = (form: RegExp, message: string) =>
+  textSetting.refine((value) => value === '' || form.test(value), message);
+
 export const slotFields = {
   ADAPTER: z
     .enum(['', ...ADAPTERS])
@@ -66,6 +70,9 @@ export const slotFields = {
     ),
   SECRET_ARN: textSetting,
   API_KEY: textSetting.describe('Stripe: the secret key'),
+  PUBLISHABLE_KEY: publicSetting(/^pk_\w+$/, 'must be a publishable key: pk_test_… or pk_live_…').describe(
+    'Stripe: the publishable key, shown to browsers by GET /config',
+  ),
   WEBHOOK_SECRET: textSetting.describe(
     'Stripe: the signing secret of the webhook endpoint; several by commas are all accepted, for several endpoints or a change of the secret',
   ),
@@ -73,6 +80,10 @@ export const slotFields = {
   CLIENT_SECRET: textSetting.describe('PayPal: its secret'),
   WEBHOOK_ID: textSetting.describe('PayPal: the id of the registered webhook'),
   ACCESS_TOKEN: textSetting.describe('Square: the access token'),
+  APPLICATION_ID: publicSetting(
+    /^(sandbox-)?sq0id[a-z]-[\w-]+$/,
+    'must be an application id: sandbox-sq0idb-… or sq0idp-…',
+  ).describe('Square: the application id, shown to browsers by GET /config'),
   LOCATION_ID: textSetting.describe('Square: the id of the location'),
   SIGNATURE_KEY: textSetting.describe(
     'Square: the signature key of the webhook subscription; several by commas are all accepted, for several subscriptions',

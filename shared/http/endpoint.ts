@@ -5,6 +5,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import { MEMORY_MB, type MemoryMb } from '../core/memory.ts';
 import { callsProviders, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
+import type { CsvForm } from '../csv/csv.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -49,10 +50,10 @@ export interface RateLimit {
  * organization, and every record that the body names in one BatchGet. The use case gets only what passed the access rule.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
-  /** `platform admin`: only platform admins, on a record of anybody (the endpoint's `auth` is `platform-admin`, too). */
+  /** `platform admin`: only platform admins, on every record (the endpoint's `auth` is `platform-admin`, too). */
   readonly action: Action;
   /**
-   * Platform admins may also take the action on the record of the path, whoever owns it. Without this they may only read
+   * Platform admins may also take the action on the record of the path if it belongs to another. Without this they may only read
    * another's record.
    */
   readonly platformAdmins?: 'may act';
@@ -94,8 +95,10 @@ export interface Endpoint<
   readonly body: Body | null;
   /** The data of a success, in bare form; null: no body (204). */
   readonly response: z.ZodType | null;
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 202 | 204;
   readonly form: 'bare' | 'envelope';
+  /** Set for a list that callers may also read as CSV. */
+  readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
   readonly uses: readonly Right[];
@@ -110,6 +113,7 @@ export interface Endpoint<
 }
 
 type Optional =
+  | 'csv'
   | 'access'
   | 'idempotent'
   | 'limits'
@@ -132,6 +136,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
+  csv: undefined,
   idempotent: 'natural',
   limits: [],
   bodyForm: 'json',

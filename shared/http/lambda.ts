@@ -1,9 +1,11 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { principalOf } from '../access/caller.ts';
+import { actorOfCaller, principalOf } from '../access/caller.ts';
+import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
+import { CSV_TYPE, type CsvPage, csvCursor, csvPageAt, csvText, prefersCsv } from '../csv/csv.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
 import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
@@ -12,7 +14,7 @@ import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
-import { type HttpResponse, type Reply, render, renderError } from './reply.ts';
+import { type HttpResponse, type Reply, render, renderError, renderText, withoutPayerSecrets } from './reply.ts';
 import { type ApiRequest, clientAddress, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
@@ -26,6 +28,11 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   depsOf: () => D,
   useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>) => Promise<Reply>,
 ): ((event: APIGatewayProxyEventV2, context: Context) => Promise<HttpResponse>) => {
+  const runUseCase = (exchange: Exchange): Promise<Reply> => {
+    const request = parsedRequest<P, Q, B, R>(exchange);
+    const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
+    return runAs(work, () => useCase(depsOf(), request));
+  };
   const chain = middy<Exchange, HttpResponse>()
     .use(summary)
     .use(headers)
@@ -39,11 +46,25 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .handler(async (exchange) => {
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
-        : await useCase(depsOf(), parsedRequest<P, Q, B, R>(exchange));
+        : withoutSecrets(exchange, await runUseCase(exchange));
+      const { csvPage } = exchange.request ?? {};
+      if (csvPage) return renderCsv(exchange, exchange.reply, csvPage);
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
       return render(withLink(exchange, exchange.reply), spec.status, failed ? 'bare' : exchange.form);
     });
   return (event, context) => chain(openExchange({ spec, deps: depsOf() }, event, context), context);
+};
+
+const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {
+  const { name, columns } = exchange.spec.csv ?? { name: '', columns: [] };
+  const records: readonly unknown[] = Array.isArray(data) ? data : [];
+  const cursor = csvCursor(page, records.length, more);
+  const { headers } = withLink(exchange, {
+    data: undefined,
+    headers: { 'content-type': CSV_TYPE, 'content-disposition': `attachment; filename="${name}.csv"` },
+    ...(cursor !== undefined && { next: { cursor } }),
+  });
+  return renderText(csvText(columns, records), headers ?? {});
 };
 
 const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
@@ -53,6 +74,10 @@ const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   // Sound: `parsing` has run the schemas that these types are inferred from.
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
+
+/** A platform admin sees no payer's secret, whatever the use case answers. */
+const withoutSecrets = ({ request }: Exchange, reply: Reply): Reply =>
+  request?.asAdmin ? { ...reply, data: withoutPayerSecrets(reply.data) } : reply;
 
 /** A link must not repeat credentials of the query. */
 const CREDENTIALS = new Set(['session_id', 'token']);
@@ -98,7 +123,12 @@ const headers: Step = {
 
 const withHeaders = (exchange: Exchange, response: HttpResponse): HttpResponse => ({
   ...response,
-  headers: { ...response.headers, 'x-request-id': exchange.requestId, 'x-api-version': exchange.version },
+  headers: {
+    ...response.headers,
+    'x-request-id': exchange.requestId,
+    'x-api-version': exchange.version,
+    ...(exchange.spec.csv && { vary: 'Accept' }),
+  },
 });
 
 const errors: Step = {
@@ -140,6 +170,7 @@ const parsing: Step = {
       owner: undefined,
       named: () => undefined,
       alongside: [],
+      csvPage: spec.csv && prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined,
       rawBody: exchange.rawBody,
       headers: exchange.headers,
       sourceNetwork: networkOf(

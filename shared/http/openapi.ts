@@ -151,9 +151,14 @@ const successOf = (endpoint: Endpoint, example: Example) => {
   const { status, response, form, summary } = endpoint;
   if (response === null) return { '204': { description: 'Done' } };
   const schema = form === 'envelope' ? envelopeOf(response) : response;
-  const content = { 'application/json': { schema, ...withExample(example.response) } };
+  const content = {
+    'application/json': { schema, ...withExample(example.response) },
+    ...(endpoint.csv && { 'text/csv': { schema: csvText } }),
+  };
   return { [String(status)]: { description: summary, content } };
 };
+
+const csvText = z.string().meta({ description: 'A header row, then up to 1,000 rows; the next page is behind Link' });
 
 const envelopeOf = (data: z.ZodType) =>
   z.looseObject({

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { invalid } from '../core/errors.ts';
 import type { Clause } from '../table/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
-import { type Cursor, type IndexRow, type Listed, listRows } from '../table/listing.ts';
+import { type IndexRow, type Listed, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Reply } from './reply.ts';
 
@@ -85,19 +84,4 @@ export const runList = async <P extends FoundPage, T, A>(table: Table, steps: Li
     return record === undefined ? [] : [record];
   });
   return steps.replyOf(await steps.viewsOf(records, alongside), page);
-};
-
-/** `next_cursor` is the position after a row: opaque to callers, and validated when a caller sends it. */
-const cursorSchema = z.tuple([z.string().max(200), z.string().max(100), z.string().max(200)]);
-
-export const encodeCursor = ({ pk, sk, sort }: Cursor): string =>
-  Buffer.from(JSON.stringify([pk, sk, sort])).toString('base64url');
-
-export const decodeCursor = (text: string): Cursor => {
-  try {
-    const [pk, sk, sort] = cursorSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-    return { pk, sk, sort };
-  } catch {
-    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
-  }
 };

@@ -1,4 +1,5 @@
 import { type DomainError, ERRORS } from '../core/errors.ts';
+import type { More } from '../csv/csv.ts';
 
 /** The answer of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
 export interface Reply {
@@ -11,6 +12,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Query parameters of the next page: becomes a Link header. */
   readonly next?: Readonly<Record<string, string>>;
+  /** Set if rows follow the page: becomes the Link header of a CSV page. */
+  readonly more?: More;
 }
 
 export interface HttpResponse {
@@ -27,6 +30,13 @@ const SECURITY_HEADERS = {
   'strict-transport-security': 'max-age=63072000; includeSubDomains',
   'referrer-policy': 'no-referrer',
 };
+
+/** Sends a text of another type than JSON as it is. */
+export const renderText = (text: string, headers: Readonly<Record<string, string>>): HttpResponse => ({
+  statusCode: 200,
+  headers: { ...SECURITY_HEADERS, ...headers },
+  body: text,
+});
 
 /** The one serializer: `bare` sends the data alone, `envelope` wraps it. */
 export const render = (reply: Reply, status: number, form: ResponseForm): HttpResponse => {
@@ -67,3 +77,21 @@ export const renderError = (error: DomainError, requestId: string): HttpResponse
     request_id: requestId,
   }),
 });
+
+/** What only a payer may use: a client secret, also in the address of a provider's page. */
+const PAYER_SECRETS = new Set(['client_secret', 'guest_token', 'open_payment']);
+
+/** The data without secrets of payers, at any depth. A next action keeps its type and loses its address. */
+export const withoutPayerSecrets = (data: unknown): unknown => {
+  if (Array.isArray(data)) return data.map(withoutPayerSecrets);
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([name, value]): [string, unknown][] => {
+      if (PAYER_SECRETS.has(name)) return [];
+      return [[name, name === 'next_action' ? typeOnly(value) : withoutPayerSecrets(value)]];
+    }),
+  );
+};
+
+const typeOnly = (action: unknown): unknown =>
+  typeof action === 'object' && action !== null && 'type' in action ? { type: action.type } : action;

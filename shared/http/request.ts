@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
+import type { CsvPage } from '../csv/csv.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 
@@ -27,6 +28,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
   /** The items that the endpoint declares as `alongside`, in that order. */
   readonly alongside: readonly (Item | undefined)[];
+  /** Set if the caller asked for CSV: the page to read, in place of `limit` and `cursor` of the query. */
+  readonly csvPage?: CsvPage | undefined;
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;

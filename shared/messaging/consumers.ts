@@ -6,6 +6,7 @@ import type {
   SQSEvent,
   SQSRecord,
 } from 'aws-lambda';
+import { runAs } from '../core/actor.ts';
 import type { QueueName } from '../core/rights.ts';
 import { errorFields, type Log } from '../observability/logger.ts';
 import type { Queues } from './queues.ts';
@@ -88,7 +89,8 @@ const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
 ): Promise<boolean> => {
   try {
     const receive = { messageId: record.messageId, count: Number(record.attributes.ApproximateReceiveCount) };
-    const handled = await handle(deps, JSON.parse(record.body), receive);
+    const work = { requestId: record.messageId, actor: { type: 'system', id: queue } } as const;
+    const handled = await runAs(work, async () => handle(deps, JSON.parse(record.body), receive));
     if (handled === 'done') return true;
     await deps.queues.retryAfter(queue, record.receiptHandle, handled.retryAfterSeconds);
     return false;

@@ -38,6 +38,7 @@ export type LogMessage =
   | 'webhook delivered'
   | 'webhook dropped'
   | 'payment anomaly'
+  | 'money back not read'
   | 'refund anomaly'
   | 'refund settled'
   | 'refund stuck'

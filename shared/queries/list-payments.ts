@@ -1,16 +1,17 @@
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
-import { encodeCursor, runList } from '../http/paging.ts';
+import { runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { paymentView } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
+import { encodeCursor } from '../table/cursor.ts';
 import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
-import { allRows, type IndexRow, type ListQuery } from '../table/listing.ts';
+import { allRows, type IndexRow, type ListQuery, listRows } from '../table/listing.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
@@ -33,16 +34,18 @@ export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, 
   const scope = scopeOf(request);
   const beside = { user_context: userContext(caller, scope.searchMethod) };
   return runList(deps.table, {
-    findPage: () => find(deps, scope, query),
+    findPage: () => find(deps, scope, request),
     recordOf: paymentRecord.parse,
     viewsOf: async (payments) => {
+      if (request.csvPage) return payments.map(paymentView);
       const included = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
       return payments.map((payment, index) => ({ ...paymentView(payment), ...included[index] }));
     },
     replyOf: (views, found) => {
       const { orderBy, orderDir } = query;
       const next = found.hasMore ? nextPage(query, found) : undefined;
-      return { ...paymentsReply(views, found, { query, order: { orderBy, orderDir }, next }), beside };
+      const reply = paymentsReply(views, found, { query, order: { orderBy, orderDir }, next });
+      return { ...reply, beside, ...(found.next && { more: found.next }) };
     },
   });
 };
@@ -98,7 +101,11 @@ const projectScope = (projectId: string, organizationId: string | undefined): Sc
     payment.projectId === projectId && (organizationId === undefined || payment.organizationId === organizationId),
 });
 
-const find = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery): Promise<PageFound> => {
+const find = async (
+  deps: ReadDeps,
+  scope: Scope,
+  { query, csvPage }: ApiRequest<unknown, ListPaymentsQuery>,
+): Promise<PageFound> => {
   if (query.search && isIdOf('payment', query.search)) return findById(deps, { scope, query, id: query.search });
   const list: ListQuery = {
     index: scope.index,
@@ -107,11 +114,20 @@ const find = async (deps: ReadDeps, scope: Scope, query: ListPaymentsQuery): Pro
     to: query.created_at_to,
     descending: query.orderDir === 'desc',
     filter: [...scope.clauses, ...filtersOf(query)],
-    ...positionOf(query),
+    ...(csvPage ? { offset: 0, limit: csvPage.limit, cursor: csvPage.cursor } : positionOf(query)),
   };
+  if (csvPage) return csvRows(deps, list, query);
   if (query.orderBy !== 'created_at') return sortedPage(deps, list, query);
   const onlyStatus = scope.clauses.length === 0 && !query.search && query.product_id === undefined;
   return pageByCreation(deps.table, list, onlyStatus ? { statuses: query.status } : undefined);
+};
+
+/** A CSV page shows no total: the counters are not read. */
+const csvRows = async ({ table }: ReadDeps, list: ListQuery, { orderBy }: ListPaymentsQuery): Promise<PageFound> => {
+  if (orderBy !== 'created_at') {
+    throw new DomainError('UNSUPPORTED_FILTER', { message: 'CSV goes with orderBy=created_at' });
+  }
+  return { ...(await listRows(table, list)), total: 0, totalIsExact: false };
 };
 
 const filtersOf = (query: ListPaymentsQuery): Clause[] => {

@@ -1,14 +1,16 @@
 import * as z from 'zod';
 import { iso, type Now } from '../core/time.ts';
-import { decodeCursor, encodeCursor, runList, wholeNumber } from '../http/paging.ts';
+import type { CsvPage } from '../csv/csv.ts';
+import { runList, wholeNumber } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
 import type { VisiblePayment } from '../payments/record/payment.ts';
 import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../providers/port/refunds.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
-import { type IndexRow, listRows } from '../table/listing.ts';
+import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 import { moment } from './parameters.ts';
 
@@ -44,7 +46,7 @@ const listOfPayment = async (
   });
 
 type OfPayment = Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record'>;
-type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query'>;
+type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query' | 'csvPage'>;
 
 const refundViewOf = (item: Item) => refundView(refundOf(item));
 const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
@@ -73,11 +75,11 @@ export const listRefundsQuery = z.object({ status: z.enum(REFUND_STATUSES).optio
 export const listDisputesQuery = z.object({ status: z.enum(DISPUTE_STATUSES).optional(), ...range });
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
-export const listRefunds = ({ table, now }: ReadDeps, { query }: InRange): Promise<Reply> =>
-  listByMonth({ table, now }, query, { kind: 'RFD', viewOf: refundViewOf });
+export const listRefunds = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
+  listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputes = ({ table, now }: ReadDeps, { query }: InRange): Promise<Reply> =>
-  listByMonth({ table, now }, query, { kind: 'DSP', viewOf: disputeViewOf });
+export const listDisputes = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
+  listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });
 
 /** Without `from`, a list goes this far back. */
 const MONTHS_BACK = 24;
@@ -97,22 +99,32 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
 /** Records of every payment, newest first: one partition per month of their creation. */
 const listByMonth = async (
   { table, now }: ReadDeps,
-  query: RangeQuery,
+  { query, csvPage }: InRange,
   { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
 ): Promise<Reply> =>
   runList(table, {
-    findPage: () => pageByMonth({ table, now }, query, kind),
+    findPage: () => pageByMonth({ table, now }, { ...query, ...positionOf(query, csvPage) }, kind),
     recordOf: (item) => item,
     viewsOf: (items) => items.map(viewOf),
     replyOf: (views, { next }) => ({
       data: views,
-      meta: { limit: query.limit, has_more: next !== undefined, next_cursor: next ?? null },
-      ...(next !== undefined && { next: { limit: String(query.limit), cursor: next } }),
+      meta: { limit: query.limit, has_more: next !== undefined, next_cursor: next ? encodeCursor(next) : null },
+      ...(next && { next: { limit: String(query.limit), cursor: encodeCursor(next) }, more: next }),
     }),
   });
 
-const pageByMonth = async ({ table, now }: ReadDeps, query: RangeQuery, kind: Kind) => {
-  const start = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+interface Position {
+  readonly limit: number;
+  readonly start: Cursor | undefined;
+}
+
+const positionOf = ({ limit, cursor }: RangeQuery, csvPage: CsvPage | undefined): Position => {
+  if (csvPage) return { limit: csvPage.limit, start: csvPage.cursor };
+  return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor) };
+};
+
+const pageByMonth = async ({ table, now }: ReadDeps, query: RangeQuery & Position, kind: Kind) => {
+  const { start } = query;
   const first = start?.sort.slice(0, 'YYYY-MM'.length);
   const months = monthsOf(query, now()).filter((month) => first === undefined || month <= first);
   const rows: IndexRow[] = [];
@@ -129,10 +141,10 @@ const pageByMonth = async ({ table, now }: ReadDeps, query: RangeQuery, kind: Ki
       ...(month === first && { cursor: start }),
     });
     rows.push(...page.rows);
-    if (page.next) return { rows, next: encodeCursor(page.next) };
+    if (page.next) return { rows, next: page.next };
     if (rows.length === query.limit) {
       const last = rows.at(-1);
-      return { rows, next: month === months.at(-1) || !last ? undefined : encodeCursor(last) };
+      return { rows, next: month === months.at(-1) ? undefined : last };
     }
   }
   return { rows, next: undefined };

@@ -30,7 +30,7 @@ export const getSubscription = async (
 /** The subscriptions of the caller, of an organization or of a project, newest first. */
 export const listSubscriptions = async (
   { table }: ReadDeps,
-  { caller, owner, query }: ApiRequest<unknown, ListSubscriptionsQuery>,
+  { caller, owner, query, csvPage }: ApiRequest<unknown, ListSubscriptionsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   const { scope, clauses } = scopeOf(owner, query);
@@ -40,15 +40,17 @@ export const listSubscriptions = async (
         ...scope,
         descending: true,
         filter: [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])],
-        offset: query.offset,
-        limit: query.limit,
+        ...(csvPage
+          ? { offset: 0, limit: csvPage.limit, cursor: csvPage.cursor }
+          : { offset: query.offset, limit: query.limit }),
       }),
     recordOf: subscriptionRecord.parse,
     viewsOf: async (subscriptions) => {
+      if (csvPage) return subscriptions.map(subscriptionView);
       const beside = await showBeside({ table, caller }, subscriptions, includedIn(query));
       return subscriptions.map((subscription, index) => ({ ...subscriptionView(subscription), ...beside[index] }));
     },
-    replyOf: (views, page) => offsetReply(views, page, query),
+    replyOf: (views, page) => ({ ...offsetReply(views, page, query), ...(page.next && { more: page.next }) }),
   });
 };
 

@@ -3,7 +3,7 @@ import { booleanParameter, idSchema } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 
 /** Query parameters of the payment lists and of get. */
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumberParameter = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
@@ -23,15 +23,15 @@ export const moment = (dayEnd: boolean) =>
     ])
     .transform((text) => new Date(text).toISOString());
 
-const statusList = z
+export const paymentStatusList = z
   .string()
   .max(200)
   .transform((text) => text.split(',').map((status) => status.trim()))
   .pipe(z.array(z.enum(PAYMENT_STATUSES)).min(1));
 
 const pageQuery = {
-  page: wholeNumber(1, MAX_PAGE).default(1),
-  limit: wholeNumber(1, MAX_PAYMENTS_PER_PAGE).default(PAYMENTS_PER_PAGE),
+  page: wholeNumberParameter(1, MAX_PAGE).default(1),
+  limit: wholeNumberParameter(1, MAX_PAYMENTS_PER_PAGE).default(PAYMENTS_PER_PAGE),
   cursor: z.string().max(1000).optional(),
 };
 
@@ -58,7 +58,7 @@ const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 export const listPaymentsQuery = z
   .object({
     ...pageQuery,
-    status: statusList.optional(),
+    status: paymentStatusList.optional(),
     search: z.string().trim().max(200).optional(),
     created_at_from: moment(false).optional(),
     created_at_to: moment(true).optional(),

@@ -1,6 +1,6 @@
 import { DomainError } from '../core/errors.ts';
-import { decodeCursor, encodeCursor } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import {
   type Cursor,
   countOf,

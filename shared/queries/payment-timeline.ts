@@ -4,6 +4,7 @@ import type { Standings } from '../access/standing.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
+import { actorSchema } from '../payments/record/actor.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../providers/port/refunds.ts';
 import { HISTORY_PREFIX, paymentKey } from '../table/keys.ts';
@@ -28,6 +29,12 @@ const changedDispute = z.object({
   reason: z.string().nullable(),
   evidence_due_by: z.string().nullable(),
 });
+const madeBy = {
+  /** On whose behalf the entry was made; null for a version that is older than the field. */
+  actor: actorSchema.nullable(),
+  /** The id of the HTTP request, the provider's event or the queue's message that made it. */
+  request_id: z.string().nullable(),
+};
 const change = z.object({
   kind: z.literal('change'),
   at: z.string(),
@@ -40,9 +47,11 @@ const change = z.object({
   anomaly: z.string().optional(),
   refund: changedRefund.optional(),
   dispute: changedDispute.optional(),
+  ...madeBy,
 });
 const logged = {
   at: z.string(),
+  ...madeBy,
   event_type: z.string(),
   event_id: z.string(),
   log_id: z.string(),
@@ -121,16 +130,20 @@ const versionItem = z.object({
   anomaly: z.string().optional(),
   refund: paymentSchema.shape.refund,
   dispute: paymentSchema.shape.dispute,
+  actor: actorSchema.optional(),
+  requestId: z.string().optional(),
 });
 type VersionItem = z.infer<typeof versionItem>;
 
 const entryOfVersion = (item: Item): TimelineEntry => {
-  const { sk, at, status, cause, attempt, failureCode, anomaly, ...rest } = versionItem.parse(item);
+  const { sk, at, status, cause, attempt, failureCode, anomaly, actor, requestId, ...rest } = versionItem.parse(item);
   return {
     ...{ kind: 'change', at, version: Number(sk.slice(HISTORY_PREFIX.length)), status, cause: cause ?? null, attempt },
     ...(failureCode && { failure_code: failureCode }),
     ...(anomaly && { anomaly }),
     ...moneyBackOf(rest),
+    actor: actor ?? null,
+    request_id: requestId ?? null,
   };
 };
 
@@ -163,12 +176,32 @@ const logItem = z.object({
   outcome: z.string().default('unknown'),
   reason: z.string().optional(),
   httpStatus: z.int().optional(),
+  provider: z.string().optional(),
+  messageId: z.string().optional(),
 });
 
 const entryOfLog = (item: Item): TimelineEntry => {
   const { at, logId, direction, eventType, eventId, status, attempt, target, ...rest } = logItem.parse(item);
-  const common = { at, event_type: eventType, event_id: eventId, log_id: logId, reason: rest.reason ?? null };
+  const madeBy = direction === 'inbound' ? ofProvider(rest.provider, eventId) : ofDelivery(rest.messageId);
+  const common = {
+    at,
+    ...madeBy,
+    event_type: eventType,
+    event_id: eventId,
+    log_id: logId,
+    reason: rest.reason ?? null,
+  };
   return direction === 'inbound'
     ? { kind: 'provider_event', outcome: rest.outcome, ...common }
     : { kind: 'delivery', target, status, attempt, http_status: rest.httpStatus ?? null, ...common };
 };
+
+const ofProvider = (provider: string | undefined, eventId: string) => ({
+  actor: provider === undefined ? null : ({ type: 'provider', id: provider } as const),
+  request_id: eventId,
+});
+
+const ofDelivery = (messageId: string | undefined) => ({
+  actor: { type: 'system', id: 'webhook-delivery' } as const,
+  request_id: messageId ?? null,
+});

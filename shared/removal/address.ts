@@ -35,9 +35,14 @@ const unlinkUse = async (deps: Deps, addressId: string, item: Item): Promise<voi
 
 /** Deletes an address after unlinking it. The newest remaining address replaces a deleted default. */
 export const deleteAddress = async (
-  deps: { readonly table: Table; readonly now: Now },
+  deps: Deps,
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
 ): Promise<Reply> => {
+  await removeAddress(deps, record);
+  return { data: undefined };
+};
+
+export const removeAddress = async (deps: Deps, record: Address): Promise<void> => {
   await unlinkAddress(deps, record.id);
   const [wasDefault] = await Promise.all([
     isDefaultAddress(deps.table, record),
@@ -46,5 +51,4 @@ export const deleteAddress = async (
   // Repeated for methods and subscriptions that were linked during the removal.
   await unlinkAddress(deps, record.id);
   if (wasDefault) await promoteNewest(deps.table, addressDefaultSlot(record), { id: record.id, deletes: true });
-  return { data: undefined };
 };

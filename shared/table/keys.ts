@@ -40,6 +40,26 @@ export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string)
 });
 /** The sort keys between which the uses of an address lie; the address itself sorts before them. */
 export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
+/** The shards of one day: all payments together change faster than one partition accepts. */
+const PAYMENT_SHARDS = 4;
+const paymentShards: readonly number[] = Array.from({ length: PAYMENT_SHARDS }, (_, shard) => shard);
+const everyPaymentPartition = (day: string, shard: number): string => `ALLPAY#${day}#${shard}`;
+/** The partitions of all payments that were created on a UTC day. */
+export const everyPaymentPartitions = (day: string): readonly string[] =>
+  paymentShards.map((shard) => everyPaymentPartition(day, shard));
+/** A payment's entry in the list of all payments, by its `listSort`. */
+export const paymentEntryKey = (createdAt: string, id: string): Key => ({
+  pk: everyPaymentPartition(
+    createdAt.slice(0, DAY_LENGTH),
+    Number.parseInt(fingerprint(id).slice(0, 6), 16) % PAYMENT_SHARDS,
+  ),
+  sk: listSort(createdAt, id),
+});
+const DAY_LENGTH = '2000-01-01'.length;
+/** The entries of the payments that a user or a guest made (`owner` index) or that an organization has (`project` index). */
+export const userEntriesPartition = (userId: string): string => `USER#${userId}#ALLPAY`;
+export const guestEntriesPartition = (email: string): string => `GUEST#${emailHash(email)}#ALLPAY`;
+export const organizationEntriesPartition = (organizationId: string): string => `ORG#${organizationId}#ALLPAY`;
 export const membershipKey = (id: string): Key => single('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];
@@ -97,11 +117,42 @@ export const ownerCustomerKey = (ownerKey: string, providerId: string): Key => (
   sk: `CUSTOMER#${providerId}`,
 });
 export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
+/** Sums of a scope, for one UTC day and currency. */
+export const sumKey = (scope: string, day: string, currency: string): Key => ({
+  pk: `SUM#${scope}`,
+  sk: `${day}#${currency}`,
+});
+/** The sort keys of the sums from one day to another, both included. */
+export const sumRange = (from: string, to: string): { readonly from: string; readonly to: string } => ({
+  from,
+  to: `${to}#~`,
+});
+const ALL_SHARDS = 8;
+/** The sums of all payments are spread over shards by payment, so that no item takes every write. */
+export const allScope = (paymentId: string): string => `ALL#${shardOf(paymentId, ALL_SHARDS)}#PAY`;
+export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
 export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
 export const rateKey = (name: string, subject: string, window: number): Key => ({
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
   sk: String(window),
 });
+/** The erasure of a person; its partition holds what it still looks for. */
+export const erasureKey = (id: string): Key => single('ERA', id);
+/** An e-mail address that the erasure has found and still looks for. */
+export const soughtKey = (erasureId: string, email: string): Key => ({
+  pk: erasureKey(erasureId).pk,
+  sk: `${SOUGHT_PREFIX}${fingerprint(email).slice(0, 24)}`,
+});
+export const SOUGHT_PREFIX = 'MAIL#';
+/** One erasure of a person runs at a time. */
+export const erasureLockKey = (kind: 'user' | 'email', value: string): Key => ({
+  pk: `ERASING#${fingerprint(kind, value).slice(0, 32)}`,
+  sk: 'ERASING',
+});
+/** An id, ours or a provider's, of a record whose person was erased: later events about it are blanked. */
+export const erasedKey = (id: string): Key => ({ pk: `GONE#${id}`, sk: 'GONE' });
+/** The erased ids of one erasure, in the `owner` index. */
+export const erasedPartition = (erasureId: string): string => `ERASURE#${erasureId}`;
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 
 /** The partition of a record's owner in the `owner` index. A guest's partition is a hash of the e-mail. */
@@ -115,8 +166,8 @@ export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
       return `ORG#${owner.organizationId}#${kind}`;
   }
 };
-export const guestPartition = (email: string, kind: ItemKind): string =>
-  `GUEST#${fingerprint(email.toLowerCase()).slice(0, 32)}#${kind}`;
+export const guestPartition = (email: string, kind: ItemKind): string => `GUEST#${emailHash(email)}#${kind}`;
+const emailHash = (email: string): string => fingerprint(email.toLowerCase()).slice(0, 32);
 export const projectPartition = (projectId: string, kind: ItemKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** The refunds or disputes of a payment, in the `owner` index. */
@@ -129,8 +180,10 @@ export const listSort = (createdAt: string, id: string): string => `${createdAt}
 
 const DUE_SHARDS = 10;
 /** Records spread over the shards of the `due` index by their id. */
-export const dueShard = (id: string): string => `DUE#${Number.parseInt(fingerprint(id).slice(0, 6), 16) % DUE_SHARDS}`;
+export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
+
+const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 
 /** The one table: keys and indexes, read by every host that creates it. All keys are strings. */
 export const TABLE = {

@@ -1,4 +1,4 @@
-import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Connection, Item } from './connection.ts';
 import type { Clause, Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
@@ -89,6 +89,22 @@ export const queryItems = (
   connection: Connection,
   query: Omit<IndexQuery, 'index'> & { readonly consistent?: boolean },
 ): Promise<Page> => page(connection, { ...query, partitionKey: TABLE.partitionKey, sortKey: TABLE.sortKey });
+
+/** One page of all items of the table, read consistently, in no useful order; expired items, too. */
+export const scanItems = async (
+  { client, tableName }: Connection,
+  { after, limit }: { readonly after: Item | undefined; readonly limit: number },
+): Promise<Page> => {
+  const { Items = [], LastEvaluatedKey } = await client.send(
+    new ScanCommand({
+      TableName: tableName,
+      Limit: limit,
+      ConsistentRead: true,
+      ...(after && { ExclusiveStartKey: after }),
+    }),
+  );
+  return { items: Items, next: LastEvaluatedKey };
+};
 
 type PageQuery = Omit<IndexQuery, 'index'> & {
   readonly index?: string;

@@ -3,7 +3,7 @@ import { epochSeconds, type Now } from '../core/time.ts';
 import { connect, type Item } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
-import { getItem, getItems, type IndexQuery, type Page, queryIndex, queryItems } from './reads.ts';
+import { getItem, getItems, type IndexQuery, type Page, queryIndex, queryItems, scanItems } from './reads.ts';
 import {
   putItem,
   removeItem,
@@ -41,6 +41,9 @@ export const openTable = (config: DynamoDBClientConfig, tableName: string, now: 
       updateItem(connection, { key, changes: { set: { ttl: epochSeconds(now()) } }, clauses }),
     transact: (steps: readonly TransactionStep[]): Promise<Transacted> => transact(connection, steps),
     queryIndex: (query: IndexQuery): Promise<Page> => queryIndex(connection, query),
+    /** Only the erasure of a person reads the whole table: also expired items that DynamoDB has not deleted yet. */
+    scanItems: (slice: { readonly after: Item | undefined; readonly limit: number }): Promise<Page> =>
+      scanItems(connection, slice),
     queryItems: (query: Omit<IndexQuery, 'index'> & Consistency): Promise<Page> => queryItems(connection, query),
   };
 };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { iso, MINUTE } from '../core/time.ts';
+import { runDueErasure } from '../erasure/run.ts';
 import type { Handled } from '../messaging/consumers.ts';
 import type { Log } from '../observability/logger.ts';
 import { type DuePaymentDeps, runDuePayment } from '../payments/attempts/run-due.ts';
@@ -28,6 +29,7 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
   PM: runDueMethod,
   RFD: runDueRefund,
   DSP: runDueDispute,
+  ERA: runDueErasure,
 };
 
 /** Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. */

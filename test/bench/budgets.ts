@@ -32,6 +32,7 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 const list = { of: 'payments.list', requests: 3, levels: 2, ...nothingWritten };
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
+const summary = { of: 'payments.summary', requests: 1, levels: 1, ...nothingWritten };
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
   'create intent': create,
@@ -71,6 +72,11 @@ const PAYMENT_BUDGETS = {
   'list of an organization, cached': list,
   'list of a project': oneMore(list, 'the project is read and checked first'),
   'list with payment methods': oneMore(list, 'as get: an include is one BatchGet more'),
+  'list as CSV': { ...list, requests: 2, because: 'a CSV page has no total, for which a list reads its counters' },
+  summary,
+  'summary of an organization': oneMore(summary, MEMBERSHIP),
+  'summary of all payments': { ...summary, of: 'admin.summary', requests: 8, because: 'one query per shard' },
+  'config of browsers': { of: 'api.config', requests: 0, levels: 0, ...nothingWritten },
   'list by a guest e-mail': { ...list, of: 'payments.list-guest', windows: 2 },
   'update intent': {
     of: 'payments.update-intent',

@@ -61,6 +61,10 @@ const list =
     const text = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
     return warmed(who, read(`/payments?${text.join('&')}`, who));
   };
+const summary = async (who: Person, path: string, service: Service): Promise<Prepared> => {
+  await paid(service, who);
+  return warmed(who, read(path, who));
+};
 /** One more than a page, so that there is another. */
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
@@ -230,6 +234,22 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     await paid(service, who, { payment_method_id: await savedMethod(service, who) });
     return warmed(who, read('/payments?include=payment_method', who));
   },
+  'list as CSV': async (service) => {
+    const who = await person(service);
+    for (let made = 0; made < PAYMENTS_LISTED; made += 1) await paid(service, who);
+    return warmed(who, read('/payments', { headers: { ...who.headers, accept: 'text/csv' } }));
+  },
+  summary: async (service) => summary(await person(service), '/payments/summary', service),
+  'summary of an organization': async (service) => {
+    const who = await person(service);
+    const organization_id = await organizationOf(service, who);
+    await paid(service, who, { organization_id });
+    await service.advance(UNCACHED);
+    return warmed(who, read(`/payments/summary?organization_id=${organization_id}`, who));
+  },
+  'summary of all payments': async (service) =>
+    summary(await person(service, { is_admin: true }), '/admin/summary', service),
+  'config of browsers': async (service) => warmed(await person(service), { method: 'GET', path: '/config' }),
   'list by a guest e-mail': async (service) => {
     const { email } = await guest(service);
     return { ask: read(`/payments/guest/${email}`, { headers: {} }), status: 200 };

@@ -1,5 +1,5 @@
 import { fullAddress } from '../builders/address.ts';
-import { VISA } from '../builders/intent.ts';
+import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
 import { inviteBody, productBody, tierBody } from '../builders/reference.ts';
 import { targetOf } from '../builders/target-of.ts';
@@ -125,6 +125,18 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'create address as default': making('/addresses', fullAddress({ is_default: true })),
   'get address': having(address, (id, who) => read(`/addresses/${id}`, who)),
   'list addresses': having(address, (_, who) => read('/addresses', who)),
+  'list payments of all owners': async (service) => {
+    const by = await admin(service);
+    for (let made = 0; made < 3; made += 1) await service.must(post('/payments/intents', by, intentBody()));
+    await service.settle();
+    return warmed(by, read('/admin/payments?limit=2', by));
+  },
+  'find a payment of any owner by its id': async (service) => {
+    const [by, other] = [await admin(service), await person(service)];
+    const { id } = await service.must(post('/payments/intents', other, intentBody()));
+    await service.settle();
+    return warmed(by, read(`/admin/payments?search=${id}`, by));
+  },
   'update address': having(address, (id, who) => write(`PUT /addresses/${id}`, who, { city: 'Springfield' })),
   'set default address': having(address, (id, who) => post(`/addresses/${id}/set-default`, who)),
   'delete address': having(address, (id, who) => write(`DELETE /addresses/${id}`, who), 204),
@@ -163,6 +175,17 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'clear cache': async (service) => {
     const who = await admin(service);
     return warmed(who, post('/admin/cache/clear', who, { cache_type: 'organization_membership' }));
+  },
+  'request an erasure': async (service) => {
+    const who = await admin(service);
+    const warm = post('/admin/erasures', who, { user_id: 'bench_warm' });
+    await service.must(warm);
+    return warmed(who, post('/admin/erasures', who, { user_id: `bench_${who.userId}` }), 202);
+  },
+  'get an erasure': async (service) => {
+    const who = await admin(service);
+    const made = await service.must(post('/admin/erasures', who, { user_id: `read_${who.userId}` }));
+    return warmed(who, read(`/admin/erasures/${made.data.id}`, who));
   },
   'put reference record': withRecord('products', productBody(), (id, who) =>
     write(`PUT /admin/products/${id}`, who, productBody({ name: 'Renamed' })),

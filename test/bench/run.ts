@@ -4,7 +4,9 @@ import { benchBundles } from './bundles.ts';
 import { benchCpu } from './cpu.ts';
 import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
+import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
 import { benchLogGrowth } from './growth-logs.ts';
+import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchImports } from './imports.ts';
 import { say } from './sheet.ts';
 import { benchVersus } from './versus/versus.ts';
@@ -20,7 +22,9 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   cpu: benchCpu,
   growth: async () => {
     const lists = await benchGrowth();
-    return (await benchLogGrowth()) && lists;
+    const logs = await benchLogGrowth();
+    const all = await benchAllPaymentsGrowth();
+    return (await benchSummaryGrowth()) && all && logs && lists;
   },
   versus: benchVersus,
   webhooks: benchWebhooks,

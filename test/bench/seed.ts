@@ -4,6 +4,7 @@ import { derivedId } from '../../shared/core/ids.ts';
 import { DAY, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import type { Payment, PaymentStatus } from '../../shared/payments/record/payment.ts';
 import { paymentItem } from '../../shared/payments/record/store.ts';
+import { additionsOf, type Share, sharesOf } from '../../shared/payments/record/sums.ts';
 import { countKey, ownerPartition } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { openClient, type Service } from './service.ts';
@@ -29,9 +30,14 @@ const BATCH = 100;
 /** One is made while another is written. */
 const LANES = 2;
 
-export const seed = async (service: Service, seedings: readonly Seeding[]): Promise<void> => {
+/** @param shares what the payments add to the sums; those of earlier calls count, too. */
+export const seed = async (service: Service, seedings: readonly Seeding[], shares: Share[] = []): Promise<void> => {
   await withoutStream(service);
-  for (const seeding of seedings) await writeItems(service, itemsOf(seeding));
+  for (const seeding of seedings) await writeItems(service, itemsOf(seeding, shares));
+  await writeItems(
+    service,
+    additionsOf(shares).map(({ key, add }) => ({ ...key, ...add })),
+  );
 };
 
 /** Nobody reads it here, and it would take the engine nearly as long again. */
@@ -73,13 +79,14 @@ function* batchesOf(items: Iterable<Item>): Generator<readonly Item[]> {
   if (batch.length > 0) yield batch;
 }
 
-function* itemsOf(seeding: Seeding): Generator<Item> {
+function* itemsOf(seeding: Seeding, shares: Share[]): Generator<Item> {
   const counts = new Map<string, Record<string, number>>();
   for (let index = 0; index < seeding.count; index += 1) {
-    const payment = paymentOf(seeding, index);
+    const payment = seededPayment(seeding, index);
     const day = utcDay(payment.createdAt);
     const numbers = counts.get(day) ?? {};
     const name = `n_${payment.status}`;
+    shares.push(...sharesOf(payment));
     counts.set(day, { ...numbers, [name]: (numbers[name] ?? 0) + 1 });
     yield paymentItem(payment, instantAfter(seeding));
   }
@@ -89,7 +96,8 @@ function* itemsOf(seeding: Seeding): Generator<Item> {
 
 const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY;
 
-const paymentOf = ({ userId, count, from, days }: Seeding, index: number): Payment => {
+/** One payment of a seeding. */
+export const seededPayment = ({ userId, count, from, days }: Seeding, index: number): Payment => {
   const at = iso(from + Math.floor((index * days * DAY) / count));
   const totalCents = 100 + ((index * 7_919) % 99_900);
   return {

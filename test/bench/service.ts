@@ -21,8 +21,13 @@ export interface Ask {
 
 export interface Answer {
   readonly status: number;
+  /** The text where it is no JSON. */
   readonly body: Json;
+  /** The path of the next page. */
+  readonly link: string | undefined;
 }
+
+const nextOf = (link: string | null): string | undefined => /<([^>]+)>; rel="next"/.exec(link ?? '')?.[1];
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
@@ -41,14 +46,16 @@ export const startService = async (wanted: (trigger: Trigger) => boolean = () =>
   setHost({ env: { ...host.env, AWS_ENDPOINT_URL_DYNAMODB: meter.endpoint }, now: host.clock.now });
   const items = openItems(host);
 
-  const ask = async ({ method, path, body, headers }: Ask): Promise<Answer> => {
+  const ask = async ({ method, path, body: sent, headers }: Ask): Promise<Answer> => {
     const response = await fetch(`${host.baseUrl}${path}`, {
       method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
     });
     const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const body = text === '' ? undefined : isJson ? JSON.parse(text) : text;
+    return { status: response.status, body, link: nextOf(response.headers.get('link')) };
   };
   /** @throws for anything but success: what comes before a measurement has to work. */
   const must = async (question: Ask): Promise<Json> => {

@@ -1,6 +1,6 @@
 import type { Changes, Clause } from '../../shared/table/expression.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import type { Item, Table, Written } from '../../shared/table/table.ts';
+import type { Item, Table, TransactionStep, Written } from '../../shared/table/table.ts';
 
 type Stored = Record<string, unknown>;
 type Clock = { readonly now: () => number };
@@ -38,6 +38,12 @@ const holds = (clause: Clause, item: Item | undefined): boolean => {
   }
   const value = at(item, clause.atLeast[0]);
   return below(clause.atLeast[1], value) || value === clause.atLeast[1];
+};
+
+const keyOf = (step: TransactionStep): Key => {
+  if ('put' in step) return { pk: String(step.put['pk']), sk: String(step.put['sk']) };
+  if ('update' in step) return step.update;
+  return 'delete' in step ? step.delete : step.check;
 };
 
 const changed = (item: Stored, { set = {}, remove = [], add = {} }: Changes): Stored => {
@@ -79,9 +85,24 @@ export const memoryTable = ({ now }: Clock) => {
     remove: async (key, clauses = []) => write(key, clauses, () => undefined),
     expire: async (key, clauses) =>
       write(key, clauses, (was) => changed(was, { set: { ttl: Math.floor(now() / 1_000) } })),
-    transact: refused,
+    transact: async (steps) => {
+      const failed = steps.flatMap((step, index) =>
+        (step.if ?? []).every((clause) => holds(clause, live(keyOf(step)))) ? [] : [index],
+      );
+      if (failed.length > 0) return { ok: false, failed, found: steps.map((step) => live(keyOf(step))) };
+      for (const step of steps) {
+        if ('put' in step) write(keyOf(step), [], () => changed({}, { set: step.put }));
+        if ('update' in step) write(step.update, [], (was) => changed({ ...was, ...step.update }, step.changes));
+        if ('delete' in step) write(step.delete, [], () => undefined);
+      }
+      return { ok: true };
+    },
     queryIndex: refused,
-    queryItems: refused,
+    queryItems: async ({ partition, from = '', to = '~' }) => {
+      const found = [...items.values()].filter(({ pk, sk }) => pk === partition && from <= `${sk}` && `${sk}` <= to);
+      return { items: found.sort((one, other) => (`${one['sk']}` < `${other['sk']}` ? -1 : 1)), next: undefined };
+    },
+    scanItems: () => Promise.reject(new Error('not in memory')),
   };
   return { table, items: (): readonly Item[] => [...items.values()] };
 };

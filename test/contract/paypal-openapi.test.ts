@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { ConfirmIntent } from '../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { RefundsPort } from '../../shared/providers/port/refunds.ts';
 import { check, type Operation, operationsOf, queryProblems, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
@@ -22,6 +24,7 @@ const COVERED: readonly string[] = [
   'DELETE /v3/vault/payment-tokens/{id} 204',
   'GET /v2/checkout/orders/{id} 200',
   'GET /v2/checkout/orders/{id} 404',
+  'GET /v2/payments/refunds/{refund_id} 200',
   'GET /v3/vault/payment-tokens 200',
   'GET /v3/vault/payment-tokens/{id} 200',
   'GET /v3/vault/payment-tokens/{id} 404',
@@ -32,10 +35,20 @@ const COVERED: readonly string[] = [
   'POST /v2/checkout/orders/{id}/capture 201',
   'POST /v2/checkout/orders/{id}/capture 422',
   'POST /v2/checkout/orders/{id}/confirm-payment-source 200',
+  'POST /v2/payments/captures/{capture_id}/refund 201',
+  'POST /v2/payments/captures/{capture_id}/refund 404',
+  'POST /v2/payments/captures/{capture_id}/refund 422',
   'POST /v3/vault/payment-tokens 201',
   'POST /v3/vault/payment-tokens 404',
   'POST /v3/vault/payment-tokens 422',
 ];
+
+/** The operation whose answer is the resource of an event. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  capture: '/v2/payments/captures/{capture_id}',
+  refund: '/v2/payments/refunds/{refund_id}',
+  'checkout-order': '/v2/checkout/orders/{id}',
+};
 
 /** Where PayPal's description of 2024 is behind its documentation. */
 const NEWER: readonly RegExp[] = [
@@ -135,6 +148,8 @@ describe.skipIf(folder === undefined)(
           await confirm(await intent({ method }), method, { ...declared, methodKind: 'card' });
       }
       for (const holder of [customerId, named]) await vaulted(holder);
+      for (const method of ['SIM-OK', 'SIM-CARD', 'SIM-REFUND-PENDING', 'SIM-REFUND-FAIL-LATER'])
+        await refunded(method);
 
       await provider.findPayment(known({ intentId: 'ABSENT' }));
       for (const { headers, body } of await rig.delivered()) {
@@ -153,6 +168,48 @@ describe.skipIf(folder === undefined)(
       await done(provider.findPayment({ ...waiting, attemptRef: undefined, method: undefined, status: 'created' }));
       await done(confirm({ ...waiting, paymentId: `${waiting.paymentId}2` }));
       await done(provider.keepMethod({ ...known(waiting), customerId, idempotencyKey: 'keep' }));
+    };
+
+    /** A charge of which a part goes back, and more than is left is refused. PayPal's disputes are not in the documents. */
+    const refunded = async (method: string): Promise<void> => {
+      const made = await intent({ method });
+      const payment = await done(confirm(made, method));
+      const refund = (amountCents: number, paymentId = payment.paymentId) =>
+        refundsOf(rig.provider).createRefund({
+          idempotencyKey: `${made.paymentId}:refund:${amountCents}:${paymentId}`,
+          refundId: `ref_${'0'.repeat(24)}`,
+          payment: { ...payment, paymentId },
+          amountCents,
+          currency: 'USD',
+          reason: undefined,
+        });
+      for (const _ of [1, 2]) await done(refund(1_000));
+      await rig.control('POST', `/payments/${made.paymentId}/refunds`, { amount: 500 });
+      expect(await refund(9_999)).toMatchObject({ kind: 'refused' });
+      expect(await refund(1, 'ABSENT')).toMatchObject({ kind: 'refused' });
+      await rig.clock.advance(60_000);
+      for (const provider of [rig.provider, listingIdsOnly()])
+        expect(await done(refundsOf(provider).listRefunds(payment))).toHaveLength(2);
+    };
+
+    const refundsOf = ({ refunds }: PaymentProvider): RefundsPort => {
+      if (refunds) return refunds;
+      throw new Error('PayPal must have refunds; absence is a bug');
+    };
+
+    /** The adapter, where an order shows its refunds by their ids: it reads each of them. */
+    const listingIdsOnly = (): PaymentProvider => {
+      const provider = rig.reopen(PAYPAL.settings, async (input, init) => {
+        const response = await fetch(input, init);
+        const body = (await response.json()) as {
+          purchase_units?: { payments?: { refunds?: { id: string }[] } }[];
+        };
+        for (const { payments } of body.purchase_units ?? [])
+          if (payments?.refunds) payments.refunds = payments.refunds.map(({ id }) => ({ id }));
+        return Response.json(body, { status: response.status });
+      });
+      if (provider) return provider;
+      throw new Error('PayPal stays closed');
     };
 
     const known = (made: { readonly intentId: string }) => ({
@@ -199,18 +256,17 @@ describe.skipIf(folder === undefined)(
       expect([...covered].toSorted()).toEqual(COVERED);
     });
 
-    it('is an event as PayPal describes it, around a capture or an order as PayPal describes it', async () => {
+    it('is an event as PayPal describes it, around a capture, a refund or an order as PayPal describes it', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       const schemaOf = (resource: string): Operation | undefined =>
-        operations.find(({ path }) =>
-          resource === 'capture' ? path === '/v2/payments/captures/{capture_id}' : path === '/v2/checkout/orders/{id}',
-        );
+        operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);
       const event = operations.find(({ path }) => path.endsWith('/verify-webhook-signature'));
       expect(new Set(delivered.map(({ event_type }) => event_type)).size).toBeGreaterThan(5);
       for (const one of delivered) {
         if (event)
           expect(check(event.api, { $ref: '#/components/schemas/event' }, { value: one, at: 'event' })).toEqual([]);
-        const described = one.resource_type === 'payment_token' ? undefined : schemaOf(one.resource_type);
+        const described = schemaOf(one.resource_type);
+        expect(described !== undefined || one.resource_type === 'payment_token').toBe(true);
         const answer = described?.answers.get('200');
         if (described && answer)
           expect(check(described.api, answer, { value: one.resource, at: one.event_type })).toEqual([]);

@@ -34,8 +34,8 @@ export interface ProviderRig {
   readonly provider: PaymentProvider;
   /** The same, but that it soon gives up: for calls that get no answer. */
   readonly impatient: PaymentProvider;
-  /** Opens the same adapter with other settings. */
-  reopen(settings: Partial<SlotSettings>): PaymentProvider | undefined;
+  /** Opens the same adapter with other settings, or with calls that go through another `fetch`. */
+  reopen(settings: Partial<SlotSettings>, through?: typeof fetch): PaymentProvider | undefined;
   /** Where the simulated provider answers, for calls past the adapter. */
   readonly url: string;
   readonly exchanges: Exchange[];
@@ -81,22 +81,25 @@ export const openRig = async (bound: Bound): Promise<ProviderRig> => {
   });
   const logged: string[] = [];
   const write = (message: string, fields: object): number => logged.push(`${message} ${JSON.stringify(fields)}`);
-  const open = (settings: Partial<SlotSettings>, timeoutMs = DEADLINE_MS): PaymentProvider | undefined =>
+  const open = (
+    settings: Partial<SlotSettings>,
+    { timeoutMs = DEADLINE_MS, through = fetch } = {},
+  ): PaymentProvider | undefined =>
     bound.open({
       slot: bound.slot,
       settings: { ...blankSlot(), ADAPTER: bound.adapter, BASE_URL: `${server.url}/${bound.adapter}`, ...settings },
       timeoutMs,
-      fetch,
+      fetch: through,
       log: { info: write, warn: write, error: write },
     });
   const provider = open(bound.settings);
-  const impatient = open(bound.settings, SHORT_DEADLINE_MS);
+  const impatient = open(bound.settings, { timeoutMs: SHORT_DEADLINE_MS });
   if (!provider || !impatient) throw new Error(`${bound.adapter} stays closed`);
   return {
     clock,
     provider,
     impatient,
-    reopen: (settings) => open(settings),
+    reopen: (settings, through = fetch) => open(settings, { through }),
     url: `${server.url}/${bound.adapter}`,
     exchanges,
     logged,

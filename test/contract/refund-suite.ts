@@ -1,11 +1,13 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import {
-  type ChargedPayment,
   type CreateRefund,
   type DisputeStatus,
   REFUND_EXCEEDS,
+  type RefundedCharge,
+  type RefundStatus,
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
@@ -14,6 +16,8 @@ import type { Subject } from './provider-suite.ts';
 /** What every adapter that takes payments owes the port for refunds and disputes. An adapter's test names its test values. */
 export interface RefundSubject {
   readonly subject: Subject;
+  /** The status of a refund that the provider has just made. */
+  readonly begins: 'pending' | 'succeeded';
   /** Part of the path of the call that refunds, for faults. */
   readonly path: string;
   /** The largest page of refunds that the provider gives, and the path of that page. */
@@ -25,8 +29,10 @@ export interface RefundSubject {
   };
   /** Amounts in currencies other than USD, in ISO 4217 minor units, which the provider can express. */
   readonly currencies: readonly (readonly [currency: string, amountCents: number, refundedCents: number])[];
-  /** An amount that the provider cannot express. */
-  readonly inexpressible: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
+  /** An amount that the provider cannot express; undefined where it can express every amount that it can charge. */
+  readonly inexpressible?: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
+  /** The ends of a refund that the provider has words for. */
+  readonly refundEnds: readonly RefundStatus[];
   /** The adapter's reading of each status that a dispute can have at the provider. */
   readonly disputeStatuses: readonly DisputeStatus[];
 }
@@ -47,7 +53,7 @@ const doneValue = <T>(outcome: Outcome<T>): T => {
   throw new Error(`not done: ${JSON.stringify(outcome)}`);
 };
 
-interface Paid extends ChargedPayment {
+interface Paid extends RefundedCharge {
   readonly ourId: string;
   readonly currency: string;
 }
@@ -99,10 +105,17 @@ const refundOf = (payment: Paid, amountCents: number, more: Partial<CreateRefund
   };
 };
 
+interface RefundRow {
+  readonly id: string;
+  readonly refund_id: string | null;
+  readonly amount: number;
+  readonly status: string;
+}
+
 interface LedgerRows {
   readonly charges: readonly { readonly status: string; readonly amount: number; readonly amount_refunded: number }[];
-  readonly refunds: readonly { readonly id: string; readonly refund_id: string | null; readonly status: string }[];
-  readonly disputes: readonly { readonly id: string; readonly status: string }[];
+  readonly refunds: readonly RefundRow[];
+  readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
 }
 const ledger = ({ ourId }: Paid) => rig.control<LedgerRows>('GET', `/ledger?payment_id=${ourId}`);
 const givenBack = async (payment: Paid): Promise<number> => (await ledger(payment)).charges[0]?.amount_refunded ?? 0;
@@ -134,27 +147,29 @@ export const testRefunds = (wanted: RefundSubject): void => {
   testCourses(wanted);
   testDisputes(wanted);
   testMoneyBackEvents(wanted);
+  testHistories(wanted);
 };
 
-const testCreation = ({ subject, currencies, page }: RefundSubject): void => {
+const testCreation = ({ subject, begins, currencies, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`${subject.name}: a refund`, () => {
     it('gives a part of a payment back, then all the rest', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
-      expect(doneValue(await port().createRefund(part))).toEqual({
+      const { reason, ...refund } = doneValue(await port().createRefund(part));
+      expect(['requested_by_customer', undefined]).toContain(reason);
+      expect(refund).toEqual({
         refundId: expect.any(String),
-        status: 'succeeded',
+        status: begins,
         amountCents: 2_501,
         currency: 'USD',
         ourRefundId: part.refundId,
-        reason: expect.toSatisfy((reason) => reason === undefined || reason === 'requested_by_customer'),
         failureCode: undefined,
         createdAt: Math.floor(rig.clock.now() / 1_000),
       });
       expect(await givenBack(payment)).toBe(2_501);
       expect(doneValue(await port().createRefund(refundOf(payment, PAID - 2_501)))).toMatchObject({
-        status: 'succeeded',
+        status: begins,
         amountCents: PAID - 2_501,
       });
       expect((await ledger(payment)).charges).toMatchObject([{ status: 'refunded', amount_refunded: PAID }]);
@@ -203,7 +218,7 @@ const testCreation = ({ subject, currencies, page }: RefundSubject): void => {
       const [currency, amountCents, refundedCents] = amounts;
       const payment = await pay(method, amountCents, currency);
       const refund = doneValue(await port().createRefund(refundOf(payment, refundedCents)));
-      expect(refund).toMatchObject({ amountCents: refundedCents, currency, status: 'succeeded' });
+      expect(refund).toMatchObject({ amountCents: refundedCents, currency, status: begins });
       expect(doneValue(await port().listRefunds(payment))).toEqual([refund]);
       expect(await givenBack(payment)).toBe(refundedCents);
     });
@@ -253,17 +268,19 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       expect(outcome).not.toMatchObject({ reason: REFUND_EXCEEDS });
     });
 
-    it('of an amount that the provider cannot express is refused without a call', async () => {
-      const { currency, paidCents, refundCents } = inexpressible;
-      const payment = await pay(method, paidCents, currency);
-      const calls = rig.exchanges.length;
-      expect(await port().createRefund(refundOf(payment, refundCents))).toEqual({
-        kind: 'refused',
-        reason: 'amount_not_expressible',
-        parameter: 'amount',
-      });
-      expect(rig.exchanges).toHaveLength(calls);
-    });
+    it.each(inexpressible ? [inexpressible] : [])(
+      'of an amount that the provider cannot express is refused without a call',
+      async ({ currency, paidCents, refundCents }) => {
+        const payment = await pay(method, paidCents, currency);
+        const calls = rig.exchanges.length;
+        expect(await port().createRefund(refundOf(payment, refundCents))).toEqual({
+          kind: 'refused',
+          reason: 'amount_not_expressible',
+          parameter: 'amount',
+        });
+        expect(rig.exchanges).toHaveLength(calls);
+      },
+    );
 
     it('of less than what is reserved never takes more than the payment, whoever asks at once', async () => {
       const payment = await pay(method);
@@ -278,7 +295,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
   });
 };
 
-const testFaults = ({ subject, path, page }: RefundSubject): void => {
+const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`${subject.name}: a refund`, () => {
     it.each(FAULTS)('that meets %s is unknown, is looked up, and is one after the retry', async (...fault) => {
@@ -288,10 +305,10 @@ const testFaults = ({ subject, path, page }: RefundSubject): void => {
       await fail(action, path);
       expect(await struck(action).createRefund(input)).toEqual({ kind: 'unknown', reason });
       await rig.control('DELETE', '/faults');
-      expect((await ledger(payment)).refunds.map((refund) => refund.status)).toEqual(reached ? ['succeeded'] : []);
+      expect((await ledger(payment)).refunds.map((refund) => refund.status)).toEqual(reached ? [begins] : []);
       const found = doneValue(await port().listRefunds(payment));
       expect(found.map(({ ourRefundId }) => ourRefundId)).toEqual(reached ? [input.refundId] : []);
-      expect(doneValue(await port().createRefund(input))).toMatchObject({ status: 'succeeded', amountCents: 2_500 });
+      expect(doneValue(await port().createRefund(input))).toMatchObject({ status: begins, amountCents: 2_500 });
       expect(await givenBack(payment)).toBe(2_500);
       expect((await ledger(payment)).refunds).toHaveLength(1);
     });
@@ -299,7 +316,7 @@ const testFaults = ({ subject, path, page }: RefundSubject): void => {
     it('that meets a rate limit is sent once more under its key', async () => {
       const payment = await pay(method);
       await fail('rate_limit', path);
-      expect(doneValue(await port().createRefund(refundOf(payment, 2_500)))).toMatchObject({ status: 'succeeded' });
+      expect(doneValue(await port().createRefund(refundOf(payment, 2_500)))).toMatchObject({ status: begins });
       expect((await ledger(payment)).refunds).toHaveLength(1);
     });
 
@@ -309,7 +326,7 @@ const testFaults = ({ subject, path, page }: RefundSubject): void => {
       await fail('rate_limit', path, 2);
       expect(await port().createRefund(input)).toMatchObject({ kind: 'not_done', reason: 'rate_limited' });
       expect(await givenBack(payment)).toBe(0);
-      expect(doneValue(await port().createRefund(input))).toMatchObject({ status: 'succeeded' });
+      expect(doneValue(await port().createRefund(input))).toMatchObject({ status: begins });
       expect(await givenBack(payment)).toBe(2_500);
     });
 
@@ -467,5 +484,98 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
         expect((await latest())?.dispute).toEqual(await listed());
       }
     });
+  });
+};
+
+const amounts = fc.integer({ min: 1, max: PAID });
+const which = fc.nat({ max: 3 });
+
+/** One step in the life of a payment that has been paid. Steps that the provider refuses change nothing. */
+const stepsOf = ({ refundEnds, disputeStatuses }: RefundSubject) =>
+  fc.oneof(
+    fc.record({ kind: fc.constant('ours' as const), amount: amounts }),
+    fc.record({
+      kind: fc.constant('theirs' as const),
+      amount: amounts,
+      status: fc.constantFrom('pending', 'succeeded'),
+    }),
+    fc.record({
+      kind: fc.constant('refund' as const),
+      which,
+      status: fc.constantFrom(...refundEnds),
+    }),
+    fc.record({ kind: fc.constant('dispute' as const), amount: amounts }),
+    fc.record({
+      kind: fc.constant('move' as const),
+      which,
+      status: fc.constantFrom(...disputeStatuses),
+    }),
+  );
+type Step = ReturnType<typeof stepsOf> extends fc.Arbitrary<infer T> ? T : never;
+
+/** A control route that may refuse. */
+const attempt = (path: string, body: object): Promise<unknown> =>
+  rig.control('POST', path, body).catch((error: Error) => expect(error.message).toMatch(/: 409 /));
+
+const take = async (payment: Paid, next: Step): Promise<unknown> => {
+  const { refunds, disputes } = await ledger(payment);
+  switch (next.kind) {
+    case 'ours': {
+      const outcome = await port().createRefund(refundOf(payment, next.amount));
+      return expect(['done', 'refused']).toContain(outcome.kind);
+    }
+    case 'theirs':
+      return attempt(`/payments/${payment.ourId}/refunds`, { amount: next.amount, status: next.status });
+    case 'refund':
+      return attempt(`/refunds/${refunds[next.which]?.id ?? refunds[0]?.id}`, { status: next.status });
+    case 'dispute':
+      return attempt(`/payments/${payment.ourId}/disputes`, { amount: next.amount });
+    case 'move':
+      return attempt(`/disputes/${disputes[next.which]?.id ?? disputes[0]?.id}`, { status: next.status });
+  }
+};
+
+/** A step about a refund or a dispute needs one. */
+const isPossible = async (payment: Paid, { kind }: Step): Promise<boolean> => {
+  const { refunds, disputes } = await ledger(payment);
+  if (kind === 'refund') return refunds.length > 0;
+  return kind !== 'move' || disputes.length > 0;
+};
+
+const HISTORIES = 40;
+
+const testHistories = (wanted: RefundSubject): void => {
+  const { subject } = wanted;
+  it(`${subject.name}: after any history, what is listed is what the ledger holds, and never more than was paid`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(stepsOf(wanted), { maxLength: 10 }), async (history) => {
+        const payment = await pay(subject.methods.succeeds);
+        for (const next of history) {
+          await rig.clock.advance(5_000);
+          if (await isPossible(payment, next)) await take(payment, next);
+        }
+        const { charges, refunds, disputes } = await ledger(payment);
+        expect(
+          doneValue(await port().listRefunds(payment)).map((refund) => ({
+            id: refund.refundId,
+            refund_id: refund.ourRefundId ?? null,
+            amount: refund.amountCents,
+            status: refund.status,
+          })),
+        ).toEqual(refunds.map(({ id, refund_id, amount, status }) => ({ id, refund_id, amount, status })));
+        expect(
+          doneValue(await port().listDisputes(payment)).map((listed) => ({
+            id: listed.disputeId,
+            amount: listed.amountCents,
+            status: listed.status,
+          })),
+        ).toEqual(disputes.map(({ id, amount, status }) => ({ id, amount, status })));
+        const counted = refunds.filter(({ status }) => status === 'pending' || status === 'succeeded');
+        const sum = counted.reduce((total, { amount }) => total + amount, 0);
+        expect(charges).toMatchObject([{ amount: PAID, amount_refunded: sum }]);
+        expect(sum).toBeLessThanOrEqual(PAID);
+      }),
+      { numRuns: HISTORIES },
+    );
   });
 };

@@ -216,6 +216,72 @@ describe('an order', () => {
   });
 });
 
+describe('a refund', () => {
+  const charge = async (vaultId = 'SIM-OK') => {
+    const id = given((await createOrder()).id);
+    const [capture] = capturesOf(await captureOrder(id, { paypal: { vaultId } }));
+    return { id, captureId: given(capture?.id) };
+  };
+  const refund = async (captureId: string, body?: PayPalSdk.RefundRequest, paypalRequestId: string = randomUUID()) => {
+    const { result } = await payments.refundCapturedPayment({
+      captureId,
+      paypalRequestId,
+      prefer: 'return=representation',
+      ...(body && { body }),
+    });
+    return result;
+  };
+
+  it('gives back a part of a capture, then the rest, and is read by its id and with the order', async () => {
+    const { id, captureId } = await charge();
+    const part = await refund(captureId, { amount: usd('10.00'), customId: 'ref_1', noteToPayer: 'One book' });
+    expect(part).toMatchObject({
+      status: 'COMPLETED',
+      amount: usd('10.00'),
+      customId: 'ref_1',
+      noteToPayer: 'One book',
+    });
+    expect((await payments.getCapturedPayment({ captureId })).result.status).toBe('PARTIALLY_REFUNDED');
+    const rest = await refund(captureId);
+    expect(rest).toMatchObject({
+      amount: usd('15.00'),
+      sellerPayableBreakdown: { totalRefundedAmount: usd('25.00') },
+    });
+    expect((await payments.getCapturedPayment({ captureId })).result.status).toBe('REFUNDED');
+    expect((await payments.getRefund({ refundId: given(rest.id) })).result).toEqual(rest);
+    const { result: order } = await orders.getOrder({ id });
+    expect(order.purchaseUnits?.[0]?.payments?.refunds).toEqual([part, rest]);
+    expect(await refusalOf(refund(captureId))).toMatchObject({ status: 422, issues: ['CAPTURE_FULLY_REFUNDED'] });
+  });
+
+  it('with the request id of an earlier refund is the earlier refund', async () => {
+    const { captureId } = await charge();
+    const key = randomUUID();
+    const first = await refund(captureId, { amount: usd('1.00') }, key);
+    expect(await refund(captureId, { amount: usd('1.00') }, key)).toEqual(first);
+  });
+
+  it('is pending where the payer paid by bank', async () => {
+    const { captureId } = await charge('SIM-REFUND-PENDING');
+    const pending = await refund(captureId);
+    expect(pending).toMatchObject({ status: 'PENDING', statusDetails: { reason: 'ECHECK' } });
+    await rig.clock.advance(60_000);
+    expect((await payments.getRefund({ refundId: given(pending.id) })).result.status).toBe('COMPLETED');
+  });
+
+  it('of more than the capture, of another currency or of an unknown capture is refused', async () => {
+    const { captureId } = await charge();
+    expect(await refusalOf(refund(captureId, { amount: usd('25.01') }))).toMatchObject({
+      status: 422,
+      name: 'UNPROCESSABLE_ENTITY',
+      issues: ['REFUND_AMOUNT_EXCEEDED'],
+    });
+    const euros = { amount: { currencyCode: 'EUR', value: '1.00' } };
+    expect(await refusalOf(refund(captureId, euros))).toMatchObject({ issues: ['REFUND_CAPTURE_CURRENCY_MISMATCH'] });
+    expect(await refusalOf(refund('ABSENT'))).toMatchObject({ kind: sdk.CustomError, status: 404 });
+  });
+});
+
 describe('the vault', () => {
   it('saves the wallet that its payer has approved by a setup token, and charges the wallet without the payer', async () => {
     const { result: setup } = await vault.createSetupToken({

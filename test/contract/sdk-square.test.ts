@@ -251,6 +251,70 @@ describe('a card on file', () => {
   });
 });
 
+describe('a refund', () => {
+  const refund = async (paymentId: string, cents: number, more: object = {}) => {
+    const request = { idempotencyKey: randomUUID(), paymentId, amountMoney: money(cents), reason: 'Returned', ...more };
+    const { refund: made } = await square.refunds.refundPayment(request);
+    return given(made);
+  };
+
+  it('is pending, is read again, and is completed a little later', async () => {
+    const paymentId = given((await pay()).id);
+    const pending = await refund(paymentId, 200);
+    expect(pending).toMatchObject({ status: 'PENDING', amountMoney: money(200), paymentId, reason: 'Returned' });
+    expect((await square.refunds.get({ refundId: pending.id })).refund).toEqual(pending);
+    await rig.clock.advance(60_000);
+    expect((await square.refunds.get({ refundId: pending.id })).refund).toMatchObject({ status: 'COMPLETED' });
+    const { payment } = await square.payments.get({ paymentId });
+    expect(payment).toMatchObject({ status: 'COMPLETED', refundedMoney: money(200), refundIds: [pending.id] });
+  });
+
+  it('is listed, newest first, from page to page', async () => {
+    const paymentId = given((await pay()).id);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      ids.push((await refund(paymentId, 100)).id);
+      await rig.clock.advance(1_000);
+    }
+    const listed: string[] = [];
+    for await (const { id } of await square.refunds.list({ limit: 2 })) listed.push(id);
+    expect(listed).toEqual(ids.toReversed());
+  });
+
+  it('of more than is left is refused', async () => {
+    const paymentId = given((await pay()).id);
+    await refund(paymentId, 400);
+    const error = await errorOf(refund(paymentId, 101));
+    expect(error.statusCode).toBe(400);
+    expect(error.errors).toEqual([
+      expect.objectContaining({ category: 'REFUND_ERROR', code: 'REFUND_AMOUNT_INVALID' }),
+    ]);
+  });
+
+  it('with the key of an earlier refund is the earlier refund', async () => {
+    const idempotencyKey = randomUUID();
+    const paymentId = given((await pay()).id);
+    const first = await refund(paymentId, 200, { idempotencyKey });
+    expect(await refund(paymentId, 200, { idempotencyKey })).toEqual(first);
+    expect(codesOf(await errorOf(refund(paymentId, 201, { idempotencyKey })))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
+  });
+});
+
+describe('a dispute', () => {
+  it('is listed with its payment, read, and won', async () => {
+    const { id: paymentId } = await pay({ sourceId: 'cnon:sim-dispute' });
+    const listed: SquareSdk.Square.Dispute[] = [];
+    for await (const dispute of await square.disputes.list({ states: 'EVIDENCE_REQUIRED' })) listed.push(dispute);
+    expect(listed).toMatchObject([
+      { state: 'EVIDENCE_REQUIRED', reason: 'NO_KNOWLEDGE', amountMoney: money(500), disputedPayment: { paymentId } },
+    ]);
+    const disputeId = given(listed[0]?.id);
+    expect((await square.disputes.get({ disputeId })).dispute).toEqual(listed[0]);
+    await rig.control('POST', `/disputes/${disputeId}`, { status: 'won' });
+    expect((await square.disputes.get({ disputeId })).dispute).toMatchObject({ state: 'WON' });
+  });
+});
+
 describe('a webhook', () => {
   it('is verified by the helper of the SDK, for its body, its URL and its key only', async () => {
     const { id } = await pay();

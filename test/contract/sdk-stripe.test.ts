@@ -14,6 +14,7 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const PATHS = { paymentIntents: '/v1/payment_intents', setupIntents: '/v1/setup_intents' } as const;
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** The delivered events of a type, each verified as the guide for webhooks does. */
@@ -37,6 +38,15 @@ const savedCard = async (card = 'pm_card_visa') => {
   const confirmed = await rig.stripe.setupIntents.confirm(setup.id, { payment_method: card });
   return { customer: customer.id, setup: confirmed, method: String(confirmed.payment_method) };
 };
+
+const chargedBy = (card: string) =>
+  rig.stripe.paymentIntents.create({
+    amount: 2_000,
+    currency: 'usd',
+    payment_method: card,
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    confirm: true,
+  });
 
 const subscribe = async (card?: string) => {
   const { customer, method } = await savedCard(card);
@@ -130,6 +140,91 @@ describe('the guide', () => {
     expect(await rig.stripe.refunds.retrieve(refund.id)).toMatchObject({ amount: 500, status: 'succeeded' });
     expect((await rig.stripe.refunds.list({ payment_intent: paid.id })).data.map(({ id }) => id)).toEqual([refund.id]);
     expect(await rig.stripe.charges.retrieve(String(paid.latest_charge))).toMatchObject({ amount_refunded: 500 });
+  });
+
+  it('to refund a payment ends, where the refund is pending, with the event of its success', async () => {
+    const paid = await chargedBy('pm_card_pendingRefund');
+    const refund = await rig.stripe.refunds.create({ payment_intent: paid.id, reason: 'requested_by_customer' });
+    expect(refund).toMatchObject({ status: 'pending', amount: 2_000, reason: 'requested_by_customer' });
+    expect(await verifiedEvents('refund.updated')).toEqual([]);
+    await rig.clock.advance(MINUTE_MS);
+    const [event] = await verifiedEvents('refund.updated');
+    expect(event?.data.object).toMatchObject({ id: refund.id, status: 'succeeded' });
+    expect(await verifiedEvents('refund.failed')).toEqual([]);
+  });
+
+  it('to refund a payment ends, where the bank sends the refund back, with the event of its failure', async () => {
+    const paid = await chargedBy('pm_card_refundFail');
+    const refund = await rig.stripe.refunds.create({ payment_intent: paid.id });
+    expect(refund.status).toBe('succeeded');
+    await rig.clock.advance(MINUTE_MS);
+    const [event] = await verifiedEvents('refund.failed');
+    const failed = { id: refund.id, status: 'failed', failure_reason: 'expired_or_canceled_card' };
+    expect(event?.data.object).toMatchObject(failed);
+    expect(await rig.stripe.refunds.retrieve(refund.id)).toMatchObject(failed);
+    expect(await rig.stripe.charges.retrieve(String(paid.latest_charge))).toMatchObject({
+      amount_refunded: 0,
+      refunded: false,
+    });
+  });
+
+  it('to change the metadata of a refund ends with both values; the refund of a card cannot be canceled', async () => {
+    const { id } = await chargedBy('pm_card_visa');
+    const refund = await rig.stripe.refunds.create({ payment_intent: id, metadata: { refund_id: 'ref_1' } });
+    const changed = await rig.stripe.refunds.update(refund.id, { metadata: { ticket: '7' } });
+    expect(changed.metadata).toEqual({ refund_id: 'ref_1', ticket: '7' });
+    expect(await errorOf(rig.stripe.refunds.cancel(refund.id))).toMatchObject({ statusCode: 400 });
+  });
+
+  it('to answer a dispute ends with the dispute won, and the charge can be refunded again', async () => {
+    const paid = await chargedBy('pm_card_createDispute');
+    const [opened] = await verifiedEvents('charge.dispute.created');
+    const { data } = await rig.stripe.disputes.list({ payment_intent: paid.id });
+    expect(data).toMatchObject([{ status: 'needs_response', reason: 'fraudulent', amount: 2_000 }]);
+    const [dispute] = data;
+    expect(opened?.data.object).toEqual(dispute);
+    expect(await rig.stripe.charges.retrieve(String(paid.latest_charge))).toMatchObject({ disputed: true });
+    expect(await verifiedEvents('charge.dispute.funds_withdrawn')).toHaveLength(1);
+    expect(await errorOf(rig.stripe.refunds.create({ payment_intent: paid.id }))).toMatchObject({
+      statusCode: 400,
+      code: 'charge_disputed',
+    });
+    const evidence = { uncategorized_text: 'winning_evidence' };
+    const won = await rig.stripe.disputes.update(String(dispute?.id), { evidence });
+    expect(won).toMatchObject({ status: 'won', evidence_details: { submission_count: 1 } });
+    expect((await verifiedEvents('charge.dispute.closed')).map(({ data: { object } }) => object)).toEqual([
+      expect.objectContaining({ id: dispute?.id, status: 'won' }),
+    ]);
+    expect(await verifiedEvents('charge.dispute.funds_reinstated')).toHaveLength(1);
+    expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('to accept a dispute ends with the dispute lost, for good', async () => {
+    const paid = await chargedBy('pm_card_createDisputeProductNotReceived');
+    const { data } = await rig.stripe.disputes.list({ charge: String(paid.latest_charge) });
+    const id = String(data[0]?.id);
+    expect(data[0]).toMatchObject({ reason: 'product_not_received' });
+    expect(await rig.stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
+    for (const again of [
+      () => rig.stripe.disputes.close(id),
+      () => rig.stripe.disputes.update(id, { evidence: { uncategorized_text: 'winning_evidence' } }),
+    ]) {
+      expect(await errorOf(again())).toMatchObject({ statusCode: 400 });
+    }
+    expect(await rig.stripe.disputes.retrieve(id)).toMatchObject({ status: 'lost' });
+  });
+
+  it('to answer an inquiry leaves the money where it is', async () => {
+    const paid = await chargedBy('pm_card_createDisputeInquiry');
+    const { data } = await rig.stripe.disputes.list({ payment_intent: paid.id });
+    expect(data).toMatchObject([{ status: 'warning_needs_response', is_charge_refundable: true }]);
+    expect(await verifiedEvents('charge.dispute.funds_withdrawn')).toEqual([]);
+    const evidence = { uncategorized_text: 'Delivered' };
+    const staged = await rig.stripe.disputes.update(String(data[0]?.id), { evidence, submit: false });
+    expect(staged.status).toBe('warning_needs_response');
+    const sent = await rig.stripe.disputes.update(String(data[0]?.id), { evidence });
+    expect(sent.status).toBe('warning_under_review');
+    expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
   it('to save a card ends with the card of the customer, charged later without the customer', async () => {

@@ -82,6 +82,18 @@ const changed = async (fields: Record<string, string>) =>
 const invoice = async (of = subscription()) =>
   get(`/v1/invoices/${(await of).body['latest_invoice']}?expand[]=payments`);
 
+const refunded = async (method: string): Promise<Answered> =>
+  post('/v1/refunds', { payment_intent: String((await paidBy(method)).body['id']) });
+const listed = z.object({ data: z.array(z.object({ id: z.string() })) });
+const disputed = async (method: string): Promise<Answered> => {
+  const { body } = await get(`/v1/disputes?payment_intent=${(await paidBy(method)).body['id']}`);
+  return get(`/v1/disputes/${listed.parse(body).data[0]?.id}`);
+};
+const answered = async (evidence: string): Promise<Answered> =>
+  post(`/v1/disputes/${(await disputed('pm_card_createDispute')).body['id']}`, {
+    'evidence[uncategorized_text]': evidence,
+  });
+
 /** Every kind of object, in every state, with the status that it comes with. */
 const ANSWERS: readonly (readonly [name: string, schema: string, status: number, answer: () => Promise<Answered>])[] = [
   ['a customer', 'customer', 200, customer],
@@ -163,6 +175,41 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
     'refund',
     200,
     async () => post('/v1/refunds', { payment_intent: String((await paidBy('pm_card_visa')).body['id']) }),
+  ],
+  ['a pending refund', 'refund', 200, () => refunded('pm_card_pendingRefund')],
+  [
+    'a refund that failed',
+    'refund',
+    200,
+    async () => {
+      const { body } = await refunded('pm_card_refundFail');
+      await rig.clock.advance(60_000);
+      return get(`/v1/refunds/${body['id']}`);
+    },
+  ],
+  [
+    'a refund with other metadata',
+    'refund',
+    200,
+    async () =>
+      post(`/v1/refunds/${(await refunded('pm_card_visa')).body['id']}`, { 'metadata[a]': 'b', 'expand[0]': 'charge' }),
+  ],
+  ['a dispute', 'dispute', 200, () => disputed('pm_card_createDispute')],
+  ['a dispute about goods', 'dispute', 200, () => disputed('pm_card_createDisputeProductNotReceived')],
+  ['an inquiry', 'dispute', 200, () => disputed('pm_card_createDisputeInquiry')],
+  ['a dispute that is answered', 'dispute', 200, () => answered('Delivered on Monday')],
+  ['a dispute that is won', 'dispute', 200, () => answered('winning_evidence')],
+  [
+    'a closed dispute',
+    'dispute',
+    200,
+    async () => post(`/v1/disputes/${(await disputed('pm_card_createDispute')).body['id']}/close`),
+  ],
+  [
+    'a refund of a disputed charge',
+    'error',
+    400,
+    async () => post('/v1/refunds', { charge: String((await disputed('pm_card_createDispute')).body['charge']) }),
   ],
   ['a product', 'product', 200, product],
   ['a price', 'price', 200, price],
@@ -285,6 +332,8 @@ describe.skipIf(folder === undefined)(
       ['invoice', () => invoice()],
       ['payment_method', attached],
       ['setup_intent', () => post('/v1/setup_intents')],
+      ['refund', () => refunded('pm_card_visa')],
+      ['dispute', () => disputed('pm_card_createDispute')],
       ['charge', async () => get(`/v1/charges/${(await paidBy('pm_card_visa')).body['latest_charge']}`)],
     ] as const)("%s has every field of the newest version's example", async (kind, answer) => {
       const { resources } = fixturesSchema.parse(JSON.parse(readFileSync(resolve(folder ?? '', FIXTURES), 'utf8')));

@@ -164,6 +164,7 @@ describe('a request at Stripe', () => {
     'payment_intents/search',
     'charges',
     'refunds',
+    'disputes',
     'events',
     'invoices',
     'subscriptions',
@@ -188,6 +189,7 @@ describe('a request at Stripe', () => {
     'payment_intents',
     'charges',
     'refunds',
+    'disputes',
     'events',
     'invoices',
     'subscriptions',
@@ -210,6 +212,8 @@ describe('a request at Stripe', () => {
       const back = { return_url: 'https://shop.example/' };
       const paid = await post('/v1/payment_intents', { amount: '500', currency: 'usd', ...confirmed, ...back });
       await post('/v1/refunds', { payment_intent: String(paid['id']) });
+      const disputed = { customer, payment_method: 'pm_card_createDispute', confirm: 'true' };
+      await post('/v1/payment_intents', { amount: '500', currency: 'usd', ...disputed, ...back });
       await post('/v1/setup_intents', confirmed);
       const product = String((await post('/v1/products', { name: 'Gold' }))['id']);
       await post('/v1/subscriptions', {
@@ -233,7 +237,8 @@ describe('a request at Stripe', () => {
     expect(await count(`created[lte]=${start}`)).toBe(once);
     expect(await count(`created=${start + 60}`)).toBe(once);
     expect(await count(`created[gte]=${start}&created[lt]=${start + 60}`)).toBe(once);
-    if (!['customers', 'events', 'refunds'].includes(list)) expect(await count(`customer=${first}`)).toBe(once);
+    if (!['customers', 'events', 'refunds', 'disputes'].includes(list))
+      expect(await count(`customer=${first}`)).toBe(once);
   });
 });
 

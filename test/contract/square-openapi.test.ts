@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { REFUND_REASONS } from '../../shared/providers/port/refunds.ts';
 import { check, type Operation, operationsOf, problemsOf, queryProblems, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
@@ -27,6 +28,10 @@ const EVENTS: Readonly<Record<string, string>> = {
   'customer.deleted': 'CustomerDeletedEvent',
   'order.created': 'OrderCreatedEvent',
   'order.updated': 'OrderUpdatedEvent',
+  'refund.created': 'RefundCreatedEvent',
+  'refund.updated': 'RefundUpdatedEvent',
+  'dispute.created': 'DisputeCreatedEvent',
+  'dispute.state.updated': 'DisputeStateUpdatedEvent',
 };
 
 describe.skipIf(folder === undefined)(
@@ -59,6 +64,31 @@ describe.skipIf(folder === undefined)(
       rig.provider.confirmIntent({ ...made, verificationToken, idempotencyKey: `${made.paymentId}:confirm` });
     const known = ({ intentId, method }: Made) =>
       ({ intentId, method, attemptRef: undefined, status: 'created' }) as const;
+
+    /** Refunds that succeed, fail and are refused, and disputes in every state. */
+    const moneyBack = async (): Promise<void> => {
+      const { refunds } = rig.provider;
+      if (!refunds) throw new Error('Square gives money back; absence is a bug');
+      const paid = await intent({ method: SQUARE.methods.succeeds });
+      const { paymentId } = await done(confirm(paid));
+      const payment = { intentId: paid.intentId, paymentId };
+      for (const [n, reason] of [undefined, ...REFUND_REASONS].entries()) {
+        const refundId = `ref_${String(n).padStart(24, '0')}`;
+        const input = { payment, refundId, reason, amountCents: 100, currency: 'USD', idempotencyKey: refundId };
+        const made = await done(refunds.createRefund(input));
+        if (n > 1) await rig.control('POST', `/refunds/${made.refundId}`, { status: 'failed' });
+        await refunds.createRefund({ ...input, amountCents: 5_000, idempotencyKey: `${refundId}:too-much` });
+      }
+      await rig.clock.advance(60_000);
+      for (const inquiry of [false, true]) {
+        for (const status of ['needs_response', 'under_review', 'won', 'lost', 'closed']) {
+          await rig.control('POST', `/payments/${paid.paymentId}/disputes`, { inquiry, status });
+        }
+      }
+      await done(refunds.listRefunds(payment));
+      await done(refunds.listDisputes(payment));
+      await refunds.listRefunds({ ...payment, paymentId: 'absent' });
+    };
 
     const everyOperation = async (): Promise<void> => {
       const { provider } = rig;
@@ -113,6 +143,7 @@ describe.skipIf(folder === undefined)(
       await done(provider.cancelIntent({ ...known(open), idempotencyKey: 'x1' }));
       await confirm({ ...open, method: succeeds });
       await provider.findPayment({ ...known(open), intentId: 'absent' });
+      await moneyBack();
       await done(provider.detachMethod(methodId));
       await done(provider.deleteCustomer(customerId));
       await rig.reopen({ ...SQUARE.settings, ACCESS_TOKEN: 'wrong' })?.findPayment(known(open));

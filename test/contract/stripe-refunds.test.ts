@@ -3,6 +3,7 @@ import { testRefunds } from './refund-suite.ts';
 
 testRefunds({
   subject: STRIPE,
+  begins: 'succeeded',
   path: '/v1/refunds',
   page: { size: 100, path: '/v1/refunds' },
   methods: {
@@ -17,5 +18,6 @@ testRefunds({
     ['MGA', 90_000, 45_100],
   ],
   inexpressible: { currency: 'KWD', paidCents: 12_340, refundCents: 5_678 },
+  refundEnds: ['succeeded', 'failed', 'canceled'],
   disputeStatuses: ['needs_response', 'under_review', 'won', 'lost', 'closed'],
 });

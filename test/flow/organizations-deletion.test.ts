@@ -174,7 +174,7 @@ describe('deleting an organization', () => {
 
     await service.advance(90 * MINUTE);
     const left = await leftOf(service, id);
-    expect(Object.keys(left)).toEqual(['PAY']);
+    expect(Object.keys(left)).toEqual(['ALLPAY', 'PAY']);
     const stays = payments.map(({ body }) => `PAY#${body.id}`).sort();
     const stored = (await itemsOf(service, 'PAY#')).filter(
       ({ sk, organizationId }) => sk === 'PAY' && organizationId === id,

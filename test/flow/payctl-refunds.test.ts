@@ -47,6 +47,10 @@ describe('payctl refund', () => {
       refunded_cents: 2_500,
       refund_status: 'full',
     });
+    const timeline = (await service.get(`/payments/${payment.id}/timeline`, user.options)).body.data;
+    expect(timeline.find(({ refund }: ParsedJson) => refund?.amount_cents === 700)).toMatchObject({
+      actor: { type: 'system', id: 'payctl' },
+    });
     await expectAgreement(service, payment.id, await signInAdmin(service));
   });
 

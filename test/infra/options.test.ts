@@ -22,7 +22,7 @@ describe('the memory of a function', () => {
 
   it('is 256 MB where nobody waits, else 512 MB', () => {
     const small = endpoints.map(({ id }) => id).filter((id) => memoryOf(id) === 256);
-    expect(small.toSorted()).toEqual(['api.health', 'api.openapi', ...RECEIVERS]);
+    expect(small.toSorted()).toEqual(['api.config', 'api.health', 'api.openapi', ...RECEIVERS]);
   });
 });
 

@@ -173,7 +173,7 @@ describe('a guest’s record', () => {
 });
 
 describe('a platform admin', () => {
-  const everybodys: readonly [string, Owned, Standing | undefined][] = [
+  const ofOthers: readonly [string, Owned, Standing | undefined][] = [
     ['another user’s record', theirs, undefined],
     ['a guest’s record', ofGuest, undefined],
     ['an organization’s record', ofOrg, standing(undefined)],
@@ -182,11 +182,11 @@ describe('a platform admin', () => {
   ];
   const given = (known: Standing | undefined) => (known ? { standing: known } : {});
 
-  test.each(everybodys)('reads %s, and never as its payer', (_, record, known) => {
+  test.each(ofOthers)('reads %s, and never as its payer', (_, record, known) => {
     expect(verdict(admin, 'read', record, given(known))).toBe('as admin');
   });
 
-  test.each(everybodys)('takes on %s only the actions that are declared for platform admins', (_, record, known) => {
+  test.each(ofOthers)('takes on %s only the actions that are declared for platform admins', (_, record, known) => {
     for (const action of [...permissions, 'owner only'] as const) {
       expect(verdict(admin, action, record, given(known))).toBe('INSUFFICIENT_PERMISSIONS');
       expect(verdict(admin, action, record, { ...given(known), adminsMayAct: true })).toBe('as admin');

@@ -10,8 +10,8 @@ import { compileRoutes } from '../../infra/local/gateway/routes.ts';
 import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
 import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';
+import { csvPageAt, prefersCsv } from '../../shared/csv/csv.ts';
 import { metadataSchema } from '../../shared/http/fields.ts';
-import { decodeCursor } from '../../shared/http/paging.ts';
 import { apiVersion, jsonBodyOf, queryOf } from '../../shared/http/parse.ts';
 import { canonicalJson, checkKey } from '../../shared/idempotency/idempotency.ts';
 import { errorFields } from '../../shared/observability/logger.ts';
@@ -21,6 +21,7 @@ import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { verifySquareSignature } from '../../shared/providers/square/signature.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import { decodeCursor } from '../../shared/table/cursor.ts';
 import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';
 import { matchesFilter, urlProblem } from '../../shared/webhooks/outbound/targets.ts';
 import { apiEvent } from '../builders/api-event.ts';
@@ -130,6 +131,29 @@ const signedBy = (header: string, text: string) => ({ raw: Buffer.from('{}'), he
 const wordsOf = (text: string): readonly string[] => text.match(/.{1,10}/gs) ?? [];
 const PAYPAL_HEADERS = ['cert-url', 'transmission-id', 'transmission-sig', 'transmission-time'] as const;
 
+const squareEvent = (type: string, object: object) => ({
+  event_id: 'e1',
+  type,
+  created_at: '2030-01-01T12:00:00Z',
+  data: { type: 'x', id: 'x', object },
+});
+const SQUARE_MONEY = { amount: 100, currency: 'USD' };
+const squareRefundEvent = (reason: string) =>
+  squareEvent('refund.updated', {
+    refund: { id: 'R1', amount_money: SQUARE_MONEY, payment_id: 'P1', reason, created_at: '2030-01-01T12:00:00Z' },
+  });
+const squareDisputeEvent = (state: string) =>
+  squareEvent('dispute.created', {
+    dispute: {
+      id: 'D1',
+      amount_money: SQUARE_MONEY,
+      state,
+      due_at: state,
+      reason: state,
+      created_at: '2030-01-01T12:00:00Z',
+    },
+  });
+
 const READERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
   ['redaction of a text', redact],
   ['redaction of a value', (text) => redact({ data: { object: { note: text } } })],
@@ -147,6 +171,8 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['the form that requests are compared in', (text) => canonicalJson({ [text]: wordsOf(text) })],
   ['an API version', apiVersion],
   ['a cursor', decodeCursor],
+  ['the cursor of a CSV page', csvPageAt],
+  ['the Accept header', prefersCsv],
   ['metadata', (text) => metadataSchema.safeParse({ [text]: text, a: wordsOf(text) })],
   ['a filter of events', (text) => matchesFilter('*a*.*a*@*b', text)],
   ['a filter that is it', (text) => matchesFilter(text, 'payment.succeeded')],
@@ -175,6 +201,8 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
     'an event of Square',
     (text) => readSquareEvent({ event_id: text, type: text, created_at: text, data: { id: text } }),
   ],
+  ['the text of a refund of Square', (text) => readSquareEvent(squareRefundEvent(text))],
+  ['the state of a dispute of Square', (text) => readSquareEvent(squareDisputeEvent(text))],
   ['an error', (text) => errorFields(new Error(text))],
   ['a tax id', (text) => TAX_ID_TYPES.map((taxIdType) => isTaxIdValid({ taxId: text, taxIdType, country: 'FR' }))],
 ];

@@ -50,6 +50,9 @@ const counted = (records: readonly Payment[]): Record<string, Record<string, num
   return counts;
 };
 
+/** The counters without the sums, which have tests of their own. */
+const ofLists = (counters: Counters): Counters => new Map([...counters].filter(([name]) => name.startsWith('COUNT#')));
+
 const shown = (counters: Counters): Record<string, Record<string, number>> =>
   Object.fromEntries(
     [...counters]
@@ -88,7 +91,7 @@ describe('counters of payments', () => {
           for (let told = 0; told <= repeats; told += 1) apply(counters, history, paymentProjection(before, after));
           records[of] = after;
         }
-        expect(shown(counters)).toEqual(counted(records));
+        expect(shown(ofLists(counters))).toEqual(counted(records));
         expect(history.size).toBe(records.reduce((sum, { version }) => sum + version, 0));
       }),
     );
@@ -105,7 +108,9 @@ describe('one change', () => {
   });
 
   test('writes its history first, on the condition that it is not there yet', () => {
-    const after = payment({ status: 'failed', version: 12, cause: 'answer', attempt: 2, failureCode: 'lost_card' });
+    const made = { actor: { type: 'user', id: 'user_1' }, requestId: 'req_1' } as const;
+    const answered = { status: 'failed', version: 12, cause: 'answer', attempt: 2, failureCode: 'lost_card' } as const;
+    const after = payment({ ...answered, ...made });
     expect(paymentProjection(payment({ status: 'processing', version: 11 }), after)[0]).toEqual({
       put: {
         pk: `PAY#${after.id}`,
@@ -116,6 +121,8 @@ describe('one change', () => {
         attempt: 2,
         failureCode: 'lost_card',
         anomaly: undefined,
+        actor: { type: 'user', id: 'user_1' },
+        requestId: 'req_1',
       },
       if: [{ absent: true }],
     });
@@ -128,7 +135,10 @@ describe('one change', () => {
   test('is counted on the day that the payment was made, however late it comes', () => {
     const before = payment({ status: 'processing' });
     const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY) });
-    expect(paymentProjection(before, after).slice(1)).toEqual([
+    const counters = paymentProjection(before, after).filter(
+      (step) => 'update' in step && step.update.pk.startsWith('COUNT#'),
+    );
+    expect(counters).toEqual([
       {
         update: { pk: 'COUNT#USER#user_1#PAY', sk: '2026-03-10' },
         changes: { add: { n_processing: -1, n_succeeded: 1 } },

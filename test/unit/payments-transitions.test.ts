@@ -120,6 +120,7 @@ describe('a change that is to be stored', () => {
     release: 'release',
     refund: 'refund',
     dispute: 'dispute',
+    erasure: 'erasure',
   };
 
   test.each(CAUSES)('by %s is refused unless the table has its arrow', (cause) => {

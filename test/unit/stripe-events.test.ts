@@ -60,12 +60,160 @@ describe('an event', () => {
     ['invoice.paid', undefined],
     ['invoice.finalized', undefined],
     ['payment_intent.amount_capturable_updated', undefined],
-    ['charge.refunded', undefined],
+    ['charge.refund.created', undefined],
+    ['charge.dispute.other', undefined],
     ['constructor', undefined],
   ])('of Stripe %s is %s', (rawType, type) => {
     const event = readStripeEvent(own(rawType));
     expect([event?.rawType, event?.type]).toEqual([rawType, type]);
   });
+
+  const charge = { id: 'ch_1', object: 'charge', amount: 2_500, currency: 'usd', payment_intent: 'pi_1' };
+  const refund = {
+    id: 're_1',
+    object: 'refund',
+    amount: 1_000,
+    currency: 'isk',
+    created: 1_773_144_001,
+    status: 'succeeded',
+    reason: null,
+    charge: 'ch_1',
+    payment_intent: { id: 'pi_1', object: 'payment_intent' },
+    metadata: { refund_id: 'ref_1' },
+  };
+  const dispute = {
+    id: 'du_1',
+    object: 'dispute',
+    amount: 2_500,
+    currency: 'usd',
+    created: 1_773_144_002,
+    status: 'warning_needs_response',
+    reason: 'fraudulent',
+    charge: 'ch_1',
+    payment_intent: 'pi_1',
+    evidence_details: { due_by: 1_774_000_000 },
+  };
+
+  test('of a refunded charge names its payment only', () => {
+    const event = readStripeEvent(own('charge.refunded', charge));
+    expect(event?.type).toBe('charge.refunded');
+    expect(event?.object).toMatchObject({ id: 'ch_1', chargedAs: ['pi_1'], amountCents: 2_500 });
+    expect(event?.object.refund).toBeUndefined();
+  });
+
+  test.each(['refund.created', 'refund.updated', 'refund.failed', 'charge.refund.updated'])(
+    'of a refund carries it in ISO minor units, by the name %s',
+    (rawType) => {
+      expect(readStripeEvent(own(rawType, refund))).toMatchObject({
+        type: 'refund.updated',
+        object: {
+          id: 're_1',
+          chargedAs: ['pi_1'],
+          refund: {
+            refundId: 're_1',
+            status: 'succeeded',
+            amountCents: 10,
+            currency: 'ISK',
+            ourRefundId: 'ref_1',
+            reason: undefined,
+            failureCode: undefined,
+            createdAt: 1_773_144_001,
+          },
+        },
+      });
+    },
+  );
+
+  test.each([
+    ['pending', 'pending'],
+    ['requires_action', 'pending'],
+    ['succeeded', 'succeeded'],
+    ['failed', 'failed'],
+    ['canceled', 'canceled'],
+    ['of_a_later_version', 'pending'],
+    [null, 'pending'],
+  ])('of a refund that is %s says %s', (status, said) => {
+    const event = readStripeEvent(own('refund.updated', { ...refund, status, failure_reason: 'declined' }));
+    expect(event?.object.refund).toMatchObject({ status: said, failureCode: 'declined' });
+  });
+
+  test.each([
+    ['duplicate', 'duplicate'],
+    ['fraudulent', 'fraudulent'],
+    ['requested_by_customer', 'requested_by_customer'],
+    ['expired_uncaptured_charge', 'other'],
+    [null, undefined],
+  ])('of a refund for the reason %s says %s', (reason, said) => {
+    expect(readStripeEvent(own('refund.updated', { ...refund, reason }))?.object.refund?.reason).toBe(said);
+  });
+
+  test.each(['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'])(
+    'of a dispute carries it, by the name charge.dispute.%s',
+    (name) => {
+      expect(readStripeEvent(own(`charge.dispute.${name}`, dispute))).toMatchObject({
+        type: 'dispute.updated',
+        object: {
+          id: 'du_1',
+          chargedAs: ['pi_1'],
+          dispute: {
+            disputeId: 'du_1',
+            status: 'needs_response',
+            amountCents: 2_500,
+            currency: 'USD',
+            reason: 'fraudulent',
+            evidenceDueBy: 1_774_000_000,
+            createdAt: 1_773_144_002,
+          },
+        },
+      });
+    },
+  );
+
+  test.each([
+    ['warning_needs_response', 'needs_response'],
+    ['warning_under_review', 'under_review'],
+    ['warning_closed', 'closed'],
+    ['needs_response', 'needs_response'],
+    ['under_review', 'under_review'],
+    ['appeal_needs_response', 'needs_response'],
+    ['appeal_under_review', 'under_review'],
+    ['won', 'won'],
+    ['lost', 'lost'],
+    ['prevented', 'closed'],
+    ['of_a_later_version', 'under_review'],
+  ])('of a dispute that is %s says %s', (status, said) => {
+    const event = readStripeEvent(own('charge.dispute.updated', { ...dispute, status }));
+    expect(event?.object.dispute?.status).toBe(said);
+  });
+
+  test.each([0, null, undefined])('of a dispute whose evidence is due by %s has no such time', (due_by) => {
+    const event = readStripeEvent(own('charge.dispute.created', { ...dispute, evidence_details: { due_by } }));
+    expect(event?.object.dispute?.evidenceDueBy).toBeUndefined();
+  });
+
+  test('of a refund or a dispute of no intent names no payment', () => {
+    for (const [type, object] of [
+      ['refund.created', refund],
+      ['charge.dispute.created', dispute],
+      ['charge.refunded', charge],
+    ] as const) {
+      expect(readStripeEvent(own(type, { ...object, payment_intent: null }))?.object.chargedAs).toEqual([]);
+    }
+  });
+
+  test('of a refund or a dispute that lacks its amount, currency or time is not read', () => {
+    for (const field of ['amount', 'currency', 'created']) {
+      expect(readStripeEvent(own('refund.created', { ...refund, [field]: undefined }))).toBeUndefined();
+      expect(readStripeEvent(own('charge.dispute.created', { ...dispute, [field]: undefined }))).toBeUndefined();
+    }
+  });
+
+  test.each(['charge.refunded', 'refund.updated', 'charge.dispute.created'])(
+    'of the interface has no type %s: it is not acted on',
+    (type) => {
+      expect(readStripeEvent(contract(type))).toMatchObject({ rawType: type, type: undefined });
+    },
+  );
 
   test('tells the attempt, its failure and our own id', () => {
     const failed = paymentIntent({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../shared/http/paging.ts';
+import { decodeCursor, encodeCursor } from '../../shared/table/cursor.ts';
 import {
   aliasKey,
   dueShard,

@@ -71,7 +71,9 @@ const running = (id: string, uses: readonly Right[], more: readonly string[] = [
 const SEND = 'queue:send:';
 
 const actionsGranted = (right: Right): readonly string[] => {
-  if (right === 'table:read' || right === 'table:put' || right === 'table:delete') return TABLE_ACTIONS[right];
+  if (right === 'table:read' || right === 'table:put' || right === 'table:delete' || right === 'table:scan') {
+    return TABLE_ACTIONS[right];
+  }
   if (right === 'events:put') return ['events:PutEvents'];
   return right.startsWith(SEND) ? [`sqs:SendMessage on ${right.slice(SEND.length)}`] : [];
 };

@@ -33,8 +33,8 @@ interface Checked {
 
 /**
  * Compares the status and amount of every payment, its refunds and its disputes with its provider's, and finds creations
- * that never finished. The only command that reads the whole table; it needs the operator's rights, since no function of
- * the service may scan.
+ * that never finished. The only command that reads the whole table; it needs the operator's rights, since of the service's
+ * functions only the erasure of a person may scan.
  */
 export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');
@@ -223,8 +223,12 @@ async function* scanPayments(
         TableName: settings.TABLE_NAME,
         ConsistentRead: true,
         Limit: PAGE,
-        FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND #at >= :since',
-        ExpressionAttributeNames: { '#sk': 'sk', ...(since !== undefined && { '#at': 'updatedAt' }) },
+        // A listed payment keeps the time of its last change among its list fields.
+        FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND (#at >= :since OR #f.#u >= :since)',
+        ExpressionAttributeNames: {
+          '#sk': 'sk',
+          ...(since !== undefined && { '#at': 'updatedAt', '#f': 'f', '#u': 'u' }),
+        },
         ExpressionAttributeValues: { ':sk': 'PAY', ...(since !== undefined && { ':since': since }) },
         ...(after && { ExclusiveStartKey: after }),
       }),

@@ -48,10 +48,10 @@ const rowOf = (entry: TimelineEntry): readonly string[] => {
       const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry)]
         .filter((text) => text !== undefined)
         .join(', ');
-      return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why];
+      return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
     }
     case 'provider_event':
-      return [entry.at, 'event', entry.event_type, entry.outcome, '', entry.reason ?? ''];
+      return [entry.at, 'event', entry.event_type, entry.outcome, '', entry.reason ?? '', ''];
     case 'delivery': {
       const answer = entry.http_status === null ? (entry.reason ?? '') : `HTTP ${entry.http_status}`;
       return [
@@ -61,6 +61,7 @@ const rowOf = (entry: TimelineEntry): readonly string[] => {
         `${entry.target} ${entry.status}`,
         `attempt ${entry.attempt}`,
         answer,
+        '',
       ];
     }
   }
@@ -73,3 +74,5 @@ const moneyBackOf = ({ refund, dispute }: Change): string | undefined => {
   const about = refund ?? dispute;
   return about && `${about.id} ${about.status} ${about.amount_cents}`;
 };
+
+const actorOf = ({ actor }: TimelineEntry): string => (actor === null ? '' : `${actor.type} ${actor.id}`);

@@ -83,7 +83,7 @@ export const findDueDisputes = async ({ deps }: Reader): Promise<readonly string
   let cursor: string | undefined;
   do {
     const page = disputePage.parse(
-      await listDisputes(deps, { query: { status: 'needs_response', from, limit: 100, cursor } }),
+      await listDisputes(deps, { query: { status: 'needs_response', from, limit: 100, cursor }, csvPage: undefined }),
     );
     due.push(
       ...page.data.filter(({ status, evidence_due_by: by }) =>

@@ -12,16 +12,22 @@ export interface MoneyBackParts {
   readonly payment: VisiblePayment;
 }
 
-/** The answer of a read that did not succeed; undefined where everything was read and stored. */
-type Unread = NotDone | Unknown | { readonly kind: 'refused' } | undefined;
+/** Why not everything was read; undefined where it was, or where the provider refuses to tell. */
+type Unread = NotDone | Unknown | undefined;
 
-const unreadOf = (read: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread =>
-  read.kind === 'not_done' || read.kind === 'unknown' ? read : { kind: 'refused' };
+/** An account may lack the right to read disputes, or the provider an old order: that stops nothing else. */
+const unreadOf = ({ deps, payment }: MoneyBackParts, read: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => {
+  if (read.kind === 'not_done' || read.kind === 'unknown') return read;
+  const reason = read.kind === 'refused' ? read.reason : read.code;
+  deps.log.warn('money back not read', { payment_id: payment.id, provider: payment.providerId, reason });
+  return undefined;
+};
 
 /** Reads and stores the refunds that the provider has of a payment. */
-export const readRefundsOf = async ({ deps, port, payment }: MoneyBackParts): Promise<Unread> => {
+export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
+  const { deps, port, payment } = parts;
   const read = await port.listRefunds(chargedAs(payment));
-  if (read.kind !== 'done') return unreadOf(read);
+  if (read.kind !== 'done') return unreadOf(parts, read);
   await recordReportedRefunds(deps, payment, read.value);
   return undefined;
 };
@@ -32,7 +38,7 @@ export const readMoneyBack = async (parts: MoneyBackParts): Promise<Unread> => {
   if (unread) return unread;
   const { deps, port, payment } = parts;
   const read = await port.listDisputes(chargedAs(payment));
-  if (read.kind !== 'done') return unreadOf(read);
+  if (read.kind !== 'done') return unreadOf(parts, read);
   for (const report of read.value) await recordDispute(deps, { payment, report });
   return undefined;
 };

@@ -19,9 +19,7 @@ const withMoneyBack = async (
 ): Promise<VisiblePayment> => {
   if (payment.status !== 'succeeded' || !port) return payment;
   const unread = await readMoneyBack({ deps, port, payment });
-  const details = { payment_id: payment.id };
-  if (unread?.kind === 'refused') throw new DomainError('PROVIDER_ERROR', { details });
-  if (unread) throw unansweredError(unread, details);
+  if (unread) throw unansweredError(unread, { payment_id: payment.id });
   return (await paymentStore(deps.table, deps.now).loadVisible(payment.id)) ?? payment;
 };
 

@@ -1,14 +1,15 @@
+import * as z from 'zod';
 import type { Clause } from '../../table/expression.ts';
-import { aliasKey, HISTORY_PREFIX, type Key, paymentKey } from '../../table/keys.ts';
+import { aliasKey, HISTORY_PREFIX, historyKey, type Key, paymentEntryKey, paymentKey } from '../../table/keys.ts';
 import type { Item, Table, TransactionStep } from '../../table/table.ts';
-import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf } from './payment.ts';
-import { countersWithout } from './projection.ts';
+import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf, paymentSchema } from './payment.ts';
+import { countersWithout, refundChangeOf } from './projection.ts';
+import type { CountedRefund } from './sums.ts';
 
 /** Money may be moving, and the record would be its only trace. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
 
-/** A transaction takes 100 steps; the payment, its aliases and counters need some of them. */
-const MAX_HISTORY_STEPS = 90;
+const MAX_STEPS = 100;
 
 /** Removes a payment with its history, its aliases and its share in the counters; a payment in flight stays. */
 export const erasePayment = async (table: Table, id: string): Promise<void> => {
@@ -16,18 +17,29 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const payment = item && paymentOf(item);
   if (!payment || !isVisiblePayment(payment) || IN_FLIGHT.includes(payment.status)) return;
   const history = await historyOf(table, id);
-  for (const key of history.slice(MAX_HISTORY_STEPS)) await table.remove(key);
   const unchanged: Clause[] = [{ equals: ['version', payment.version] }, { equals: ['status', payment.status] }];
-  await table.transact([
+  const steps: readonly TransactionStep[] = [
     { delete: paymentKey(id), if: unchanged },
-    ...history.slice(0, MAX_HISTORY_STEPS).map((key): TransactionStep => ({ delete: key })),
+    { delete: paymentEntryKey(payment.createdAt, id) },
     ...aliasesOf(payment).map((key): TransactionStep => ({ delete: key })),
-    ...countersWithout(payment),
-  ]);
+    ...countersWithout(payment, refundsIn(payment, history)),
+  ];
+  const first = history.length - Math.min(history.length, MAX_STEPS - steps.length);
+  // The entries that show what was counted are the last to go: a retry needs them.
+  for (const { key } of history.slice(0, first)) await table.remove(key);
+  await table.transact([...steps, ...history.slice(first).map(({ key }): TransactionStep => ({ delete: key }))]);
 };
 
-const historyOf = async (table: Table, id: string): Promise<readonly Key[]> => {
-  const keys: Key[] = [];
+interface HistoryItem {
+  readonly key: Key;
+  readonly refund: CountedRefund | undefined;
+}
+
+const historyFields = z.object({ refund: paymentSchema.shape.refund, refundedBy: z.int().optional() });
+
+/** The entries with a refund are last. */
+const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem[]> => {
+  const entries: HistoryItem[] = [];
   let after: Item | undefined;
   do {
     const page = await table.queryItems({
@@ -36,10 +48,23 @@ const historyOf = async (table: Table, id: string): Promise<readonly Key[]> => {
       to: `${HISTORY_PREFIX}~`,
       after,
     });
-    keys.push(...page.items.map((item) => ({ pk: String(item['pk']), sk: String(item['sk']) })));
+    for (const item of page.items) {
+      const key = { pk: String(item['pk']), sk: String(item['sk']) };
+      const { refund, refundedBy } = historyFields.parse(item);
+      entries.push({ key, refund: refund && refundedBy !== undefined ? { ...refund, refundedBy } : undefined });
+    }
     after = page.next;
   } while (after);
-  return keys;
+  return entries.toSorted((one, other) => Number(one.refund !== undefined) - Number(other.refund !== undefined));
+};
+
+/** The changes of refunds up to this version, which the history may not show yet. */
+const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
+  const { sk } = historyKey(payment.id, payment.version);
+  const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
+  const refundedBefore = counted.reduce((sum, { refundedBy }) => sum + refundedBy, 0);
+  const last = history.some(({ key }) => key.sk === sk) ? undefined : refundChangeOf(payment, refundedBefore);
+  return last ? [...counted, last] : counted;
 };
 
 const aliasesOf = ({ providerId, providerIntentId, providerPaymentId }: Payment): readonly Key[] => {

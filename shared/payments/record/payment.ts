@@ -7,6 +7,7 @@ import type { MethodKind } from '../../providers/port/payments.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
+import { actorOf, actorSchema, requestIdOf, storedActor, storedRequestId } from './actor.ts';
 
 /**
  * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its
@@ -38,6 +39,7 @@ export const CAUSES = [
   'release',
   'refund',
   'dispute',
+  'erasure',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
@@ -166,8 +168,14 @@ export const paymentSchema = z.object({
     .optional(),
   /** The cause of this version. */
   cause: z.enum(CAUSES).optional(),
+  /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+  actor: actorSchema.optional(),
+  requestId: optional,
   /** The contradiction between the record and an earlier report of the provider. */
   anomaly: optional,
+
+  /** When the person fields were blanked. */
+  erasedAt: optional,
 
   /** Hash of the request that created the payment, where it had an Idempotency-Key. */
   requestHash: optional,
@@ -179,10 +187,13 @@ type StoredFields = Readonly<Record<string, unknown>>;
 
 /** Fields that follow from the item's keys or by arithmetic are not stored: a payment stays within one write unit. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
-  const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...rest } = payment;
+  const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
+  const { actor, requestId, updatedAt, ...rest } = others;
   return {
     ...rest,
-    ...(!isListed && { createdAt }),
+    ...(actor && { by: storedActor(actor, payment) }),
+    ...(requestId !== undefined && { rq: storedRequestId(requestId) }),
+    ...(!isListed && { createdAt, updatedAt }),
     ...(taxCents !== 0 && { taxCents }),
     ...(discountCents !== 0 && { discountCents }),
     ...(providerPaymentId !== payment.providerIntentId && { providerPaymentId }),
@@ -196,12 +207,20 @@ const keysSchema = z.object({
   taxCents: z.int().default(0),
   discountCents: z.int().default(0),
   providerIntentId: z.string().optional(),
+  providerId: z.string(),
+  userId: z.string().optional(),
+  guestId: z.string().optional(),
+  by: z.string().optional(),
+  rq: z.string().optional(),
+  /** What lists filter by; `u` is `updatedAt`. */
+  f: z.object({ u: z.string().optional() }).optional(),
 });
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
 /** A payment from its item. */
 export const paymentOf = (item: StoredFields): Payment => {
-  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId } = keysSchema.parse(item);
+  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, rq, f, ...known } =
+    keysSchema.parse(item);
   return paymentSchema.parse({
     id: pk.slice(pk.indexOf('#') + 1),
     createdAt: sort?.slice(0, ISO_LENGTH),
@@ -209,6 +228,9 @@ export const paymentOf = (item: StoredFields): Payment => {
     discountCents,
     subtotalCents: totalCents - taxCents + discountCents,
     providerPaymentId: providerIntentId,
+    actor: actorOf(by, known),
+    updatedAt: f?.u,
+    requestId: requestIdOf(rq),
     ...item,
   });
 };

@@ -3,10 +3,12 @@ import { utcDay } from '../../core/time.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../../table/keys.ts';
 import type { TransactionStep } from '../../table/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
+import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './sums.ts';
 
-/** History and counters of one change; all are written only where the history entry is absent. */
+/** History, counters and sums of one change; all are written only where the history entry is absent. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
   if (!isVisiblePayment(after) || before?.version === after.version) return [];
+  const refund = refundChangeOf(after, before?.refundedCents);
   const history: TransactionStep = {
     put: {
       ...historyKey(after.id, after.version),
@@ -16,42 +18,53 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
       attempt: after.attempt,
       failureCode: after.failureCode,
       anomaly: after.anomaly,
+      actor: after.actor,
+      requestId: after.requestId,
       ...(after.cause === 'refund' && { refund: after.refund }),
+      // What the refund changed of the sum of refunds: an erasure takes it back.
+      ...(refund && { refundedBy: refund.refundedBy }),
       ...(after.cause === 'dispute' && { dispute: after.dispute }),
     },
     if: [{ absent: true }],
   };
-  const day = utcDay(after.createdAt);
   // A payment that its readers do not see is in no list, and is not counted.
   if (!isShown(after)) return [history];
   const was = before && isShown(before) ? before : undefined;
   return [
     history,
-    ...scopesOf(was, after).map(({ scope, add }) => ({ update: countKey(scope, day), changes: { add } })),
+    ...updates([
+      ...(was ? takenBack(allSharesOf(was)) : []),
+      ...allSharesOf(after),
+      ...(refund ? refundShares(after, refund) : []),
+    ]),
   ];
 };
 
-/** Takes an erased payment out of the counters. */
-export const countersWithout = (payment: Payment): readonly TransactionStep[] =>
-  scopesOfPayment(payment).map((scope) => ({
-    update: countKey(scope, utcDay(payment.createdAt)),
-    changes: { add: { [`n_${payment.status}`]: -1 } },
-  }));
+/** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
+export const refundChangeOf = (
+  { cause, refund, refundedCents = 0 }: Payment,
+  refundedBefore = 0,
+): CountedRefund | undefined =>
+  cause === 'refund' && refund ? { ...refund, refundedBy: refundedCents - refundedBefore } : undefined;
 
-const scopesOf = (was: Payment | undefined, now: Payment) => {
-  const added = new Map<string, Record<string, number>>();
-  const count = (scope: string, status: string, by: number): void => {
-    const numbers = added.get(scope) ?? {};
-    numbers[`n_${status}`] = (numbers[`n_${status}`] ?? 0) + by;
-    added.set(scope, numbers);
-  };
-  for (const scope of was ? scopesOfPayment(was) : []) count(scope, was?.status ?? '', -1);
-  for (const scope of scopesOfPayment(now)) count(scope, now.status, 1);
-  return [...added].flatMap(([scope, numbers]) => {
-    const add = Object.fromEntries(Object.entries(numbers).filter(([, by]) => by !== 0));
-    return Object.keys(add).length > 0 ? [{ scope, add }] : [];
-  });
-};
+/** Takes an erased payment out of the counters and sums, with its refunds. */
+export const countersWithout = (payment: Payment, refunds: readonly CountedRefund[]): readonly TransactionStep[] =>
+  isShown(payment)
+    ? updates(takenBack([...allSharesOf(payment), ...refunds.flatMap((refund) => refundShares(payment, refund))]))
+    : [];
+
+const updates = (shares: readonly Share[]): readonly TransactionStep[] =>
+  additionsOf(shares).map(({ key, add }) => ({ update: key, changes: { add } }));
+
+const allSharesOf = (payment: Payment): readonly Share[] => [...countsOf(payment), ...sharesOf(payment)];
+
+/** The numbers by status of the lists that show the payment, by its day of creation. */
+const countsOf = (payment: Payment): readonly Share[] =>
+  scopesOfPayment(payment).map((scope) => ({
+    key: countKey(scope, utcDay(payment.createdAt)),
+    name: `n_${payment.status}`,
+    by: 1,
+  }));
 
 const scopesOfPayment = (payment: Payment): readonly string[] => {
   const owner = ownerOfRecord(payment);

@@ -30,7 +30,8 @@ export type PaymentCause =
   | 'read'
   // Records beside the payment: its status stays, so the table has no arrow for them.
   | 'refund'
-  | 'dispute';
+  | 'dispute'
+  | 'erasure';
 
 /** An authoritative read of the provider may lead anywhere, also backward. */
 const ANYWHERE = PAYMENT_STATUSES;
@@ -98,6 +99,7 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   release: 'release',
   refund: 'refund',
   dispute: 'dispute',
+  erasure: 'erasure',
 };
 
 /** @throws Error where a change of the status has no arrow in the table: a bug, and nothing may be written. */

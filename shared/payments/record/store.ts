@@ -1,4 +1,5 @@
 import { ownerOfRecord } from '../../access/owner.ts';
+import { currentWork } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
@@ -61,6 +62,12 @@ export const paymentItem = (payment: Payment, now: Instant): Item => {
   };
 };
 
+/** Every stored version names its actor and request. */
+const stampedItem = (payment: Payment, now: Instant): Item => {
+  const work = currentWork();
+  return paymentItem({ ...payment, actor: work?.actor, requestId: work?.requestId }, now);
+};
+
 export type PaymentStore = ReturnType<typeof paymentStore>;
 
 export const paymentStore = (table: Table, now: () => Instant) => {
@@ -76,7 +83,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
 
   /** Stores a new payment, or returns the payment that has its id. */
   const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
-    const written = await table.put(paymentItem(payment, now()), [{ absent: true }]);
+    const written = await table.put(stampedItem(payment, now()), [{ absent: true }]);
     if (written.ok) return undefined;
     if (!written.found) throw new Error('a payment was removed while its id was claimed');
     return paymentOf(written.found);
@@ -109,12 +116,12 @@ export const paymentStore = (table: Table, now: () => Instant) => {
       ...draftGuard(was),
     ];
     if (onlyIf.length > 0) {
-      const all = await table.transact([{ put: paymentItem(next, now()), if: guard }, ...onlyIf]);
+      const all = await table.transact([{ put: stampedItem(next, now()), if: guard }, ...onlyIf]);
       if (all.ok) return { ok: true, record: next };
       const isOvertaken = all.failed.includes(0);
       return { ok: false, found: isOvertaken ? parsed(all.found[0]) : was, unmet: !isOvertaken };
     }
-    const written = await table.put(paymentItem(next, now()), guard);
+    const written = await table.put(stampedItem(next, now()), guard);
     return written.ok ? { ok: true, record: next } : { ok: false, found: parsed(written.found) };
   };
 

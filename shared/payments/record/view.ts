@@ -66,6 +66,44 @@ export const nextActionView = (payment: Payment) =>
     next_action: { type: payment.nextAction.type, ...(payment.nextAction.url && { url: payment.nextAction.url }) },
   };
 
+/** The columns of payments in CSV. */
+export const PAYMENT_COLUMNS = [
+  'id',
+  'status',
+  'currency',
+  'amount_cents',
+  'subtotal_cents',
+  'tax_cents',
+  'discount_cents',
+  'total_cents',
+  'refunded_cents',
+  'refundable_cents',
+  'refund_status',
+  'disputed',
+  'description',
+  'concept',
+  'reference_code',
+  'category',
+  'tags',
+  'provider_id',
+  'provider_payment_id',
+  'provider_intent_id',
+  'payment_method_id',
+  'customer_id',
+  'billing_address_id',
+  'user_id',
+  'organization_id',
+  'project_id',
+  'product_id',
+  'subscription_id',
+  'is_guest_payment',
+  'guest_email',
+  'failure_code',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof ReturnType<typeof paymentView>)[];
+
 /** With the client secret, for callers who may confirm, until the secret expires. */
 export const paymentWithSecret = (payment: VisiblePayment, now: Instant) => {
   const secret = liveSecret(payment, now);

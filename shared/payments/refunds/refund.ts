@@ -12,7 +12,7 @@ import type { Item } from '../../table/table.ts';
  */
 const optional = z.string().optional();
 
-export const REFUND_SOURCES = ['api', 'provider'] as const;
+const REFUND_SOURCES = ['api', 'provider'] as const;
 
 export const refundSchema = z.object({
   ...storedRecordFields,
@@ -96,6 +96,25 @@ export const refundView = (refund: Refund) => ({
   updated_at: refund.updatedAt,
   completed_at: refund.completedAt ?? null,
 });
+
+/** The columns of refunds in CSV. */
+export const REFUND_COLUMNS = [
+  'id',
+  'payment_id',
+  'status',
+  'currency',
+  'amount_cents',
+  'reason',
+  'description',
+  'source',
+  'provider_id',
+  'provider_refund_id',
+  'failure_code',
+  'created_by',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof ReturnType<typeof refundView>)[];
 
 const text = z.string().nullable();
 

@@ -1,23 +1,11 @@
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
-import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { customerGateway } from './gateway.ts';
 import { type BraintreeCall, braintreeCalls } from './outcome.ts';
-
-/** Braintree, for customers only. */
-const CAN: Capabilities = {
-  payments: false,
-  customers: true,
-  methods: false,
-  rawCards: false,
-  billingDetails: false,
-  clientConfirmation: false,
-  capturesOnApproval: false,
-  verificationTokens: false,
-  subscriptions: 'service',
-};
 
 /** @returns undefined if the slot lacks one of its keys: it is closed. */
 export const openBraintree = (options: AdapterOptions): PaymentProvider | undefined => {
@@ -27,7 +15,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
   const customers = customerGateway({ merchantId, publicKey, privateKey, baseUrl, timeoutMs });
   return {
     slot,
-    can: CAN,
+    can: CAPABILITIES_OF.braintree,
     acceptsWebhooks: false,
     ...braintreeCustomers(customers, braintreeCalls(options)),
     isStoredMethod: () => true,

@@ -4,7 +4,13 @@ import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
 import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './money-back.ts';
 import { paypalFailure } from './report.ts';
-import { captureSchema, disputeSchema, paymentTokenSchema, paypalOrderSchema, refundSchema } from './schemas.ts';
+import {
+  captureSchema,
+  paymentTokenSchema,
+  paypalDisputeSchema,
+  paypalOrderSchema,
+  paypalRefundSchema,
+} from './schemas.ts';
 import { tokenFacts } from './tokens.ts';
 
 /**
@@ -119,7 +125,7 @@ const refundSaid = (rawType: string, resource: unknown): Said | undefined => {
   const chargedAs = chargedAsOf(resource);
   const [capture] = chargedAs;
   if (!REFUND_EVENTS.includes(rawType) || capture === undefined) return undefined;
-  const parsed = refundSchema.safeParse(resource).data;
+  const parsed = paypalRefundSchema.safeParse(resource).data;
   const refund = parsed && parsed.id !== capture ? readPaypalRefund(parsed) : undefined;
   return refund
     ? { type: 'refund.updated', object: { ...NO_OBJECT, id: refund.refundId, chargedAs, refund } }
@@ -133,7 +139,7 @@ const DISPUTE_EVENTS: readonly string[] = [
 ];
 
 const disputeSaid = (rawType: string, resource: unknown): Said | undefined => {
-  const parsed = disputeSchema.safeParse(resource).data;
+  const parsed = paypalDisputeSchema.safeParse(resource).data;
   if (!DISPUTE_EVENTS.includes(rawType) || !parsed) return undefined;
   const [dispute, chargedAs] = [readPaypalDispute(parsed), disputedCaptures(parsed)];
   if (!dispute || chargedAs.length === 0) return undefined;

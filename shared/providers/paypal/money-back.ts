@@ -1,9 +1,10 @@
+import { isIdOf } from '../../core/ids.ts';
 import type { DisputeStatus, ProviderDispute, ProviderRefund, RefundStatus } from '../port/refunds.ts';
 import { wholeCentsOf } from './amounts.ts';
-import { captureNameSchema, type Dispute, type Refund } from './schemas.ts';
+import { captureNameSchema, type PaypalDispute, type PaypalRefund } from './schemas.ts';
 
 /** Reads PayPal's refunds and disputes, as answers and events hold them. PayPal has no reason of a refund. */
-export const readPaypalRefund = (refund: Refund): ProviderRefund | undefined => {
+export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefined => {
   const { id, status, amount, create_time: at } = refund;
   const amountCents = amount && wholeCentsOf(amount);
   if (!amount || amountCents === undefined || status === undefined || at === undefined) return undefined;
@@ -13,12 +14,16 @@ export const readPaypalRefund = (refund: Refund): ProviderRefund | undefined => 
     status: REFUND_STATUS.get(status) ?? 'pending',
     amountCents,
     currency: amount.currency_code,
-    ourRefundId: refund.custom_id,
+    ourRefundId: ourRefundId(refund),
     reason: undefined,
     failureCode: ENDED_WITHOUT_MONEY.includes(status) ? refund.status_details?.reason : undefined,
     createdAt: secondsOf(at),
   };
 };
+
+/** A refund that was made without an id of ours has the capture's: our payment id. */
+const ourRefundId = ({ custom_id: id }: PaypalRefund): string | undefined =>
+  id === undefined || isIdOf('payment', id) ? undefined : id;
 
 const REFUND_STATUS: ReadonlyMap<string, RefundStatus> = new Map(
   Object.entries({
@@ -42,7 +47,7 @@ export const chargedAsOf = (resource: unknown): readonly string[] => {
 const CAPTURE_LINK = /\/v2\/payments\/captures\/([0-9A-Za-z_-]+)$/;
 
 /** Undefined if the amount is no amount. */
-export const readPaypalDispute = (dispute: Dispute): ProviderDispute | undefined => {
+export const readPaypalDispute = (dispute: PaypalDispute): ProviderDispute | undefined => {
   const { dispute_amount: amount, seller_response_due_date: due } = dispute;
   const amountCents = wholeCentsOf(amount);
   if (amountCents === undefined) return undefined;
@@ -59,7 +64,7 @@ export const readPaypalDispute = (dispute: Dispute): ProviderDispute | undefined
 
 export const RESOLVED = 'RESOLVED';
 
-const disputeStatus = ({ status, dispute_outcome: outcome }: Dispute): DisputeStatus => {
+const disputeStatus = ({ status, dispute_outcome: outcome }: PaypalDispute): DisputeStatus => {
   if (status === RESOLVED) return DISPUTE_OUTCOME.get(outcome?.outcome_code ?? '') ?? 'closed';
   return AWAITS_SELLER.includes(status) ? 'needs_response' : 'under_review';
 };
@@ -80,7 +85,7 @@ const DISPUTE_OUTCOME: ReadonlyMap<string, DisputeStatus> = new Map(
 );
 
 /** The captures that are disputed, by the ids that the seller sees. */
-export const disputedCaptures = ({ disputed_transactions: transactions = [] }: Dispute): readonly string[] =>
+export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PaypalDispute): readonly string[] =>
   transactions.flatMap(({ seller_transaction_id: id }) => id ?? []);
 
 const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1_000);

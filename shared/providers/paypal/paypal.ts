@@ -1,5 +1,6 @@
-import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { httpClient } from '../wire/http-client.ts';
 import { withAccessToken } from './access.ts';
 import { paypalAmounts } from './amounts.ts';
@@ -12,18 +13,6 @@ import { webhookVerifier } from './verify.ts';
 
 /** PayPal, with our own client: its SDK has no webhooks and no setting for another base URL. */
 const LIVE_BASE = 'https://api-m.paypal.com';
-
-const CAN: Capabilities = {
-  payments: true,
-  customers: true,
-  methods: true,
-  rawCards: false,
-  billingDetails: false,
-  clientConfirmation: false,
-  capturesOnApproval: true,
-  verificationTokens: false,
-  subscriptions: 'service',
-};
 
 /** Set-up tokens, and the simulator's test values; the ids of vaulted payment tokens have small letters. */
 const ONE_TIME = /^[0-9A-Z-]+$/;
@@ -38,7 +27,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   const call = callsBy(exchange);
   return {
     slot,
-    can: CAN,
+    can: CAPABILITIES_OF.paypal,
     acceptsWebhooks: webhookId !== '',
     checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),

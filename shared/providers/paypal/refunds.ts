@@ -1,17 +1,17 @@
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import {
-  type ChargedPayment,
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
   REFUND_EXCEEDS,
+  type RefundedCharge,
   type RefundsPort,
 } from '../port/refunds.ts';
 import { paypalAmounts, paypalMoney } from './amounts.ts';
 import { RESOLVED, readPaypalDispute, readPaypalRefund } from './money-back.ts';
 import { findPaypalOrder } from './orders.ts';
 import { callsBy, type PaypalCall, type PaypalExchange, paypalRefusal } from './outcome.ts';
-import { type Dispute, disputeSchema, disputesAnswer, refundSchema } from './schemas.ts';
+import { type PaypalDispute, paypalDisputeSchema, paypalDisputesAnswer, paypalRefundSchema } from './schemas.ts';
 
 /**
  * PayPal gives back the money of a capture; the order lists the refunds of its captures. The reason of a refund is not sent:
@@ -28,19 +28,19 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
         path: `/v2/payments/captures/${encodeURIComponent(input.payment.paymentId)}/refund`,
         headers: { 'paypal-request-id': input.idempotencyKey, prefer: 'return=representation' },
         body: { amount, custom_id: input.refundId },
-        answer: refundSchema,
+        answer: paypalRefundSchema,
       });
       return readable(mapOutcome(created, readPaypalRefund));
     },
 
-    listRefunds: async ({ intentId }: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> => {
+    listRefunds: async ({ intentId }: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> => {
       const order = await findPaypalOrder(call, intentId);
       if (order.kind !== 'done') return order;
       const listed = order.value.purchase_units.flatMap(({ payments }) => payments?.refunds ?? []);
       return oldestFirst(await each(listed, (refund) => wholeRefund(call, refund)));
     },
 
-    listDisputes: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>> => {
+    listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
       const listed = await everyDispute(call, paymentId);
       if (listed.kind !== 'done') return listed;
       return oldestFirst(await each(listed.value, (dispute) => wholeDispute(call, dispute)));
@@ -58,38 +58,38 @@ const refundRefusal = (status: number, body: unknown) => {
 
 /** The refund as the order lists it, read by its id if the order shows too little of it. */
 const wholeRefund = async (call: PaypalCall, listed: { readonly id: string }): Promise<Outcome<ProviderRefund>> => {
-  const parsed = refundSchema.safeParse(listed).data;
+  const parsed = paypalRefundSchema.safeParse(listed).data;
   const refund = parsed && readPaypalRefund(parsed);
   if (refund) return { kind: 'done', value: refund };
   const path = `/v2/payments/refunds/${encodeURIComponent(listed.id)}`;
-  return readable(mapOutcome(await call({ method: 'GET', path, answer: refundSchema }), readPaypalRefund));
+  return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalRefundSchema }), readPaypalRefund));
 };
 
 const DISPUTES = '/v1/customer/disputes';
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/** PayPal's link to the next page holds the query of the next page. */
-const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcome<readonly Dispute[]>> => {
-  const found: Dispute[] = [];
+/** Oldest first; PayPal lists the newest first. PayPal's link to the next page holds the query of the next page. */
+const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcome<readonly PaypalDispute[]>> => {
+  const found: PaypalDispute[] = [];
   let query = `?${new URLSearchParams({ disputed_transaction_id: captureId, page_size: String(PAGE_SIZE) })}`;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const listed = await call({ method: 'GET', path: `${DISPUTES}${query}`, answer: disputesAnswer });
+    const listed = await call({ method: 'GET', path: `${DISPUTES}${query}`, answer: paypalDisputesAnswer });
     if (listed.kind !== 'done') return listed;
     found.push(...(listed.value.items ?? []));
     const next = listed.value.links?.find(({ rel }) => rel === 'next')?.href ?? '';
     const start = next.indexOf('?');
-    if (start < 0) return { kind: 'done', value: found };
+    if (start < 0) return { kind: 'done', value: found.toReversed() };
     query = next.slice(start);
   }
   return UNREADABLE;
 };
 
 /** The list does not tell for whom a dispute was resolved. */
-const wholeDispute = async (call: PaypalCall, listed: Dispute): Promise<Outcome<ProviderDispute>> => {
+const wholeDispute = async (call: PaypalCall, listed: PaypalDispute): Promise<Outcome<ProviderDispute>> => {
   if (listed.status !== RESOLVED) return readable({ kind: 'done', value: readPaypalDispute(listed) });
   const path = `${DISPUTES}/${encodeURIComponent(listed.dispute_id)}`;
-  return readable(mapOutcome(await call({ method: 'GET', path, answer: disputeSchema }), readPaypalDispute));
+  return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalDisputeSchema }), readPaypalDispute));
 };
 
 /** An answer without a field that the service needs: what PayPal did is looked up later. */

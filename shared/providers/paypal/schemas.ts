@@ -22,7 +22,7 @@ export const captureSchema = z.looseObject({
 export type Capture = z.infer<typeof captureSchema>;
 
 /** The minimal form has only the id, the status and the links. */
-export const refundSchema = z.looseObject({
+export const paypalRefundSchema = z.looseObject({
   id: z.string(),
   status: z.optional(z.string()),
   status_details: z.optional(z.looseObject({ reason: z.optional(z.string()) })),
@@ -30,7 +30,7 @@ export const refundSchema = z.looseObject({
   custom_id: z.optional(z.string()),
   create_time: z.optional(timeSchema),
 });
-export type Refund = z.infer<typeof refundSchema>;
+export type PaypalRefund = z.infer<typeof paypalRefundSchema>;
 
 /** The fields by which a refund, or a capture itself, names the capture and its order. */
 export const captureNameSchema = z.looseObject({
@@ -43,7 +43,7 @@ export const captureNameSchema = z.looseObject({
 });
 
 /** The list shows a dispute without its outcome and its transactions. */
-export const disputeSchema = z.looseObject({
+export const paypalDisputeSchema = z.looseObject({
   dispute_id: z.string().check(z.minLength(1)),
   create_time: timeSchema,
   status: z.string(),
@@ -53,10 +53,10 @@ export const disputeSchema = z.looseObject({
   dispute_outcome: z.optional(z.looseObject({ outcome_code: z.optional(z.string()) })),
   disputed_transactions: z.optional(z.array(z.looseObject({ seller_transaction_id: z.optional(z.string()) }))),
 });
-export type Dispute = z.infer<typeof disputeSchema>;
+export type PaypalDispute = z.infer<typeof paypalDisputeSchema>;
 
-export const disputesAnswer = z.looseObject({
-  items: z.optional(z.array(disputeSchema)),
+export const paypalDisputesAnswer = z.looseObject({
+  items: z.optional(z.array(paypalDisputeSchema)),
   links: z.optional(linksSchema),
 });
 

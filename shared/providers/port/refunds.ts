@@ -9,7 +9,7 @@ export const REFUND_REASONS = ['duplicate', 'fraudulent', 'requested_by_customer
 export type RefundReason = (typeof REFUND_REASONS)[number];
 
 /** The ids by which a provider finds the charge of a succeeded payment. */
-export interface ChargedPayment {
+export interface RefundedCharge {
   /** The intent or order. */
   readonly intentId: string;
   /** The payment or capture; equals intentId where the provider has one object for both. */
@@ -19,7 +19,7 @@ export interface ChargedPayment {
 export interface CreateRefund extends CallOptions {
   /** Our refund id. The adapter stores it at the provider, so that a look-up and an event find the refund. */
   readonly refundId: string;
-  readonly payment: ChargedPayment;
+  readonly payment: RefundedCharge;
   readonly amountCents: number;
   readonly currency: string;
   readonly reason: RefundReason | undefined;
@@ -68,7 +68,7 @@ export interface RefundsPort {
   /** Gives money back. A refusal because too little is left has the reason REFUND_EXCEEDS; another has the provider's. */
   createRefund(input: CreateRefund): Promise<Outcome<ProviderRefund>>;
   /** Every refund of the payment, our own ones and the provider's, oldest first. An authoritative read. */
-  listRefunds(payment: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>>;
+  listRefunds(payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>>;
   /** Every dispute of the payment, oldest first. An authoritative read. */
-  listDisputes(payment: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>>;
+  listDisputes(payment: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>>;
 }

@@ -49,12 +49,12 @@ const UNKNOWN: Failed = { kind: 'unknown', reason: 'error' };
 
 /** The refusal of a refund charges no method, so a card's error is a refusal with Square's code as well. */
 export const readRefundRefusal: ReadRefusal = (_, body) => {
-  const [error] = squareRefusalSchema.safeParse(body).data?.errors ?? [];
-  if (!error || isUndecided(error)) return UNKNOWN;
-  return TOO_LITTLE_LEFT.includes(error.code) ? { kind: 'refused', reason: REFUND_EXCEEDS } : refused(error);
+  const errors = squareRefusalSchema.safeParse(body).data?.errors ?? [];
+  const [error] = errors;
+  if (!error || errors.some(isUndecided)) return UNKNOWN;
+  const isTooMuch = errors.some(({ code }) => code === 'REFUND_AMOUNT_INVALID');
+  return isTooMuch ? { kind: 'refused', reason: REFUND_EXCEEDS } : refused(error);
 };
-
-const TOO_LITTLE_LEFT: readonly string[] = ['REFUND_AMOUNT_INVALID'];
 
 const isUndecided = ({ category, code }: SquareError): boolean =>
   UNDECIDED.includes(category) || code === 'TEMPORARY_ERROR';

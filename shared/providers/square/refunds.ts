@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import {
-  type ChargedPayment,
   type CreateRefund,
   type DisputeStatus,
   type ProviderDispute,
   type ProviderRefund,
   REFUND_REASONS,
+  type RefundedCharge,
   type RefundReason,
   type RefundStatus,
   type RefundsPort,
@@ -51,7 +51,7 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
     return mapOutcome(created, ({ refund }) => readSquareRefund(refund));
   },
 
-  listRefunds: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> => {
+  listRefunds: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> => {
     const path = `/v2/payments/${encodeURIComponent(paymentId)}`;
     const found = await call({ method: 'GET', path, answer: refundedPaymentAnswer });
     if (found.kind !== 'done') return found;
@@ -67,7 +67,7 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
   },
 
   /** Of every location: the payment may come from a location that the service used before. */
-  listDisputes: async ({ paymentId }: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>> => {
+  listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
     const disputes: ProviderDispute[] = [];
     let cursor: string | null | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
@@ -81,7 +81,8 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
       if (!read) return UNREADABLE;
       disputes.push(...read);
       cursor = page.value.cursor;
-      if (!cursor) return { kind: 'done', value: oldestFirst(disputes) };
+      // Square lists the newest first: disputes of the same second stay in order.
+      if (!cursor) return { kind: 'done', value: oldestFirst(disputes.toReversed()) };
     }
     return UNREADABLE;
   },

@@ -1,5 +1,6 @@
-import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed, notOffered } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { httpClient } from '../wire/http-client.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
@@ -13,19 +14,6 @@ import { verifySquareSignature } from './signature.ts';
 /** Square, with our own client: its SDK takes longer to load than a payment takes. */
 const LIVE_BASE = 'https://connect.squareup.com';
 
-/** Square cannot change cards, and only a browser page may convert a card number to a token. */
-const CAN: Capabilities = {
-  payments: true,
-  customers: true,
-  methods: true,
-  rawCards: false,
-  billingDetails: false,
-  clientConfirmation: false,
-  capturesOnApproval: false,
-  verificationTokens: true,
-  subscriptions: 'service',
-};
-
 /** @returns undefined if the slot lacks token or location: it is closed. */
 export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
@@ -37,7 +25,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR };
   return {
     slot,
-    can: CAN,
+    can: CAPABILITIES_OF.square,
     acceptsWebhooks: keys.length > 0 && urls.length > 0,
     ...squareLocation(call, locationId),
     ...squarePayments(account),

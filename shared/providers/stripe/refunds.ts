@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import {
-  type ChargedPayment,
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
   REFUND_EXCEEDS,
+  type RefundedCharge,
   type RefundReason,
   type RefundsPort,
 } from '../port/refunds.ts';
@@ -38,13 +38,13 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
       : made;
   },
 
-  listRefunds: (payment: ChargedPayment): Promise<Outcome<readonly ProviderRefund[]>> =>
+  listRefunds: (payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> =>
     call(
       () => everyPage(stripe.refunds.list({ payment_intent: payment.intentId, limit: PAGE })),
       (refunds) => refunds.map(readStripeRefund).reverse(),
     ),
 
-  listDisputes: (payment: ChargedPayment): Promise<Outcome<readonly ProviderDispute[]>> =>
+  listDisputes: (payment: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> =>
     call(
       () => everyPage(stripe.disputes.list({ payment_intent: payment.intentId, limit: PAGE })),
       (disputes) => disputes.map(readStripeDispute).reverse(),

@@ -1,8 +1,9 @@
 import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
 import type { WebhookRequest } from '../port/events.ts';
-import type { Capabilities, PaymentProvider } from '../port/provider.ts';
+import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
+import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { withOneRetry } from '../wire/one-retry.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
@@ -20,17 +21,6 @@ const CLOCK_TOLERANCE_SECONDS = 300;
 
 /** The version that this adapter is written for. A newer SDK has another: read Stripe's changelog before a change. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
-
-const CAN: Omit<Capabilities, 'subscriptions'> = {
-  payments: true,
-  customers: true,
-  methods: true,
-  rawCards: true,
-  billingDetails: true,
-  clientConfirmation: true,
-  capturesOnApproval: false,
-  verificationTokens: false,
-};
 
 /** @returns undefined if the slot has no key: it is closed. */
 export const openStripe = (options: AdapterOptions): PaymentProvider | undefined => {
@@ -50,7 +40,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
-    can: { ...CAN, subscriptions: bills },
+    can: { ...CAPABILITIES_OF.stripe, subscriptions: bills },
     acceptsWebhooks: webhookSecrets.length > 0,
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
     ...stripePayments(stripe, call, descriptor),

@@ -163,6 +163,9 @@ export const subscriptionSchema = z.object({
   /** First became active. */
   activeSince: optional,
 
+  /** When the person fields were blanked. */
+  erasedAt: optional,
+
   /** Until then a repeated create request waits for the function that runs the first one. */
   busyUntil: optional,
   /** Of a `declined` subscription, which is kept as long as its Idempotency-Key. */

@@ -51,6 +51,45 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   updated_at: subscription.updatedAt,
 });
 
+/** The columns of subscriptions in CSV. */
+export const SUBSCRIPTION_COLUMNS = [
+  'id',
+  'status',
+  'billing_status',
+  'currency',
+  'subtotal_cents',
+  'tax_cents',
+  'discount_cents',
+  'total_cents',
+  'billing_interval',
+  'interval_multiplier',
+  'billing_owner',
+  'current_period_start',
+  'current_period_end',
+  'next_billing_date',
+  'cancel_at_period_end',
+  'canceled_at',
+  'trial_end',
+  'description',
+  'concept',
+  'reference_code',
+  'category',
+  'tags',
+  'provider_id',
+  'provider_subscription_id',
+  'payment_method_id',
+  'customer_id',
+  'product_id',
+  'billing_address_id',
+  'latest_payment_id',
+  'user_id',
+  'organization_id',
+  'project_id',
+  'is_guest_subscription',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof ReturnType<typeof subscriptionView>)[];
+
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
 
 /** Before a new subscription exists at the provider, the id of the latest earlier one. */

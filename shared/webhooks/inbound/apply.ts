@@ -1,12 +1,15 @@
 import * as z from 'zod';
+import { runAs } from '../../core/actor.ts';
 import type { IdKind } from '../../core/ids.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../core/settings.ts';
 import { iso } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
+import { withoutPerson } from '../../observability/person-fields.ts';
 import { saveMethod } from '../../payments/attempts/save-method.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { providerEventKey } from '../../table/keys.ts';
+import { blankStoredEvent, namesErased } from '../record/erased.ts';
 import { type LogEntry, writeLog } from '../record/log-entry.ts';
 import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
 import { applyCustomerEvent } from './customer-event.ts';
@@ -38,13 +41,20 @@ export const applyProviderEvent = async (
   const stored = storedEventOf(item);
   const body: unknown = JSON.parse(stored.raw.toString('utf8'));
   const event = (await deps.providers.find(slot))?.readEvent(body);
-  if (!event) throw new Error('the adapter cannot parse a stored event');
-  const result = await applyToRecord(deps, slot, event);
-  if (result.kind === 'early') {
+  if (!event) {
+    if (stored.isBlanked) return 'done';
+    throw new Error('the adapter cannot parse a stored event');
+  }
+  const work = { requestId: eventId, actor: { type: 'provider', id: slot } } as const;
+  const result = await runAs(work, () => applyToRecord(deps, slot, event));
+  const isErased = await concernsErased(deps, result, stored);
+  if (isErased) await blankStoredEvent(deps.table, stored);
+  if (result.kind === 'early' && !isErased) {
     const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
     if (seconds !== undefined) return { retryAfterSeconds: seconds };
   }
-  await writeLog(deps.table, entryOf(stored, { body, result, at: iso(deps.now()) }));
+  const logged = isErased ? withoutPerson(body) : body;
+  await writeLog(deps.table, entryOf(stored, { body: logged, result, at: iso(deps.now()) }));
   deps.log.info('provider event applied', {
     event_id: event.id,
     event_type: event.rawType,
@@ -54,6 +64,19 @@ export const applyProviderEvent = async (
     ...('payment' in result && { payment_id: result.payment.id }),
   });
   return 'done';
+};
+
+/** The record tells it; where there is no record, the ids of the event do. */
+const concernsErased = async (
+  { table }: ApplyEventDeps,
+  result: Result,
+  { raw }: Pick<StoredEvent, 'raw'>,
+): Promise<boolean> => {
+  if ('payment' in result) return result.payment.erasedAt !== undefined;
+  const { owner } = 'owner' in result ? result : {};
+  if (owner?.erasedAt !== undefined) return true;
+  const isOwned = owner?.userId !== undefined || owner?.organizationId !== undefined;
+  return isOwned ? false : namesErased(table, raw.toString('utf8'));
 };
 
 type Result = PaymentEventResult | EventResult | { readonly kind: 'not acted on'; readonly reason: string };

@@ -17,6 +17,8 @@ export type EventResult =
 export interface OwnerIds {
   readonly userId?: string | undefined;
   readonly organizationId?: string | undefined;
+  /** The person of the record was erased. */
+  readonly erasedAt?: string | undefined;
 }
 
 export const ignored = (owner: OwnerIds, reason: string): EventResult => ({ kind: 'ignored', reason, owner });

@@ -1,8 +1,10 @@
-import { iso, SECOND } from '../../core/time.ts';
+import * as z from 'zod';
+import { instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
 import type { Log } from '../../observability/logger.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import { type Delivery, deliveryItem, deliveryOf, paymentOfDelivery } from '../record/delivery.ts';
+import { namesErased, tellsOfErased, withoutPersonText } from '../record/erased.ts';
 import { writeLog } from '../record/log-entry.ts';
 import { storedEventOf } from '../record/stored-event.ts';
 import { type AttemptDeps, type AttemptOutcome, attemptDelivery } from './attempt.ts';
@@ -22,9 +24,11 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
   const delivery = deliveryOf(message);
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
   if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
-  const body = await bodyOf(deps, delivery);
-  if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
-  await deps.table.put(deliveryItem(delivery, deps.now()), [{ absent: true }]);
+  const stored = await bodyOf(deps, delivery);
+  if (!stored) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
+  const isErased = await mayNameErased(deps, delivery, stored);
+  const body = isErased ? Buffer.from(withoutPersonText(stored.toString('utf8'))) : stored;
+  await deps.table.put(deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now()), [{ absent: true }]);
   const { id, event } = delivery;
   const { outcome } = await attemptDelivery(deps, {
     delivery,
@@ -53,6 +57,27 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
   const item = await table.get(providerEventKey(content.providerId, content.eventId));
   return item && storedEventOf(item).raw;
 };
+
+/** A canonical event holds what its record held: a record that was erased since then has blanked its later events itself. */
+const FRESH_MS = 2 * MINUTE;
+
+const timed = z.object({ timestamp: z.string() });
+
+/** Is the event about a person who was erased, and may it still hold personal data? */
+const mayNameErased = async (
+  { table, now }: DeliverDeps,
+  { content, userId }: Delivery,
+  raw: Buffer,
+): Promise<boolean> => {
+  const body = raw.toString('utf8');
+  if (!('body' in content)) return namesErased(table, body);
+  const { timestamp = '' } = timed.safeParse(JSON.parse(body)).data ?? {};
+  const isFresh = now() - instant(timestamp) < FRESH_MS;
+  return isFresh ? false : tellsOfErased(table, { body, timestamp, userId });
+};
+
+const withBody = (delivery: Delivery, body: Buffer): Delivery =>
+  'body' in delivery.content ? { ...delivery, content: { body: body.toString('utf8') } } : delivery;
 
 interface Dropped {
   readonly delivery: Delivery;

@@ -77,13 +77,14 @@ const responseSchema = z.object({
 
 /** The entry in a payment's timeline: without payload and owner. */
 const historyItem = (entry: LogEntry, paymentId: string): Item => {
-  const { eventType, eventId, status, direction, attempt, target, createdAt } = entry;
+  const { eventType, eventId, status, direction, attempt, target, createdAt, messageId } = entry;
   const logId = idOf(entry);
   const { outcome, reason, http_status: httpStatus, error } = responseSchema.parse(entry.response);
   return {
     ...historyLogKey(paymentId, logId),
     ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
-    ...{ target, outcome, reason: reason ?? error, httpStatus },
+    ...{ target, outcome, reason: reason ?? error, httpStatus, messageId },
+    ...(direction === 'inbound' && { provider: entry.provider }),
     ttl: epochSeconds(instant(createdAt) + KEPT_MS),
   };
 };

@@ -15,6 +15,8 @@ const storedEventSchema = z.object({
   /** The interface's name of the event, where it has one. */
   type: z.string().optional(),
   receivedAt: z.string(),
+  /** The person of the event was erased, and with it the personal data of the event. */
+  isBlanked: z.literal(true).optional(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
@@ -34,9 +36,13 @@ export const storedEventItem = ({ providerId, event, raw, receivedAt }: Received
   rawType: event.rawType,
   type: event.type,
   receivedAt,
-  raw: gzipSync(raw),
+  raw: packed(raw),
   ttl: epochSeconds(instant(receivedAt) + EVENT_KEPT_MS),
 });
+
+/** The bytes of a payload as an item keeps them. */
+export const packed = (payload: Buffer | string): Uint8Array => gzipSync(payload);
+export const unpacked = (raw: Uint8Array): string => gunzipSync(raw).toString('utf8');
 
 export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);
 

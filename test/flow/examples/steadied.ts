@@ -8,8 +8,10 @@ import { createHash } from 'node:crypto';
 /** The clock goes forward only, so that all of it happens a century later than it is told. */
 export const MORNING = '2126-11-02T09:30:00.000Z';
 const ID = /\b(pay|pmt|addr|cust|subs|org|mem|mbr|ord|gst|log|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
+/** Of requests and of messages of a queue. */
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_)(secret)_[0-9a-f]{24}\b/g;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
 /** Every id of a simulated provider holds the tag of its host. */
 const TAGGED = /\bpi_3([0-9a-z]{8})[0-9a-f]{8}\b/;
 const TAG = 'mvq2e4k8';
@@ -23,18 +25,25 @@ export const steadied = (examples: unknown): unknown => {
     seen.set(id, known);
     return known;
   };
+  const steadyUuid = (uuid: string): string => {
+    const known = seen.get(uuid) ?? uuidOf(digest(`uuid ${seen.size}`));
+    seen.set(uuid, known);
+    return known;
+  };
   const steadyText = (text: string): string =>
     TIME.test(text)
       ? aCenturyBefore(text)
       : text
           .replace(ID, steadyId)
           .replace(SECRET, steadyId)
+          .replace(UUID, steadyUuid)
           .replaceAll(tag, TAG)
           .replaceAll(tag.toUpperCase(), TAG.toUpperCase())
           .replace(HOST, '127.0.0.1:3000');
   const walk = (value: unknown, name: string, kept: boolean): unknown => {
     if (name === 'guest_token') return 'signed-by-the-service';
     if (name === 'duration_ms') return 12;
+    if (name === 'next_cursor' && typeof value === 'string') return steadyCursor(value, steadyText);
     if (name === 'created') return Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000;
     if (/exp.*_year$/.test(name)) return aCenturyBefore(String(value));
     if (typeof value === 'string') return steadyText(value);
@@ -47,6 +56,16 @@ export const steadied = (examples: unknown): unknown => {
   };
   return walk(examples, '', false);
 };
+
+/** A cursor that is a position in a list holds a time and an id. */
+const steadyCursor = (cursor: string, steadyText: (text: string) => string): string => {
+  const [time = '', ...rest] = Buffer.from(cursor, 'base64url').toString('utf8').split('#');
+  if (!TIME.test(time)) return cursor;
+  return Buffer.from([aCenturyBefore(time), ...rest.map(steadyText)].join('#')).toString('base64url');
+};
+
+const uuidOf = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 

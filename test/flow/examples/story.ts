@@ -25,6 +25,7 @@ interface Payer {
   readonly addressId: string;
 }
 
+const SUMMARY = { interval: 'month', group_by: 'provider' };
 const ADA = 'ada@example.com';
 const GRACE = 'grace@example.com';
 const GUS = 'gus@example.com';
@@ -181,6 +182,8 @@ const payments = async (service: TestHost, tell: Tell, { ada: by }: People, paye
   await tell('payments.sync', { params: { provider_payment_id: intent.provider_payment_id }, body: {}, by });
   await tell('payments.get', { params, query: { include: 'payment_method' }, by });
   await tell('payments.timeline', { params, by });
+  await service.settle();
+  await tell('payments.summary', { query: SUMMARY, by });
   await tell('payments.list', { query: { status: 'succeeded', orderBy: 'created_at', limit: '20' }, by });
 };
 
@@ -249,8 +252,14 @@ const operations = async (service: TestHost, tell: Tell, { admin: by }: People):
   await tell('webhooks.get-log', { params: { id: entry.id }, by });
   await tell('webhooks.send-test', { body: { event: 'payment.succeeded', test_data: { amount: 100 } }, by });
   await tell('webhooks.replay-log', { params: { id: entry.id }, body: {}, by });
+  await service.settle();
+  await tell('admin.list-payments', { query: { status: 'succeeded', min_cents: '100', limit: '2' }, by });
+  const erasure = await tell('admin.request-erasure', { body: { email: 'former.guest@example.com' }, by });
+  await tell('admin.get-erasure', { params: { id: erasure.data.id }, by });
   await tell('admin.clear-cache', { body: { cache_type: 'organization_membership' }, by });
   await tell('admin.delete-record', { params: { kind: 'invites', id: 'invite-2f6b' }, by });
+  await tell('admin.summary', { query: SUMMARY, by });
+  await tell('api.config');
   await tell('api.health');
   await service.settle();
 };

@@ -28,6 +28,7 @@ import {
   SIGNED_IN,
   WRITE,
   WRITE_BY_TOKEN,
+  WRITE_OR_ADMIN,
 } from './tables.ts';
 import { type Maker, organizationOf, type World } from './world.ts';
 
@@ -240,6 +241,19 @@ const deletingTier: MatrixRoute = {
   },
 };
 
+/** An erasure of nobody, requested by a platform admin. */
+const readingErasure: MatrixRoute = {
+  table: PLATFORM_ADMIN,
+  success: 200,
+  changes: false,
+  ask: async (service, world) => {
+    const session = world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '';
+    const made = await service.post('/admin/erasures', { user_id: 'user_nobody' }, { session });
+    expect(made.status).toBe(202);
+    return { path: `/admin/erasures/${made.body.data.id}` };
+  },
+};
+
 interface Staff {
   readonly organizationId: string;
   readonly memberId: string;
@@ -357,7 +371,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'payments.cancel-intent': onRecord(
     'payment',
-    WRITE,
+    WRITE_OR_ADMIN,
     200,
     true,
     id((it) => `/payments/intents/${it}/cancel`),
@@ -373,7 +387,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'payments.sync': onRecord(
     'payment',
-    WRITE,
+    WRITE_OR_ADMIN,
     200,
     true,
     (record) => `/payments/sync/${record['provider_payment_id']}`,
@@ -394,6 +408,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     id((it) => `/payments/${it}/timeline`),
   ),
   'payments.list': listing('/payments', LIST_BY_TOKEN),
+  'payments.summary': listing('/payments/summary', LIST),
   'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),
   'payment-methods.create': creating('/payment-methods', CREATE, method),
   'payment-methods.get': onRecord(
@@ -502,7 +517,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     (it) => `/subscriptions/${it}/billing-address`,
     { billing_address_id: null },
   ]),
-  'subscriptions.cancel': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
+  'subscriptions.cancel': onSubscription(WRITE_OR_ADMIN, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
   'subscriptions.reactivate': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/reactivate`, {}], {
     before: ['cancel'],
   }),
@@ -561,7 +576,14 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     (staff) => `/organizations/${staff.organizationId}/leave`,
     async () => ({}),
   ),
+  'admin.request-erasure': always(PLATFORM_ADMIN, 202, true, {
+    path: '/admin/erasures',
+    body: { user_id: 'user_nobody' },
+  }),
+  'admin.get-erasure': readingErasure,
   'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
+  'admin.list-payments': always(PLATFORM_ADMIN, 200, false, { path: '/admin/payments' }),
+  'admin.summary': always(PLATFORM_ADMIN, 200, false, { path: '/admin/summary' }),
   'admin.put-record': always(PLATFORM_ADMIN, 200, true, { path: '/admin/tiers/gold', body: tier }),
   'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
   'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
@@ -577,6 +599,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   },
   'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
   'api.health': always(PUBLIC, 200, false, { path: '/health' }),
+  'api.config': always(PUBLIC, 200, false, { path: '/config' }),
   'api.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),

@@ -60,7 +60,7 @@ billing                       | ok  | 404 | ok  | 403 | 404
 admin                         | ok  | 404 | ok  | 403 | 404
 owner                         | ok  | 404 | ok  | 403 | 404
 owner of another organization | ok  | 404 | 403 | ok  | 404
-platform admin                | ok  | 404 | 403 | 403 | 404
+platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
 /** Reading a record that a guest may read by token. */
@@ -77,7 +77,7 @@ billing                       | ok  | 404 | ok  | 403 | 404
 admin                         | ok  | 404 | ok  | 403 | 404
 owner                         | ok  | 404 | ok  | 403 | 404
 owner of another organization | ok  | 404 | 403 | ok  | 404
-platform admin                | ok  | 404 | 403 | 403 | 404
+platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
 /** Changing a record, by session only. */
@@ -94,8 +94,14 @@ billing                       | ok  | 404 | ok  | 403 | 404
 admin                         | ok  | 404 | ok  | 403 | 404
 owner                         | ok  | 404 | ok  | 403 | 404
 owner of another organization | ok  | 404 | 403 | ok  | 404
-platform admin                | ok  | 404 | 403 | 403 | 404
+platform admin                | ok  | 403 | 403 | 403 | 403
 `);
+
+/** What owners may do to their record, and platform admins to every record. */
+export const WRITE_OR_ADMIN: MatrixTable = {
+  ...WRITE,
+  'platform admin': { own: 'ok', "another's": 'ok', organization: 'ok', 'another organization': 'ok', guest: 'ok' },
+};
 
 /** Confirming a payment: a guest may, by token, its own. */
 export const WRITE_BY_TOKEN = tableOf(`
@@ -111,7 +117,7 @@ billing                       | ok  | 404 | ok  | 403 | 404
 admin                         | ok  | 404 | ok  | 403 | 404
 owner                         | ok  | 404 | ok  | 403 | 404
 owner of another organization | ok  | 404 | 403 | ok  | 404
-platform admin                | ok  | 404 | 403 | 403 | 404
+platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
 /** Creating: personal, naming another user's address, in either organization, naming the guest's address. */
@@ -128,7 +134,7 @@ billing                       | ok  | 404 | ok  | 403 | 404
 admin                         | ok  | 404 | ok  | 403 | 404
 owner                         | ok  | 404 | ok  | 403 | 404
 owner of another organization | ok  | 404 | 403 | ok  | 404
-platform admin                | ok  | 404 | 403 | 403 | 404
+platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
 /** The same, of what names records of the caller's own too: guest_data alone owns none. */
@@ -168,7 +174,7 @@ billing                       | ok  | - | ok  | 403 | -
 admin                         | ok  | - | ok  | 403 | -
 owner                         | ok  | - | ok  | 403 | -
 owner of another organization | ok  | - | 403 | ok  | -
-platform admin                | ok  | - | 403 | 403 | -
+platform admin                | ok  | - | ok  | ok  | -
 `);
 
 /** Listing what an entity has: the caller, another user, an organization. */
@@ -185,7 +191,7 @@ billing                       | ok  | 404 | ok  | 403 | -
 admin                         | ok  | 404 | ok  | 403 | -
 owner                         | ok  | 404 | ok  | 403 | -
 owner of another organization | ok  | 404 | 403 | ok  | -
-platform admin                | ok  | 404 | 403 | 403 | -
+platform admin                | ok  | ok  | ok  | ok  | -
 `);
 
 /** The same where a guest may list by token. */
@@ -202,7 +208,7 @@ billing                       | ok  | - | ok  | 403 | -
 admin                         | ok  | - | ok  | 403 | -
 owner                         | ok  | - | ok  | 403 | -
 owner of another organization | ok  | - | 403 | ok  | -
-platform admin                | ok  | - | 403 | 403 | -
+platform admin                | ok  | - | ok  | ok  | -
 `);
 
 /** What every signed-in user may do, and no guest. */
@@ -236,7 +242,7 @@ billing                       | - | - | ok  | 403 | -
 admin                         | - | - | ok  | 403 | -
 owner                         | - | - | ok  | 403 | -
 owner of another organization | - | - | 403 | ok  | -
-platform admin                | - | - | 403 | 403 | -
+platform admin                | - | - | ok  | ok  | -
 `);
 
 /** What its owner alone may do. */

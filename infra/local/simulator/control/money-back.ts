@@ -4,11 +4,11 @@ import { DISPUTE_REASONS } from '../ledger/behaviours.ts';
 import { canMoveDispute, moveDispute, openDispute } from '../ledger/disputes.ts';
 import {
   type Collection,
-  disputeSchema,
   type LedgerCharge,
   type LedgerDispute,
   type LedgerRefund,
-  refundSchema,
+  ledgerDisputeSchema,
+  ledgerRefundSchema,
 } from '../ledger/documents.ts';
 import { canMoveRefund, createLedgerRefund, moveRefund, refundProblem } from '../ledger/refunds.ts';
 import type { Unit } from '../ledger/unit.ts';
@@ -20,15 +20,20 @@ import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
  * minor units. A payment is named by our id or by the provider's, a refund and a dispute by the provider's id.
  */
 const amount = z.int().min(1).optional();
-const madeRefund = z.strictObject({ amount, status: z.enum(['pending', 'succeeded']).optional() });
+/** `reversed`: the provider itself takes the money back from the seller. Only PayPal tells it from a refund. */
+const madeRefund = z.strictObject({
+  amount,
+  status: z.enum(['pending', 'succeeded']).optional(),
+  reversed: z.boolean().default(false),
+});
 const madeDispute = z.strictObject({
   reason: z.enum(DISPUTE_REASONS).default('fraudulent'),
   amount,
-  status: disputeSchema.shape.status.optional(),
+  status: ledgerDisputeSchema.shape.status.optional(),
   inquiry: z.boolean().optional(),
 });
-const movedRefund = z.strictObject({ status: refundSchema.shape.status });
-const movedDispute = z.strictObject({ status: disputeSchema.shape.status });
+const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
+const movedDispute = z.strictObject({ status: ledgerDisputeSchema.shape.status });
 
 export const makeRefund = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const sent = parsed(madeRefund, call.body);
@@ -37,17 +42,28 @@ export const makeRefund = (parts: ControlParts, call: ControlCall, minorUnits: M
   const problem = refundProblem(charge, refunded);
   if (problem) throw new ControlError(409, `The charge ${charge.id} cannot be refunded: ${problem}`);
   const refund = change(parts, charge.provider, (unit) =>
-    createLedgerRefund(unit, charge, { amount: refunded, status: sent.status }),
+    createLedgerRefund(unit, charge, { amount: refunded, status: sent.status, wire: sent.reversed ? REVERSED : {} }),
   );
   return Response.json(refundRow(parts.units.documents, refund, minorUnits), { status: 201 });
 };
 
+const REVERSED = { reversed: true };
+
 export const settleRefundByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const { status } = parsed(movedRefund, call.body);
   const refund = findById(parts.units.documents.refunds, 'refund', call.id);
-  if (!canMoveRefund(refund, status)) throw notMovable('refund', refund, status);
+  if (!canMoveRefund(refund, status) || !isStatusOf(parts, refund, status)) throw notMovable('refund', refund, status);
   const moved = change(parts, refund.provider, (unit) => moveRefund(unit, refund, status));
   return Response.json(refundRow(parts.units.documents, moved, minorUnits));
+};
+
+const isStatusOf = (
+  { vendors, options }: ControlParts,
+  { provider }: LedgerRefund,
+  status: LedgerRefund['status'],
+): boolean => {
+  const vendor = vendors.find(({ adapter }) => adapter === options.slots[provider].adapter);
+  return status !== 'canceled' || vendor?.cancelsRefunds !== false;
 };
 
 export const raiseDispute = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {

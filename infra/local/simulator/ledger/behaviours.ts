@@ -22,7 +22,7 @@ export const DECLINE_REASONS = [
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
 /** A refund without a course succeeds at once. A succeeded refund fails when the bank sends the money back. */
-export const REFUND_COURSES = ['pending_then_succeeded', 'pending_then_failed', 'succeeded_then_failed'] as const;
+const REFUND_COURSES = ['pending_then_succeeded', 'pending_then_failed', 'succeeded_then_failed'] as const;
 export type RefundCourse = (typeof REFUND_COURSES)[number];
 
 export const DISPUTE_REASONS = [

@@ -1,4 +1,5 @@
-import { DAY } from '../../../../shared/core/time.ts';
+const DAY_MS = 86_400_000;
+
 import type { DisputeReason } from './behaviours.ts';
 import type { LedgerCharge, LedgerDispute } from './documents.ts';
 import type { Unit } from './unit.ts';
@@ -7,7 +8,7 @@ import type { Unit } from './unit.ts';
  * Disputes of a charge. A dispute moves from needs_response to under_review, and from each of them to won, lost or
  * closed, which are never left. A dispute changes no amount of its charge.
  */
-const EVIDENCE_MS = 7 * DAY;
+const EVIDENCE_MS = 7 * DAY_MS;
 
 export interface DisputeTerms {
   readonly reason: DisputeReason;

@@ -126,7 +126,7 @@ const REFUND_FAILURES = [
   'unknown',
 ] as const;
 
-export const refundSchema = z.object({
+export const ledgerRefundSchema = z.object({
   ...common,
   chargeId: z.string(),
   paymentId: z.string(),
@@ -141,9 +141,9 @@ export const refundSchema = z.object({
   failureReason: z.enum(REFUND_FAILURES).nullable(),
   updatedAt: z.int(),
 });
-export type LedgerRefund = z.infer<typeof refundSchema>;
+export type LedgerRefund = z.infer<typeof ledgerRefundSchema>;
 
-export const disputeSchema = z.object({
+export const ledgerDisputeSchema = z.object({
   ...common,
   chargeId: z.string(),
   paymentId: z.string(),
@@ -157,7 +157,7 @@ export const disputeSchema = z.object({
   evidenceDueAt: z.int(),
   updatedAt: z.int(),
 });
-export type LedgerDispute = z.infer<typeof disputeSchema>;
+export type LedgerDispute = z.infer<typeof ledgerDisputeSchema>;
 
 export const setupSchema = z.object({
   ...common,
@@ -222,8 +222,12 @@ export const openDocuments = (store: Store): Documents => ({
     holderOf: (payment) => payment.customerId,
   }),
   charges: collection(store, { kind: 'charge', schema: chargeSchema, holderOf: (charge) => charge.paymentId }),
-  refunds: collection(store, { kind: 'refund', schema: refundSchema, holderOf: (refund) => refund.paymentId }),
-  disputes: collection(store, { kind: 'dispute', schema: disputeSchema, holderOf: (dispute) => dispute.paymentId }),
+  refunds: collection(store, { kind: 'refund', schema: ledgerRefundSchema, holderOf: (refund) => refund.paymentId }),
+  disputes: collection(store, {
+    kind: 'dispute',
+    schema: ledgerDisputeSchema,
+    holderOf: (dispute) => dispute.paymentId,
+  }),
   setups: collection(store, { kind: 'setup', schema: setupSchema, holderOf: (setup) => setup.customerId }),
   events: collection(store, { kind: 'event', schema: eventSchema, holderOf: (event) => event.type }),
   products: collection(store, { kind: 'product', schema: ledgerProductSchema, holderOf: () => null }),

@@ -96,7 +96,7 @@ const ENDS: Readonly<Record<RefundCourse, readonly [from: LedgerRefund['status']
 };
 
 /** Due work: a refund that has been moved otherwise stays as it is. */
-export const settleRefund = (unit: Unit, refundId: string): void => {
+export const settleLedgerRefund = (unit: Unit, refundId: string): void => {
   const refund = unit.documents.refunds.get(unit.slot, refundId);
   const charge = refund && unit.documents.charges.get(unit.slot, refund.chargeId);
   if (refund === undefined || charge === undefined) return;

@@ -79,6 +79,6 @@ export const answerOfUsedKey = (
 ): Answer => {
   const refusal = kept.fingerprint === rules.fingerprintOf(call) ? undefined : rules.reused(key, call, kept.path);
   if (refusal) return refusal;
-  const status = rules.replayStatus?.(kept.status) ?? kept.status;
+  const status = rules.replayStatus?.(kept.status, call) ?? kept.status;
   return { status, body: kept.body, headers: rules.replayHeaders(kept.requestId), began: true };
 };

@@ -4,7 +4,7 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/setti
 import type { Clock } from '../../machine/clock.ts';
 import { type Documents, openDocuments } from '../ledger/documents.ts';
 import { retryInvoice, settlePayment } from '../ledger/invoices.ts';
-import { settleRefund } from '../ledger/refunds.ts';
+import { settleLedgerRefund } from '../ledger/refunds.ts';
 import { expireSubscription } from '../ledger/subscription-end.ts';
 import { announceTrialEnd, billSubscription } from '../ledger/subscriptions.ts';
 import { type Change, type Unit, WORK_KINDS, type WorkKind } from '../ledger/unit.ts';
@@ -97,7 +97,7 @@ export const lost = (slot: ProviderSlot, attempt: string): string => `lost:${slo
 
 const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = {
   settle_payment: settlePayment,
-  settle_refund: settleRefund,
+  settle_refund: settleLedgerRefund,
   bill_subscription: billSubscription,
   announce_trial_end: announceTrialEnd,
   retry_invoice: retryInvoice,

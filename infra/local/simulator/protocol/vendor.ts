@@ -92,7 +92,7 @@ export interface VendorIdempotency {
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;
   /** The status of a repeated answer, where it differs from the first. */
-  replayStatus?(status: number): number;
+  replayStatus?(status: number, call: Call): number;
 }
 
 /** A step that a customer takes outside the shop, such as 3-D Secure. */
@@ -137,6 +137,8 @@ export interface Vendor {
   awaitsApproval?(payment: LedgerPayment): boolean;
   /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
+  /** False: the vendor has no canceled refunds. */
+  readonly cancelsRefunds?: false;
   /** `tag` makes the ids of each ledger different. */
   formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;

@@ -4,7 +4,6 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
 import {
   capturesOf,
-  captureView,
   minimalOrderView,
   type PayPalOrderWire,
   paypalOrderView,
@@ -39,7 +38,6 @@ export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'PATCH', path: ORDER, run: (request) => patch(request) },
   { method: 'POST', path: `${ORDER}/confirm-payment-source`, run: (request) => confirmSource(request) },
   { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
-  { method: 'GET', path: '/v2/payments/captures/:id', run: (request) => readCapture(request) },
 ];
 
 /** Three hours to send the payer to PayPal and three to approve; an order without a capture then expires. */
@@ -172,10 +170,4 @@ const capture = (request: PayPalRequest): Answer => {
   const { payment_source: source } = readPaypalBody(call, captureRequest);
   if (capturesOf(unit, order.id).length > 0) throw refused('ORDER_ALREADY_CAPTURED');
   return charge(request, order, source) ?? chargeApproved(request, order);
-};
-
-const readCapture = ({ unit, id }: PayPalRequest): Answer => {
-  const found = unit.documents.charges.get(unit.slot, id);
-  if (found?.wire['refused'] !== undefined || !found) throw paypalNotFound();
-  return answer(200, captureView(unit, found));
 };

@@ -6,16 +6,30 @@ import { paypalError } from '../wire/errors.ts';
 import { paypalMinorUnits } from '../wire/order-fields.ts';
 import type { PayPalRoute } from '../wire/request.ts';
 import { takeApproval } from './approval.ts';
+import { paypalDisputeRoutes } from './disputes.ts';
 import { paypalOrderRoutes } from './orders.ts';
+import { paypalRefundRoutes } from './refunds.ts';
 import { vaultRoutes } from './vault.ts';
 import { verifyRoutes } from './verify.ts';
 import { paypalWebhooks } from './webhooks.ts';
 
-/** PayPal's protocol over the ledger: OAuth, orders and their captures, the vault, the verification of webhooks. */
-const ROUTES: readonly PayPalRoute[] = [...accessRoutes, ...paypalOrderRoutes, ...vaultRoutes, ...verifyRoutes];
+/** PayPal's protocol over the ledger: OAuth, orders, captures, refunds, disputes, the vault, the verification of webhooks. */
+const ROUTES: readonly PayPalRoute[] = [
+  ...accessRoutes,
+  ...paypalOrderRoutes,
+  ...paypalRefundRoutes,
+  ...paypalDisputeRoutes,
+  ...vaultRoutes,
+  ...verifyRoutes,
+];
 
 const HOUR_MS = 3_600_000;
 const KEY_MAX = 108;
+const PAYMENTS = '/v2/payments/';
+const KEPT_HOURS: readonly (readonly [prefix: string, hours: number])[] = [
+  ['/v3/vault/', 3],
+  [PAYMENTS, 45 * 24],
+];
 
 export const paypal: Vendor = {
   adapter: 'paypal',
@@ -38,12 +52,13 @@ export const paypal: Vendor = {
       createHash('sha256')
         .update(JSON.stringify([call.path, call.body]))
         .digest('hex'),
-    keepMs: (call) => (call.path.startsWith('/v3/vault/') ? 3 : 6) * HOUR_MS,
+    keepMs: ({ path }) => (KEPT_HOURS.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 6) * HOUR_MS,
     // PayPal does not compare requests: a used key always returns the first answer.
     reused: () => undefined,
     inUse: () => paypalError(409),
     replayHeaders: () => ({}),
-    replayStatus: (status) => (status === 201 ? 200 : status),
+    // By its API description, PayPal answers a repeated refund as it answered the first.
+    replayStatus: (status, { path }) => (status === 201 && !path.startsWith(PAYMENTS) ? 200 : status),
   },
 };
 
@@ -75,7 +90,7 @@ const PREFIXES: Readonly<Record<Exclude<LedgerIdKind, 'event'> | 'request', stri
   payment: 'O',
   charge: 'C',
   refund: 'R',
-  dispute: 'PP',
+  dispute: 'PP-D-',
   setup: 'S',
   product: 'PROD',
   price: 'P',

@@ -1,14 +1,21 @@
-import type { LedgerCharge } from '../../ledger/documents.ts';
-import type { Change, Unit } from '../../ledger/unit.ts';
+import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
+import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
-import { API, captureView, paymentTokenView, paypalOrderView } from '../views/views.ts';
+import { API } from '../views/fields.ts';
+import { paypalDisputeView, paypalRefundView } from '../views/money-back-views.ts';
+import { captureView, paymentTokenView, paypalOrderView } from '../views/views.ts';
 import { paypalSignatureHeaders } from '../wire/signing.ts';
 import { isCard } from '../wire/tokens.ts';
 
+/** The first that fits: a refunded or reversed capture has an event of its refund. */
 const RESOURCES: readonly (readonly [prefix: string, type: string, version: string])[] = [
+  ['PAYMENT.CAPTURE.REFUNDED', 'refund', '2.0'],
+  ['PAYMENT.CAPTURE.REVERSED', 'refund', '2.0'],
+  ['PAYMENT.REFUND.', 'refund', '2.0'],
   ['PAYMENT.CAPTURE.', 'capture', '2.0'],
   ['CHECKOUT.', 'checkout-order', '2.0'],
   ['VAULT.', 'payment_token', '3.0'],
+  ['CUSTOMER.DISPUTE.', 'dispute', '1.0'],
 ];
 
 export const paypalWebhooks: VendorWebhooks = {
@@ -50,8 +57,19 @@ const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
       return captureEvent('PAYMENT.CAPTURE.COMPLETED', change.charge, unit);
     case 'charge.failed':
       return failureEvent(change.charge, unit);
-    case 'charge.refunded':
-      return captureEvent('PAYMENT.CAPTURE.REFUNDED', change.charge, unit);
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+      return refundEvent(change.refund, unit);
+    case 'dispute.created':
+    case 'dispute.updated':
+    case 'dispute.closed':
+      return {
+        type: DISPUTE_TYPES[change.kind],
+        object: paypalDisputeView(unit, change.dispute),
+        subject: change.dispute.paymentId,
+        manner: mannerOfCharge(unit, change.dispute.chargeId),
+      };
     case 'method.attached':
       return {
         type: 'VAULT.PAYMENT-TOKEN.CREATED',
@@ -85,12 +103,43 @@ const captureEvent = (type: string, charge: LedgerCharge, unit: Unit): VendorEve
   manner: mannerOf(charge),
 });
 
+const DISPUTE_TYPES: Readonly<Record<DisputeChange, string>> = {
+  'dispute.created': 'CUSTOMER.DISPUTE.CREATED',
+  'dispute.updated': 'CUSTOMER.DISPUTE.UPDATED',
+  'dispute.closed': 'CUSTOMER.DISPUTE.RESOLVED',
+};
+
+/** PayPal names the event by the refund's status. It has no event of a canceled refund. */
+const refundEvent = (refund: LedgerRefund, unit: Unit): VendorEvent | undefined => {
+  const reversed = refund.status === 'succeeded' && refund.wire['reversed'] === true;
+  const type = reversed ? 'PAYMENT.CAPTURE.REVERSED' : REFUND_TYPES[refund.status];
+  if (type === undefined) return undefined;
+  return {
+    type,
+    object: paypalRefundView(unit, refund),
+    subject: refund.paymentId,
+    manner: mannerOfCharge(unit, refund.chargeId),
+  };
+};
+
+const REFUND_TYPES: Readonly<Record<LedgerRefund['status'], string | undefined>> = {
+  pending: 'PAYMENT.REFUND.PENDING',
+  succeeded: 'PAYMENT.CAPTURE.REFUNDED',
+  failed: 'PAYMENT.REFUND.FAILED',
+  canceled: undefined,
+};
+
 /** A wallet refused at once leaves no capture; a pending capture becomes DENIED, a card's DECLINED. */
 const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined => {
   const wasPending = charge.createdAt !== unit.at;
   if (wasPending) return captureEvent('PAYMENT.CAPTURE.DENIED', charge, unit);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   return isCard(method) ? captureEvent('PAYMENT.CAPTURE.DECLINED', charge, unit) : undefined;
+};
+
+const mannerOfCharge = (unit: Unit, chargeId: string): string | undefined => {
+  const charge = unit.documents.charges.get(unit.slot, chargeId);
+  return charge && mannerOf(charge);
 };
 
 /** The delivery that a test requests for the events of a payment, by `sim:dup` and similar marks in the description. */

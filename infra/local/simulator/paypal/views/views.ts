@@ -5,13 +5,10 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Link } from '../wire/errors.ts';
 import { moneyView } from '../wire/order-fields.ts';
 import { isCard } from '../wire/tokens.ts';
+import { API, type PayPalObject, timeView } from './fields.ts';
+import { paypalRefundView, refundedStatus, refundsOf } from './money-back-views.ts';
 
-/** The ledger in PayPal's objects: orders, captures and vault tokens. */
-export type PayPalObject = Readonly<Record<string, unknown>>;
-
-export const API = 'https://api-m.paypal.com';
-
-/** Fields of an order that only PayPal's protocol has. */
+/** The ledger in PayPal's objects: orders, captures and vault tokens. Fields of an order that only PayPal's protocol has. */
 export const paypalOrderWire = z.object({
   reference_id: z.string(),
   custom_id: z.string().optional(),
@@ -24,9 +21,6 @@ export const paypalOrderWire = z.object({
 export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
 export const readPaypalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
   paypalOrderWire.parse(document.wire);
-
-/** PayPal's times have no fraction of a second. */
-const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** A charge that was refused at once is no capture. */
 const isCapture = (charge: LedgerCharge): boolean => charge.wire['refused'] !== true;
@@ -84,6 +78,7 @@ export const minimalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject
 
 export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   const captures = capturesOf(unit, order.id);
+  const refunds = refundsOf(unit, order.id);
   const { reference_id, custom_id, invoice_id } = readPaypalOrderWire(order);
   return {
     id: order.id,
@@ -98,7 +93,12 @@ export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject 
         ...(order.description !== null && { description: order.description }),
         ...(custom_id !== undefined && { custom_id }),
         ...(invoice_id !== undefined && { invoice_id }),
-        ...(captures.length > 0 && { payments: { captures: captures.map((charge) => captureView(unit, charge)) } }),
+        ...(captures.length > 0 && {
+          payments: {
+            captures: captures.map((charge) => captureView(unit, charge)),
+            ...(refunds.length > 0 && { refunds: refunds.map((refund) => paypalRefundView(unit, refund)) }),
+          },
+        }),
       },
     ],
     create_time: timeView(order.createdAt),
@@ -143,12 +143,17 @@ const cardView = (method: LedgerMethod): PayPalObject => ({
   expiry: `${method.card.expYear}-${String(method.card.expMonth).padStart(2, '0')}`,
 });
 
-const CAPTURE_STATUS: Readonly<Record<LedgerCharge['status'], string>> = {
-  succeeded: 'COMPLETED',
-  pending: 'PENDING',
-  failed: 'DECLINED',
-  canceled: 'DECLINED',
-  refunded: 'REFUNDED',
+const captureStatus = (unit: Unit, charge: LedgerCharge): string => {
+  switch (charge.status) {
+    case 'pending':
+      return 'PENDING';
+    case 'failed':
+    case 'canceled':
+      return 'DECLINED';
+    case 'succeeded':
+    case 'refunded':
+      return refundedStatus(unit, charge);
+  }
 };
 
 /** A processor's response codes for declined cards. */
@@ -170,7 +175,7 @@ export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
   const declined = charge.failure && isCard(method);
   return {
     id: charge.id,
-    status: CAPTURE_STATUS[charge.status],
+    status: captureStatus(unit, charge),
     ...(charge.status === 'pending' && { status_details: { reason: 'ECHECK' } }),
     amount: moneyView(charge.amount, charge.currency),
     final_capture: true,

@@ -69,8 +69,26 @@ const ISSUES = {
   MAX_VALUE_EXCEEDED: 'Should be less than or equal to 999999999999999.99.',
   NOT_PATCHABLE: 'Cannot be patched.',
   SETUP_TOKEN_NOT_APPROVED: 'The payer has not yet approved the setup token.',
+  DECIMALS_NOT_SUPPORTED: 'Currency does not support decimals.',
+  CAPTURE_FULLY_REFUNDED: 'The capture has already been fully refunded',
+  REFUND_CAPTURE_CURRENCY_MISMATCH: 'Refund must be in the same currency as the capture',
+  REFUND_NOT_ALLOWED: 'Capture cannot be refunded.',
+  REFUND_TIME_LIMIT_EXCEEDED: 'You are over the time limit to perform a refund on this capture',
+  REFUND_AMOUNT_EXCEEDED:
+    'The refund amount must be less than or equal to the capture amount that has not yet been refunded.',
+  REFUND_FAILED_INSUFFICIENT_FUNDS:
+    'Capture could not be refunded due to insufficient funds. Please check to see if you have sufficient funds in your PayPal account or if the bank account linked to your PayPal account is verified and has sufficient funds.',
+  PAYER_ACCOUNT_LOCKED_OR_CLOSED: 'The payer account cannot be used for this transaction.',
+  PENDING_CAPTURE:
+    'Cannot initiate a refund as the capture is pending. Capture is typically pending when the payer has funded the transaction using e-check/bank funded.',
+  DUPLICATE_INVOICE_ID: 'Invoice ID was previously used to refund a capture.',
+  TRANSACTION_DISPUTED:
+    'Partial refunds cannot be offered at this time because there is an open case on this transaction. Visit the PayPal Resolution Center to review this case.',
+  PLATFORM_FEE_NOT_ENABLED:
+    "The API Caller account is not setup to be able to process refunds with 'platform_fees'. Please contact your Account Manager. This feature is useful when you want to contribute a portion of the 'platform_fees' you had capture as part of the refund being processed.",
 } as const;
 export type Issue = keyof typeof ISSUES;
+export const isIssue = (name: string): name is Issue => Object.hasOwn(ISSUES, name);
 
 export const unprocessable = (issue: Issue, more: { field?: string; links?: readonly Link[]; began?: boolean } = {}) =>
   paypalError(422, {

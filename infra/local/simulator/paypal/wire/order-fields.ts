@@ -3,7 +3,7 @@ import { refused } from './errors.ts';
 import { customerReference, vaultId } from './request.ts';
 
 /** The fields of an order that the simulator checks; other fields are ignored. */
-const money = z.looseObject({
+export const paypalAmount = z.looseObject({
   currency_code: z.string().length(3),
   value: z
     .string()
@@ -62,7 +62,7 @@ export const orderRequest = z.looseObject({
         invoice_id: text.optional(),
         description: text.optional(),
         soft_descriptor: z.string().min(1).max(22).optional(),
-        amount: money,
+        amount: paypalAmount,
       }),
     )
     .length(1),
@@ -79,7 +79,8 @@ export const confirmRequest = z.looseObject({ payment_source: paymentSource });
 export const captureRequest = z.looseObject({ payment_source: paymentSource.optional() });
 
 /** @throws Refused 422 as PayPal does for what it cannot charge. */
-export const readPaypalPrice = (sent: unknown) => readMoney(money.parse(sent));
+export const readPaypalPrice = (sent: unknown) =>
+  readPaypalMoney(paypalAmount.parse(sent), { at: '/purchase_units/0/amount', indivisible: 'DECIMAL_PRECISION' });
 
 /**
  * PayPal's own list of currencies, copied from its documentation independently of the service, so that tests find a
@@ -100,14 +101,24 @@ const ABOVE_MAX = 1e15;
 
 const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency) ? 0 : 2);
 
-/** @throws Refused 422 for what PayPal cannot charge. */
-const readMoney = ({ currency_code: currency, value }: { readonly currency_code: string; readonly value: string }) => {
-  if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', '/purchase_units/0/amount/currency_code');
+interface MoneyPlace {
+  /** JSON pointer of the amount. */
+  readonly at: string;
+  /** The issue of decimals in a currency that has none; it differs by operation. */
+  readonly indivisible: 'DECIMAL_PRECISION' | 'DECIMALS_NOT_SUPPORTED';
+}
+
+/** @throws Refused 422 for what PayPal cannot charge or refund. */
+export const readPaypalMoney = (sent: z.output<typeof paypalAmount>, { at, indivisible }: MoneyPlace) => {
+  const { currency_code: currency, value } = sent;
+  if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', `${at}/currency_code`);
   const decimals = value.split('.')[1] ?? '';
-  if (decimals.length > decimalsOf(currency)) throw refused('DECIMAL_PRECISION', '/purchase_units/0/amount/value');
-  if (Number(value) >= ABOVE_MAX) throw refused('MAX_VALUE_EXCEEDED', '/purchase_units/0/amount/value');
+  if (decimals.length > decimalsOf(currency)) {
+    throw refused(decimalsOf(currency) === 0 ? indivisible : 'DECIMAL_PRECISION', `${at}/value`);
+  }
+  if (Number(value) >= ABOVE_MAX) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
   const amount = Math.round(Number(value) * 10 ** decimalsOf(currency));
-  if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', '/purchase_units/0/amount/value');
+  if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', `${at}/value`);
   return { amount, currency };
 };
 

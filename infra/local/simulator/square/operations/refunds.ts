@@ -16,7 +16,7 @@ const fields = z.strictObject({
   reason: z.string().max(192).nullish(),
 });
 
-export const refundRoutes: readonly SquareRoute[] = [
+export const squareRefundRoutes: readonly SquareRoute[] = [
   { method: 'POST', path: '/v2/refunds', run: (request) => shown(request.unit, create(request)) },
   { method: 'GET', path: '/v2/refunds', run: (request) => list(request) },
   { method: 'GET', path: '/v2/refunds/:id', run: (request) => shown(request.unit, findRefund(request)) },
@@ -49,7 +49,7 @@ const ourIdIn = (reason: string): Record<string, string> => {
 /** @throws Refused with Square's code of a payment that cannot be refunded by the amount */
 const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   const problem = refundProblem(charge, amount);
-  if (problem === 'not_paid' && charge.reserved) {
+  if (problem === 'not_paid' && charge.reserved && charge.status === 'pending') {
     throw refundError(
       'REFUND_ERROR_PAYMENT_NEEDS_COMPLETION',
       'The payment is APPROVED and must be completed before it is refunded.',
@@ -128,5 +128,5 @@ const isWithin = (at: number, [from, until]: readonly [string | undefined, strin
 
 const isOfKind = (refund: LedgerRefund, { location_id, status, source_type }: Filter, unit: Unit): boolean =>
   (location_id === undefined || squareLocationOf(refund, unit) === location_id) &&
-  (status === undefined || squareRefundStatus(refund) === status) &&
+  (status === undefined || squareRefundStatus(refund, unit) === status) &&
   (source_type === undefined || squareSourceType(refund, unit) === source_type);

@@ -6,11 +6,11 @@ import { squareError } from '../wire/errors.ts';
 import type { SquareRequest, SquareRoute } from '../wire/request.ts';
 import { cardRoutes } from './cards.ts';
 import { squareCustomerRoutes } from './customers.ts';
-import { disputeRoutes } from './disputes.ts';
+import { squareDisputeRoutes } from './disputes.ts';
 import { locationRoutes } from './locations.ts';
 import { squareOrderRoutes } from './orders.ts';
 import { paymentRoutes } from './payments.ts';
-import { refundRoutes } from './refunds.ts';
+import { squareRefundRoutes } from './refunds.ts';
 import { squareWebhooks } from './webhooks.ts';
 
 /** Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
@@ -18,8 +18,8 @@ const ROUTES: readonly SquareRoute[] = [
   ...locationRoutes,
   ...squareOrderRoutes,
   ...paymentRoutes,
-  ...refundRoutes,
-  ...disputeRoutes,
+  ...squareRefundRoutes,
+  ...squareDisputeRoutes,
   ...cardRoutes,
   ...squareCustomerRoutes,
 ];
@@ -46,6 +46,7 @@ export const square: Vendor = {
     return 'answer' in reply ? reply.answer : { status: 200, body: JSON.stringify(reply.object), began: true };
   },
   minorUnits: (amount) => amount,
+  cancelsRefunds: false,
   formatId: (kind, n, tag) => `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`,
   headersOf: (call, requestId) => ({
     'square-version': call.headers.get('square-version') ?? API_VERSION,

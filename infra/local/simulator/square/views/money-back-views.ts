@@ -2,22 +2,26 @@ import type { DisputeReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge, LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { isoTime } from '../wire/request.ts';
-import { isBank } from '../wire/tokens.ts';
-import { methodOf, moneyOf, type SquareObject, squareOrderWire } from './views.ts';
+import { isBank, REJECTS_REFUNDS } from '../wire/tokens.ts';
+import { methodOfCharge, moneyOf, type SquareObject, squareOrderWire } from './views.ts';
 
 /** Refunds and disputes of the ledger as Square's objects. */
-const REFUND_STATUS: Readonly<Record<LedgerRefund['status'], string>> = {
-  pending: 'PENDING',
-  succeeded: 'COMPLETED',
-  failed: 'FAILED',
-  canceled: 'REJECTED',
+export const squareRefundStatus = (refund: LedgerRefund, unit: Unit): string => {
+  switch (refund.status) {
+    case 'pending':
+      return 'PENDING';
+    case 'succeeded':
+      return 'COMPLETED';
+    case 'failed':
+      return methodOfCharge(chargeOf(refund, unit), unit).token === REJECTS_REFUNDS ? 'REJECTED' : 'FAILED';
+    case 'canceled':
+      throw new Error(`Refund ${refund.id} is canceled, which Square does not have`);
+  }
 };
-
-export const squareRefundStatus = ({ status }: LedgerRefund): string => REFUND_STATUS[status];
 
 /** Where the refund goes, as Square names the source of its payment. */
 export const squareSourceType = (refund: LedgerRefund, unit: Unit): string =>
-  isBank(methodOf(chargeOf(refund, unit), unit)) ? 'BANK_ACCOUNT' : 'CARD';
+  isBank(methodOfCharge(chargeOf(refund, unit), unit)) ? 'BANK_ACCOUNT' : 'CARD';
 
 /** The location of the payment that is refunded or disputed. */
 export const squareLocationOf = (document: LedgerRefund | LedgerDispute, unit: Unit): string =>
@@ -26,7 +30,7 @@ export const squareLocationOf = (document: LedgerRefund | LedgerDispute, unit: U
 /** The order is one of its own, which Square makes for the refund. */
 export const squareRefundView = (refund: LedgerRefund, unit: Unit): SquareObject => ({
   id: refund.id,
-  status: squareRefundStatus(refund),
+  status: squareRefundStatus(refund, unit),
   location_id: squareLocationOf(refund, unit),
   unlinked: false,
   destination_type: squareSourceType(refund, unit),
@@ -76,7 +80,7 @@ export const squareDisputeView = (dispute: LedgerDispute, unit: Unit): SquareObj
   state: squareDisputeState(dispute),
   due_at: isoTime(dispute.evidenceDueAt),
   disputed_payment: { payment_id: dispute.chargeId },
-  card_brand: methodOf(chargeOf(dispute, unit), unit).card.brand,
+  card_brand: methodOfCharge(chargeOf(dispute, unit), unit).card.brand,
   created_at: isoTime(dispute.createdAt),
   updated_at: isoTime(dispute.updatedAt),
   brand_dispute_id: `VISA${dispute.id}`,

@@ -75,10 +75,10 @@ const tenderView = (charge: LedgerCharge, unit: Unit): SquareObject => ({
   transaction_id: charge.paymentId,
   created_at: isoTime(charge.createdAt),
   amount_money: moneyOf(charge.amount, charge.currency),
-  type: isBank(methodOf(charge, unit)) ? 'BANK_ACCOUNT' : 'CARD',
+  type: isBank(methodOfCharge(charge, unit)) ? 'BANK_ACCOUNT' : 'CARD',
 });
 
-export const methodOf = (charge: LedgerCharge, unit: Unit): LedgerMethod => {
+export const methodOfCharge = (charge: LedgerCharge, unit: Unit): LedgerMethod => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   if (!method) throw new Error(`Payment ${charge.id} was made by no method`);
   return method;
@@ -103,7 +103,7 @@ const paymentStatus = ({ status, reserved }: LedgerCharge): string =>
   status === 'pending' && reserved ? 'APPROVED' : PAYMENT_STATUS[status];
 
 export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = paymentStatus(charge)): SquareObject => {
-  const method = methodOf(charge, unit);
+  const method = methodOfCharge(charge, unit);
   const { location_id, note } = squareOrderWire.parse(charge.wire);
   const amount = moneyOf(charge.amount, charge.currency);
   return {

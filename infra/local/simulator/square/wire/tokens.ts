@@ -10,6 +10,9 @@ import { invalidSquareRequest, spentToken, squareNotFound } from './errors.ts';
  */
 const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
 
+/** A failed refund of this card is REJECTED, of any other card it is FAILED. */
+export const REJECTS_REFUNDS = 'sim-pending-refund-reject';
+
 const CARDS: Readonly<Record<string, Behaviour>> = {
   ok: succeeds,
   declined: declines('generic_decline'),
@@ -27,6 +30,7 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'sim-timeout-after': { kind: 'loses_connection', committed: true },
   'sim-do-not-honor': declines('do_not_honor'),
   'sim-pending-refund-fail': { kind: 'succeeds', refunds: 'pending_then_failed' },
+  [REJECTS_REFUNDS]: { kind: 'succeeds', refunds: 'pending_then_failed' },
   'sim-dispute': { kind: 'succeeds', disputed: { reason: 'fraudulent', inquiry: false } },
   'sim-dispute-inquiry': { kind: 'succeeds', disputed: { reason: 'fraudulent', inquiry: true } },
 };

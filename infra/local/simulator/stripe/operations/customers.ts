@@ -4,6 +4,7 @@ import { attachMethod, deleteLedgerCustomer } from '../../ledger/methods.ts';
 import { endSubscription, isLedgerSubscriptionLive } from '../../ledger/subscription-end.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { stripeCustomerView } from '../views/views.ts';
+import { checkUsable, findMethod, findStripeCustomer, mergeAddress } from '../wire/method-data.ts';
 import {
   anything,
   choice,
@@ -18,7 +19,6 @@ import {
   text,
 } from '../wire/parameters.ts';
 import { getRoute, listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkUsable, findMethod, findStripeCustomer, mergeAddress } from './method-data.ts';
 
 const fields = z.strictObject({
   name: clearable(256).optional(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { canMoveDispute, moveDispute } from '../../ledger/disputes.ts';
 import type { LedgerDispute } from '../../ledger/documents.ts';
-import { disputeView, EVIDENCE_FIELDS } from '../views/money-back-views.ts';
+import { EVIDENCE_FIELDS, stripeDisputeView } from '../views/money-back-views.ts';
 import { refusedOperation, stripeNotFound } from '../wire/errors.ts';
 import {
   clearable,
@@ -16,11 +16,11 @@ import {
 } from '../wire/parameters.ts';
 import { getRoute, listPage, none, type StripeObject, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
-export const disputeRoutes: readonly StripeRoute[] = [
+export const stripeDisputeRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/disputes', run: (request) => ({ object: listDisputes(request) }) },
-  getRoute('/v1/disputes/:id', 'dispute', (unit) => ({ collection: unit.documents.disputes, view: disputeView })),
-  { method: 'POST', path: '/v1/disputes/:id', run: (request) => ({ object: disputeView(answer(request)) }) },
-  { method: 'POST', path: '/v1/disputes/:id/close', run: (request) => ({ object: disputeView(close(request)) }) },
+  getRoute('/v1/disputes/:id', 'dispute', (unit) => ({ collection: unit.documents.disputes, view: stripeDisputeView })),
+  { method: 'POST', path: '/v1/disputes/:id', run: (request) => ({ object: stripeDisputeView(answer(request)) }) },
+  { method: 'POST', path: '/v1/disputes/:id/close', run: (request) => ({ object: stripeDisputeView(close(request)) }) },
 ];
 
 const listDisputes = (request: StripeRequest): StripeObject => {
@@ -30,7 +30,7 @@ const listDisputes = (request: StripeRequest): StripeObject => {
   const { charge } = sent;
   return listPage(request, sent, {
     collection: unit.documents.disputes,
-    view: disputeView,
+    view: stripeDisputeView,
     holder: sent.payment_intent,
     wanted: charge === undefined ? undefined : (dispute) => dispute.chargeId === charge,
     kind: 'dispute',

@@ -6,6 +6,7 @@ import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
 import { stripeMethodView } from '../views/views.ts';
 import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
+import { checkUsable, findMethod } from '../wire/method-data.ts';
 import {
   choice,
   createdRange,
@@ -19,7 +20,6 @@ import {
 } from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, none, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { checkUsable, findMethod } from './method-data.ts';
 
 const PATH = '/v1/invoices';
 

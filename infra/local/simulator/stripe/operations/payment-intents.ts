@@ -20,9 +20,6 @@ import {
   stripeError,
   stripeNotFound,
 } from '../wire/errors.ts';
-import { createdRange, mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
-import type { StripeObject } from '../wire/request.ts';
-import { listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import {
   type ConfirmFields,
   cancelFields,
@@ -32,8 +29,11 @@ import {
   mergeWire,
   type UpdateFields,
   updateFields,
-} from './intent-fields.ts';
-import { checkUsable, findMethod, findStripeCustomer, methodFromData } from './method-data.ts';
+} from '../wire/intent-fields.ts';
+import { checkUsable, findMethod, findStripeCustomer, methodFromData } from '../wire/method-data.ts';
+import { createdRange, mergeMetadata, page, readParameters, text } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { listPage, type StripeReply, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { searchPayments } from './search.ts';
 
 const PATH = '/v1/payment_intents';

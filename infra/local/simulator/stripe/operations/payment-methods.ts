@@ -5,9 +5,6 @@ import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
 import { stripeMethodView } from '../views/views.ts';
 import { declineFields, invalidStripeRequest, stripeError } from '../wire/errors.ts';
-import { choice, expand, mergeMetadata, metadata, page, readParameters, text, whole } from '../wire/parameters.ts';
-import type { StripeObject } from '../wire/request.ts';
-import { listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import {
   billingDetails,
   findMethod,
@@ -15,7 +12,10 @@ import {
   mergeBilling,
   methodData,
   methodFromData,
-} from './method-data.ts';
+} from '../wire/method-data.ts';
+import { choice, expand, mergeMetadata, metadata, page, readParameters, text, whole } from '../wire/parameters.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
 const created = methodData.extend({ expand: expand.optional() });
 const changes = z.strictObject({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { LedgerCharge, LedgerDispute, LedgerPayment, LedgerRefund } from '../../ledger/documents.ts';
 import { createLedgerRefund, leftOf, refundProblem } from '../../ledger/refunds.ts';
-import { isRefundable, refundView } from '../views/money-back-views.ts';
+import { isRefundable, stripeRefundView } from '../views/money-back-views.ts';
 import { checkAmount, writtenAmount } from '../wire/currencies.ts';
 import { invalidStripeRequest, refusedOperation, stripeNotFound } from '../wire/errors.ts';
 import {
@@ -18,11 +18,11 @@ import {
 } from '../wire/parameters.ts';
 import { getRoute, listPage, none, type StripeObject, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
-export const refundRoutes: readonly StripeRoute[] = [
+export const stripeRefundRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/refunds', run: (request) => ({ object: listRefunds(request) }) },
-  { method: 'POST', path: '/v1/refunds', run: (request) => ({ object: refundView(refund(request)) }) },
-  getRoute('/v1/refunds/:id', 'refund', (unit) => ({ collection: unit.documents.refunds, view: refundView })),
-  { method: 'POST', path: '/v1/refunds/:id', run: (request) => ({ object: refundView(update(request)) }) },
+  { method: 'POST', path: '/v1/refunds', run: (request) => ({ object: stripeRefundView(refund(request)) }) },
+  getRoute('/v1/refunds/:id', 'refund', (unit) => ({ collection: unit.documents.refunds, view: stripeRefundView })),
+  { method: 'POST', path: '/v1/refunds/:id', run: (request) => ({ object: stripeRefundView(update(request)) }) },
   { method: 'POST', path: '/v1/refunds/:id/cancel', run: (request) => cancel(request) },
 ];
 
@@ -44,7 +44,7 @@ const listRefunds = (request: StripeRequest): StripeObject => {
   const { charge } = sent;
   return listPage(request, sent, {
     collection: unit.documents.refunds,
-    view: refundView,
+    view: stripeRefundView,
     holder: sent.payment_intent,
     wanted: charge === undefined ? undefined : (refund) => refund.chargeId === charge,
     kind: 'refund',

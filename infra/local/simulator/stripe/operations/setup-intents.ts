@@ -11,6 +11,7 @@ import {
   stripeError,
   stripeNotFound,
 } from '../wire/errors.ts';
+import { checkUsable, findMethod, findStripeCustomer, methodData, methodFromData } from '../wire/method-data.ts';
 import {
   anything,
   choice,
@@ -31,7 +32,6 @@ import {
   type StripeRequest,
   type StripeRoute,
 } from '../wire/request.ts';
-import { checkUsable, findMethod, findStripeCustomer, methodData, methodFromData } from './method-data.ts';
 
 const common = {
   payment_method: text().optional(),

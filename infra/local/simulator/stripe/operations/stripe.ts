@@ -10,12 +10,12 @@ import type { StripeRoute } from '../wire/request.ts';
 import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
 import { stripeCustomerRoutes } from './customers.ts';
-import { disputeRoutes } from './disputes.ts';
+import { stripeDisputeRoutes } from './disputes.ts';
 import { expanded } from './expand.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
-import { refundRoutes } from './refunds.ts';
+import { stripeRefundRoutes } from './refunds.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
 import { API_VERSION, stripeWebhooks } from './webhooks.ts';
@@ -27,8 +27,8 @@ const ROUTES: readonly StripeRoute[] = [
   ...paymentMethodRoutes,
   ...setupIntentRoutes,
   ...chargeRoutes,
-  ...refundRoutes,
-  ...disputeRoutes,
+  ...stripeRefundRoutes,
+  ...stripeDisputeRoutes,
   ...catalogRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,

@@ -16,6 +16,7 @@ import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeMethodView } from '../views/views.ts';
 import { checkCharge } from '../wire/currencies.ts';
 import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
+import { checkUsable, findMethod, findStripeCustomer } from '../wire/method-data.ts';
 import {
   anything,
   choice,
@@ -33,7 +34,6 @@ import {
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 import { addPrice, priceData } from './catalog.ts';
-import { checkUsable, findMethod, findStripeCustomer } from './method-data.ts';
 
 /** Subscriptions of one item, collected automatically, with Stripe's payment behaviors except pending updates. */
 const PATH = '/v1/subscriptions';

@@ -5,7 +5,7 @@ import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../
 import { chargeView } from '../views/charge-views.ts';
 import { setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
-import { disputeView, refundView } from '../views/money-back-views.ts';
+import { stripeDisputeView, stripeRefundView } from '../views/money-back-views.ts';
 import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
 import type { StripeObject } from '../wire/request.ts';
@@ -133,11 +133,11 @@ const shown = (change: Change, unit: Unit): Shown => {
   }
   if ('refund' in change) {
     const { refund } = change;
-    return { view: refundView(refund), subject: refund.paymentId, metadata: refund.metadata };
+    return { view: stripeRefundView(refund), subject: refund.paymentId, metadata: refund.metadata };
   }
   if ('dispute' in change) {
     const { dispute } = change;
-    return { view: disputeView(dispute), subject: dispute.paymentId, metadata: dispute.metadata };
+    return { view: stripeDisputeView(dispute), subject: dispute.paymentId, metadata: dispute.metadata };
   }
   if ('setup' in change) {
     const { setup } = change;

@@ -2,7 +2,7 @@ import type { LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { lower, seconds } from './views.ts';
 
-export const refundView = (refund: LedgerRefund): StripeObject => ({
+export const stripeRefundView = (refund: LedgerRefund): StripeObject => ({
   id: refund.id,
   object: 'refund',
   amount: refund.amount,
@@ -39,7 +39,7 @@ const statusOf = ({ status, inquiry }: LedgerDispute): string => {
 export const isRefundable = ({ status, inquiry }: LedgerDispute): boolean =>
   status === 'won' || status === 'closed' || (inquiry && status !== 'lost');
 
-export const disputeView = (dispute: LedgerDispute): StripeObject => ({
+export const stripeDisputeView = (dispute: LedgerDispute): StripeObject => ({
   id: dispute.id,
   object: 'dispute',
   amount: dispute.amount,

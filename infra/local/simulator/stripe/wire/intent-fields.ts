@@ -1,17 +1,7 @@
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
-import {
-  anything,
-  choice,
-  clearable,
-  descriptorText,
-  expand,
-  flag,
-  metadata,
-  text,
-  whole,
-} from '../wire/parameters.ts';
 import { methodData } from './method-data.ts';
+import { anything, choice, clearable, descriptorText, expand, flag, metadata, text, whole } from './parameters.ts';
 
 /** The fields of Stripe's PaymentIntent requests. Unknown fields are refused, as at Stripe. */
 const usage = choice(['off_session', 'on_session']);

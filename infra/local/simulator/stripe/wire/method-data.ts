@@ -2,18 +2,9 @@ import * as z from 'zod';
 import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
-import {
-  anything,
-  choice,
-  clearable,
-  mergeMetadata,
-  metadata,
-  stripeAddress,
-  text,
-  whole,
-} from '../wire/parameters.ts';
-import { cardOfMethodId, cardOfNumber, cardOfToken, fingerprintOf, type TestCard } from '../wire/tokens.ts';
+import { invalidStripeRequest, stripeError, stripeNotFound } from './errors.ts';
+import { anything, choice, clearable, mergeMetadata, metadata, stripeAddress, text, whole } from './parameters.ts';
+import { cardOfMethodId, cardOfNumber, cardOfToken, fingerprintOf, type TestCard } from './tokens.ts';
 
 /** Payment methods in requests: an id, a test value, a token, or (as a test account allows) a card number. */
 export const billingDetails = z.strictObject({

@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { erasureViewSchema } from '../../shared/erasure/job.ts';
+import { erasureBody } from '../../shared/erasure/request.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+
+const none = z.object({});
+
+export const requestErasureEndpoint = endpoint({
+  id: 'admin.request-erasure',
+  method: 'POST',
+  path: '/admin/erasures',
+  summary: 'Erase a person: a user, or the guests of an e-mail address',
+  auth: 'platform-admin',
+  params: none,
+  query: none,
+  body: erasureBody,
+  response: erasureViewSchema,
+  status: 202,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
+  idempotent: 'create',
+  uses: ['table:read', 'table:put'],
+});
+
+export const getErasureEndpoint = endpoint({
+  id: 'admin.get-erasure',
+  method: 'GET',
+  path: '/admin/erasures/{id}',
+  summary: 'See how far the erasure of a person is',
+  auth: 'platform-admin',
+  params: z.object({ id: idSchema }),
+  query: none,
+  body: null,
+  response: erasureViewSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['RESOURCE_NOT_FOUND'],
+  uses: ['table:read'],
+});
+
+export const erasureEndpoints = [requestErasureEndpoint, getErasureEndpoint];

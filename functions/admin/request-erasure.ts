@@ -1,0 +1,6 @@
+import { requestErasure } from '../../shared/erasure/request.ts';
+import { lambda } from '../../shared/http/lambda.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { requestErasureEndpoint } from './erasure-endpoints.ts';
+
+export const handler = lambda(requestErasureEndpoint, webDeps, requestErasure);

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { summaryOfAll } from '../../shared/queries/payment-summary.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { adminSummaryEndpoint } from './endpoints.ts';
+
+export const handler = lambda(adminSummaryEndpoint, webDeps, summaryOfAll);

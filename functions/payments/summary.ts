@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { ownerSummary } from '../../shared/queries/payment-summary.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { paymentSummaryEndpoint } from './endpoints.ts';
+
+export const handler = lambda(paymentSummaryEndpoint, webDeps, ownerSummary);

@@ -1,0 +1,71 @@
+import { stringify } from 'csv-stringify/sync';
+import Negotiator from 'negotiator';
+import { invalid } from '../core/errors.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
+import type { Cursor } from '../table/listing.ts';
+
+/**
+ * Lists as CSV (RFC 4180), for callers that ask for text/csv: pages of 1,000 rows, each with the header row. The next
+ * page is behind the Link header; `limit` does not apply.
+ */
+export interface CsvForm {
+  /** The name of the file, without its ending. */
+  readonly name: string;
+  /** Fields of the list's records with simple values, in the order of the columns. */
+  readonly columns: readonly string[];
+}
+
+export interface CsvPage {
+  /** The rows of all earlier pages. */
+  readonly before: number;
+  readonly limit: number;
+  /** Starts after this row; absent on the first page, and for lists that have no cursor. */
+  readonly cursor?: Cursor;
+}
+
+/** Where a list goes on after a page: after this row or, in a list without cursors, after as many rows as were shown. */
+export type More = Cursor | 'rows';
+
+const PAGE_ROWS = 1_000;
+const MAX_ROWS = 100_000;
+
+const CSV = 'text/csv';
+export const CSV_TYPE = `${CSV}; charset=utf-8`;
+const TYPES = ['application/json', CSV, CSV_TYPE] as const;
+
+/** True if the caller prefers CSV to JSON; a caller that takes anything gets JSON. */
+export const prefersCsv = (accept: string | undefined): boolean =>
+  new Negotiator({ headers: { accept } }).mediaType([...TYPES])?.startsWith(CSV) === true;
+
+/** @throws DomainError VALIDATION_ERROR for a cursor that no Link header of a CSV page had. */
+export const csvPageAt = (cursor: string | undefined): CsvPage => {
+  const [, rows, position] = /^(\d{1,6})(?:\.([\w-]+))?$/.exec(cursor ?? '0') ?? [];
+  const before = Number(rows);
+  if (rows === undefined || before >= MAX_ROWS) {
+    const message = 'must be the cursor of the Link header of an earlier CSV page';
+    throw invalid([{ path: 'cursor', rule: 'cursor', message }]);
+  }
+  return {
+    before,
+    limit: Math.min(PAGE_ROWS, MAX_ROWS - before),
+    ...(position !== undefined && { cursor: decodeCursor(position) }),
+  };
+};
+
+/** The cursor of the next page; undefined at the end of the list, and after 100,000 rows. */
+export const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string | undefined => {
+  const before = page.before + shown;
+  if (more === undefined || before >= MAX_ROWS) return undefined;
+  return more === 'rows' ? String(before) : `${before}.${encodeCursor(more)}`;
+};
+
+/** A header row and the records. A cell that begins like a formula gets a leading apostrophe, inside quotes. */
+export const csvText = (columns: readonly string[], records: readonly unknown[]): string =>
+  stringify([...records], {
+    columns: [...columns],
+    header: true,
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    quoted_match: /^[=+\-@\t]|[\r\n]/,
+    cast: { boolean: String },
+  });

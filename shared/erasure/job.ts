@@ -1,0 +1,101 @@
+import * as z from 'zod';
+import { notFound } from '../core/errors.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { dueShard, erasureKey, erasureLockKey, type Key } from '../table/keys.ts';
+import { storedRecordFields } from '../table/record-store.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/**
+ * The erasure of a person, as a job that due work carries out in slices. Always holds: at most one runs per person; it stores where
+ * it is after each slice; when it is done it keeps no e-mail address.
+ */
+const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
+
+/** What the counts count: records that the job blanked or removed, and copies in other items that it blanked. */
+const COUNTED = [
+  'subscriptions',
+  'payments',
+  'payment_methods',
+  'customers',
+  'addresses',
+  'memberships',
+  'webhook_logs',
+  'provider_events',
+  'webhook_deliveries',
+  'stored_answers',
+] as const;
+export type Counted = (typeof COUNTED)[number];
+
+const countsSchema = z.partialRecord(z.enum(COUNTED), z.int());
+
+const optional = z.string().optional();
+
+const jobSchema = z.object({
+  ...storedRecordFields,
+  status: z.enum(ERASURE_STATUSES),
+  /** The person: a user, or the guests of an e-mail address. The address is removed when the job is done. */
+  userId: optional,
+  email: optional,
+  requestedBy: z.string(),
+  counts: countsSchema,
+  /** The step that runs, counted from 0, and where its next slice starts. */
+  step: z.int(),
+  after: z.record(z.string(), z.string()).optional(),
+  /** Records of this pass of the step that could not be erased now. */
+  failed: z.int(),
+  /** When this pass of the step began. */
+  passAt: optional,
+  /** When the job last changed an item. */
+  changedAt: z.string(),
+  completedAt: optional,
+});
+export type ErasureJob = z.infer<typeof jobSchema>;
+
+export type Subject =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'email'; readonly email: string };
+
+/** @throws Error for a job that is done: it no longer knows its person */
+export const subjectOf = ({ userId, email }: Pick<ErasureJob, 'userId' | 'email'>): Subject => {
+  if (userId !== undefined) return { kind: 'user', userId };
+  if (email === undefined) throw new Error('an erasure that is done knows no person');
+  return { kind: 'email', email };
+};
+
+export const lockKeyOf = (subject: Subject): Key =>
+  erasureLockKey(subject.kind, subject.kind === 'user' ? subject.userId : subject.email);
+
+export const jobOf = (item: Item): ErasureJob => jobSchema.parse(item);
+
+/** @param dueAt undefined: no more work */
+export const jobItem = (job: ErasureJob, dueAt: string | undefined): Item => ({
+  ...erasureKey(job.id),
+  ...job,
+  ...(dueAt !== undefined && { due: dueShard(job.id), due_at: dueAt }),
+});
+
+export const erasureView = (job: ErasureJob) => ({
+  id: job.id,
+  status: job.status,
+  counts: Object.fromEntries(COUNTED.map((name) => [name, job.counts[name] ?? 0])),
+  created_at: job.createdAt,
+  completed_at: job.completedAt ?? null,
+});
+
+export const erasureViewSchema = z.object({
+  id: z.string(),
+  status: z.enum(ERASURE_STATUSES),
+  counts: z.record(z.enum(COUNTED), z.int().nonnegative()),
+  created_at: z.string(),
+  completed_at: z.string().nullable(),
+});
+
+export const getErasure = async (
+  { table }: { readonly table: Table },
+  { params }: ApiRequest<{ id: string }>,
+): Promise<Reply> => {
+  const item = await table.get(erasureKey(params.id));
+  if (!item) throw notFound('erasure');
+  return { data: erasureView(jobOf(item)) };
+};

@@ -1,0 +1,126 @@
+import { idsIn, withoutEmails, withoutPerson } from '../observability/person-fields.ts';
+import { redact } from '../observability/redaction.ts';
+import { ownerKeyOf } from '../table/defaults.ts';
+import { countKey, guestPartition, ownerCustomerKey } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+import { packed, unpacked } from '../webhooks/record/stored-event.ts';
+import type { Counted } from './job.ts';
+import type { Sought } from './sought.ts';
+
+/**
+ * The copies of a person's data in items that are no records: log entries, providers' events, deliveries, stored answers. An
+ * item that names one of the person's records, or belongs to the person, loses all personal data. Elsewhere, only the
+ * person's e-mail addresses are replaced.
+ */
+interface Trace {
+  readonly counted: Counted;
+  /** The attributes that change; undefined: none. Pure, so that a repeat finds nothing. */
+  readonly blanked: (sought: Sought, item: Item) => Readonly<Record<string, unknown>> | undefined;
+}
+
+/** By sort key. A new kind of item that holds payloads is a new row. */
+const TRACES: Readonly<Record<string, Trace>> = {
+  LOG: { counted: 'webhook_logs', blanked: (sought, item) => blankedLog(sought, item) },
+  EVT: { counted: 'provider_events', blanked: (sought, item) => blankedEvent(sought, item) },
+  DLV: { counted: 'webhook_deliveries', blanked: (sought, item) => blankedDelivery(sought, item) },
+  IDEM: { counted: 'stored_answers', blanked: (sought, item) => blankedAnswer(sought, item) },
+};
+
+/** @returns whether the item changed */
+export const blankTrace = async (table: Table, sought: Sought, item: Item): Promise<Counted | undefined> => {
+  const trace = TRACES[String(item['sk'])];
+  const set = trace?.blanked(sought, item);
+  if (!trace || set === undefined) return undefined;
+  const written = await table.update({ pk: String(item['pk']), sk: String(item['sk']) }, { set }, [{ has: 'pk' }]);
+  return written.ok ? trace.counted : undefined;
+};
+
+const isNamed = ({ ids }: Sought, text: string): boolean => {
+  for (const id of idsIn(text)) if (ids.has(id)) return true;
+  return false;
+};
+
+type Owned = Readonly<Record<'userId' | 'organizationId', unknown>>;
+
+const ownerOf = (item: Item): Owned => ({ userId: item['userId'], organizationId: item['organizationId'] });
+
+/** An organization's entries keep what is not the person's own. */
+const isPersonal = (sought: Sought, { userId, organizationId }: Owned, text: string): boolean =>
+  organizationId === undefined &&
+  ((sought.userId !== undefined && userId === sought.userId) || (userId === undefined && isNamed(sought, text)));
+
+const ERASED_FIELDS = ['payload', 'response'] as const;
+
+const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
+  const owner = ownerOf(item);
+  const text = JSON.stringify([item['payload'], item['response']]);
+  const isAll = isPersonal(sought, owner, text);
+  const masked =
+    owner.userId === sought.userId ? sought.emails.map((email) => String(redact(email)).toLowerCase()) : [];
+  const emails = [...sought.emails, ...masked];
+  const next = {
+    payload: isAll ? withoutPerson(item['payload']) : withoutEmails(item['payload'], emails),
+    response: isAll ? withoutAnswer(item['response']) : withoutEmails(item['response'], emails),
+  };
+  return JSON.stringify(ERASED_FIELDS.map((field) => next[field])) === text ? undefined : next;
+};
+
+/** The service's own words about an attempt stay; the body is what a target answered. */
+const withoutAnswer = (response: unknown): unknown => {
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) return response;
+  // The order of the fields stays, so that a repeat finds no difference.
+  return Object.fromEntries(
+    Object.entries(response).map(([name, value]) => [name, name === 'body' ? withoutPerson(value, true) : value]),
+  );
+};
+
+const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
+  if (!isAll && !sought.emails.some((email) => json.toLowerCase().includes(email))) return json;
+  const value: unknown = JSON.parse(json);
+  return JSON.stringify(isAll ? withoutPerson(value) : withoutEmails(value, sought.emails));
+};
+
+const blankedEvent = (sought: Sought, item: Item) => {
+  const { raw } = item;
+  if (!(raw instanceof Uint8Array)) return undefined;
+  const json = unpacked(raw);
+  const isAll = isNamed(sought, json);
+  const blanked = blankedText(sought, json, isAll);
+  return blanked === json ? undefined : { raw: packed(blanked), ...(isAll && { isBlanked: true }) };
+};
+
+const blankedDelivery = (sought: Sought, item: Item) => {
+  const { content } = item;
+  if (typeof content !== 'object' || content === null || !('body' in content)) return undefined;
+  const json = String(content.body);
+  const body = blankedText(sought, json, isPersonal(sought, ownerOf(item), json));
+  return body === json ? undefined : { content: { body } };
+};
+
+const blankedAnswer = (sought: Sought, item: Item) => {
+  if (item['body'] === undefined) return undefined;
+  const json = String(item['body']);
+  const body = blankedText(sought, json, isNamed(sought, json));
+  return body === json ? undefined : { body };
+};
+
+const CLAIM_PREFIX = ownerCustomerKey('', '').sk;
+
+/** The claim to create a customer holds the customer's fields until the provider has answered. */
+export const removeClaim = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
+  const { pk, sk, claim } = item;
+  if (!String(sk).startsWith(CLAIM_PREFIX) || claim === undefined) return false;
+  const isUsers = userId !== undefined && pk === `OWNER#${ownerKeyOf({ kind: 'user', userId })}`;
+  const text = JSON.stringify(claim).toLowerCase();
+  if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
+  return (await table.remove({ pk: String(pk), sk: String(sk) }, [{ has: 'claim' }])).ok;
+};
+
+/** The counters of a guest's list have a hash of the e-mail address in their key; the list is empty by then. */
+export const removeCounter = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
+  const { pk, sk, ...counts } = item;
+  const isGuests = userId === undefined && emails.some((email) => pk === countKey(guestPartition(email, 'PAY'), '').pk);
+  if (!isGuests || Object.values(counts).some((count) => count !== 0)) return false;
+  const unchanged = Object.keys(counts).map((name) => ({ equals: [name, 0] }) as const);
+  return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
+};

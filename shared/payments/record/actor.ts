@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { ACTOR_TYPES, type Actor, type ActorType } from '../../core/actor.ts';
+
+/** The actor of a payment's version. Stored in few bytes, so that a payment stays within one write unit. */
+export const actorSchema = z.object({ type: z.enum(ACTOR_TYPES), id: z.string() });
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const SHORT_UUID = /^~[\w-]{22}$/;
+
+/** A request id; a UUID takes 23 characters in place of 36. */
+export const storedRequestId = (id: string): string =>
+  UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
+
+/** The request id as it was stored. */
+export const requestIdOf = (stored: string | undefined): string | undefined => {
+  if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
+  const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+};
+
+/** The ids of the payment that an actor's id may repeat. */
+interface Known {
+  readonly userId?: string | undefined;
+  readonly guestId?: string | undefined;
+  readonly providerId: string;
+}
+
+const LETTERS = { user: 'u', guest: 'g', admin: 'a', provider: 'p', system: 's' } as const satisfies Record<
+  ActorType,
+  string
+>;
+
+const knownId = (type: ActorType, { userId, guestId, providerId }: Known): string | undefined => {
+  const ids: Partial<Record<ActorType, string | undefined>> = { user: userId, guest: guestId, provider: providerId };
+  return ids[type];
+};
+
+/** One letter for the type, and the id if it differs from the payment's own user, guest or provider. */
+export const storedActor = ({ type, id }: Actor, known: Known): string =>
+  id === knownId(type, known) ? LETTERS[type] : `${LETTERS[type]}${id}`;
+
+/** @returns undefined for a version without an actor. */
+export const actorOf = (stored: string | undefined, known: Known): Actor | undefined => {
+  const type = ACTOR_TYPES.find((one) => LETTERS[one] === stored?.[0]);
+  return stored === undefined || type === undefined
+    ? undefined
+    : { type, id: stored.slice(1) || (knownId(type, known) ?? '') };
+};

@@ -1,0 +1,94 @@
+import { ownerOfRecord } from '../../access/owner.ts';
+import { utcDay } from '../../core/time.ts';
+import { allScope, type Key, ownerPartition, sumKey } from '../../table/keys.ts';
+import type { Payment } from './payment.ts';
+
+/**
+ * The sums behind the summaries: one item per scope, UTC day and currency. A scope is a user, an organization, or a shard
+ * of all payments. Each item holds counts and amounts by status (payments by their day of creation, with their refunds)
+ * and by provider (succeeded payments by their day of completion, refunds by the day on which they succeeded).
+ * Always holds: the sums are the sum of the shares of all payments.
+ */
+export type Group = 'status' | 'provider';
+export const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
+export type Measure = (typeof MEASURES)[number];
+
+/** One number of one item: what a payment or a refund adds to it. */
+export interface Share {
+  readonly key: Key;
+  readonly name: string;
+  readonly by: number;
+}
+
+/** The attribute of a sum, such as `provider#provider_a#cents`. */
+const nameOf = (group: Group, value: string, measure: Measure): string => `${group}#${value}#${measure}`;
+
+/** The parts of an attribute's name; undefined for an attribute that is no sum. */
+export const sumNamed = (name: string): { group: Group; value: string; measure: Measure } | undefined => {
+  const [group, value = '', given] = name.split('#');
+  const measure = MEASURES.find((known) => known === given);
+  return (group === 'status' || group === 'provider') && measure ? { group, value, measure } : undefined;
+};
+
+/** A guest has no summary. */
+const scopesOf = (payment: Payment): readonly string[] => {
+  const owner = ownerOfRecord(payment);
+  return [allScope(payment.id), ...(owner && owner.kind !== 'guest' ? [ownerPartition(owner, 'PAY')] : [])];
+};
+
+interface Amounts {
+  readonly day: string;
+  readonly measures: Partial<Readonly<Record<Measure, number>>>;
+}
+
+const share = (payment: Payment, [group, value]: readonly [Group, string], { day, measures }: Amounts): Share[] =>
+  scopesOf(payment).flatMap((scope) =>
+    MEASURES.flatMap((measure) => {
+      const by = measures[measure];
+      if (by === undefined || by === 0) return [];
+      return [{ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, measure), by }];
+    }),
+  );
+
+/** What a payment adds to the sums, without its refunds. */
+export const sharesOf = (payment: Payment): readonly Share[] => {
+  const measures = { count: 1, cents: payment.totalCents };
+  const made = share(payment, ['status', payment.status], { day: utcDay(payment.createdAt), measures });
+  if (payment.status !== 'succeeded') return made;
+  const day = utcDay(payment.completedAt ?? payment.createdAt);
+  return [...made, ...share(payment, ['provider', payment.providerId], { day, measures })];
+};
+
+/** A change of a refund, as a version of its payment holds it. */
+export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
+  /** Cents by which it changed the sum of the payment's refunds: the provider may report another amount later. */
+  readonly refundedBy: number;
+};
+
+/** What a change of a refund adds: it counts from its success on, and a refund that fails after its success is taken back. */
+export const refundShares = (payment: Payment, { status, was, completedAt, refundedBy }: CountedRefund): Share[] => {
+  const by = Number(status === 'succeeded') - Number(was === 'succeeded');
+  const measures = { refunds: by, refunded: refundedBy };
+  return [
+    ...share(payment, ['status', payment.status], { day: utcDay(payment.createdAt), measures }),
+    ...share(payment, ['provider', payment.providerId], { day: utcDay(completedAt ?? payment.updatedAt), measures }),
+  ];
+};
+
+export const takenBack = (shares: readonly Share[]): readonly Share[] =>
+  shares.map(({ by, ...rest }) => ({ ...rest, by: -by }));
+
+/** The updates that add the shares, one per item; shares that cancel each other out need none. */
+export const additionsOf = (shares: readonly Share[]): readonly { key: Key; add: Record<string, number> }[] => {
+  const items = new Map<string, { key: Key; add: Map<string, number> }>();
+  for (const { key, name, by } of shares) {
+    const id = `${key.pk}\n${key.sk}`;
+    const item = items.get(id) ?? { key, add: new Map<string, number>() };
+    item.add.set(name, (item.add.get(name) ?? 0) + by);
+    items.set(id, item);
+  }
+  return [...items.values()].flatMap(({ key, add }) => {
+    const changed = [...add].filter(([, by]) => by !== 0);
+    return changed.length > 0 ? [{ key, add: Object.fromEntries(changed) }] : [];
+  });
+};

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import { ADAPTERS, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '../core/settings.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Capabilities } from '../providers/port/provider.ts';
+import { CAPABILITIES_OF } from '../providers/wire/capabilities.ts';
+
+/** What a page in a browser needs to take payments: public ids only. It reads no secret. */
+const providerSchema = z.object({
+  provider_id: z.enum(PROVIDER_SLOTS),
+  provider: z.enum(ADAPTERS),
+  test: z.boolean().meta({ description: 'True if the public keys, or the base URL, are those of a test account' }),
+  publishable_key: z.string().optional(),
+  client_id: z.string().optional(),
+  application_id: z.string().optional(),
+  location_id: z.string().optional(),
+  confirms_in: z.enum(['browser', 'redirect', 'server']),
+  saves_methods: z.boolean(),
+});
+
+export const browserConfigSchema = z.object({
+  default_provider: z.enum(PROVIDER_SLOTS).nullable(),
+  providers: z.array(providerSchema),
+});
+type ProviderConfig = z.output<typeof providerSchema>;
+
+/** The settings of a slot that are read here. */
+type PublicSettings = Pick<
+  SlotSettings,
+  'ADAPTER' | 'BASE_URL' | 'PUBLISHABLE_KEY' | 'CLIENT_ID' | 'APPLICATION_ID' | 'LOCATION_ID'
+>;
+
+interface ConfigDeps {
+  readonly slots: Readonly<Record<ProviderSlot, PublicSettings>>;
+}
+
+/** The slot of a payment that names none. */
+const DEFAULT_SLOT = 'provider_a';
+const CACHE_SECONDS = 300;
+
+export const browserConfig = async ({ slots }: ConfigDeps): Promise<Reply> => {
+  const providers = PROVIDER_SLOTS.flatMap((slot) => configOf(slot, slots[slot]));
+  const hasDefault = providers.some(({ provider_id }) => provider_id === DEFAULT_SLOT);
+  return {
+    data: { default_provider: hasDefault ? DEFAULT_SLOT : null, providers },
+    headers: { 'cache-control': `public, max-age=${CACHE_SECONDS}` },
+  };
+};
+
+/** A slot that takes payments. */
+const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[] => {
+  const { ADAPTER: provider } = settings;
+  if (provider === '' || !CAPABILITIES_OF[provider].payments) return [];
+  const can = CAPABILITIES_OF[provider];
+  return [
+    {
+      provider_id: slot,
+      provider,
+      test: isTest(settings),
+      ...keysOf(settings),
+      confirms_in: confirmsIn(can),
+      saves_methods: can.methods,
+    },
+  ];
+};
+
+/** A key that is not set is left out. */
+const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_ID }: PublicSettings) => {
+  switch (ADAPTER) {
+    case 'stripe':
+      return { ...(PUBLISHABLE_KEY && { publishable_key: PUBLISHABLE_KEY }) };
+    case 'paypal':
+      return { ...(CLIENT_ID && { client_id: CLIENT_ID }) };
+    case 'square':
+      return {
+        ...(APPLICATION_ID && { application_id: APPLICATION_ID }),
+        ...(LOCATION_ID && { location_id: LOCATION_ID }),
+      };
+    case 'braintree':
+    case '':
+      return {};
+  }
+};
+
+const LIVE_HOSTS = { stripe: 'api.stripe.com', paypal: 'api-m.paypal.com', square: 'connect.squareup.com' } as const;
+
+/** Keys of Stripe and Square show what they are for; other slots are in test if another host than the live one is set. */
+const isTest = ({ ADAPTER, BASE_URL, PUBLISHABLE_KEY, APPLICATION_ID }: PublicSettings): boolean => {
+  if (ADAPTER === 'stripe' && PUBLISHABLE_KEY) return PUBLISHABLE_KEY.startsWith('pk_test_');
+  if (ADAPTER === 'square' && APPLICATION_ID) return APPLICATION_ID.startsWith('sandbox-');
+  if (ADAPTER === '' || ADAPTER === 'braintree' || BASE_URL === '') return false;
+  return new URL(BASE_URL).host !== LIVE_HOSTS[ADAPTER];
+};
+
+const confirmsIn = (can: Pick<Capabilities, 'clientConfirmation' | 'capturesOnApproval'>) => {
+  if (can.clientConfirmation) return 'browser';
+  return can.capturesOnApproval ? 'redirect' : 'server';
+};

@@ -1,0 +1,154 @@
+import { DAY, type Instant, instant, iso, utcDay } from '../core/time.ts';
+import type { Clause } from '../table/expression.ts';
+import { everyPaymentPartitions, paymentEntryKey } from '../table/keys.ts';
+import { type IndexRow, listRows } from '../table/listing.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/**
+ * Sources of entries in the list of all payments, each newest first. A position in the list is the sort key of an entry
+ * (`created_at#id`), so that one cursor fits every source, and sources can be merged.
+ */
+export interface EntryRange {
+  /** Inclusive, ISO. */
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly filter: readonly Clause[];
+  readonly limit: number;
+  /** Entries below this sort key only. */
+  readonly before: string | undefined;
+}
+
+export interface EntriesFound {
+  /** Newest first, at most `limit`. */
+  readonly rows: readonly IndexRow[];
+  /** Every match at or above this sort key is in `rows`; undefined: every match of the range is. */
+  readonly knownFrom: string | undefined;
+}
+
+export type EntrySource = (range: EntryRange) => Promise<EntriesFound>;
+
+/** The entries of one user, guest or organization: one query, more only where a filter drops most entries. */
+export const ownersEntries =
+  (table: Table, index: 'owner' | 'project', partition: string): EntrySource =>
+  async ({ from, to, filter, limit, before }) => {
+    const { rows, next } = await listRows(table, {
+      index,
+      partition,
+      from,
+      to,
+      descending: true,
+      filter,
+      offset: 0,
+      limit,
+      ...(before !== undefined && { cursor: { ...keyOfSort(before), sort: before } }),
+    });
+    return { rows, knownFrom: next?.sort };
+  };
+
+const keyOfSort = (sort: string) => {
+  const [createdAt = '', id = ''] = sort.split('#');
+  return paymentEntryKey(createdAt, id);
+};
+
+/** Without `from`, the list of all payments reads this far back. */
+const DEFAULT_RANGE = 31 * DAY;
+/** A request makes at most this many queries, each of at most this many entries. */
+const MAX_QUERIES = 64;
+const MAX_ENTRIES_PER_QUERY = 250;
+/** Days that are read at once, where the newest days have had too few matches. */
+const MAX_DAYS_AT_ONCE = 8;
+
+/**
+ * The entries of all payments, day by day back from the newest; all shards of a day at once. Empty days cost least by being
+ * read together. Where the bound of a request is reached first, `knownFrom` tells how far the list is known.
+ */
+export const everyEntry =
+  (table: Table): EntrySource =>
+  async ({ to, from = iso(instant(to) - DEFAULT_RANGE), filter, limit, before }) => {
+    const rows: IndexRow[] = [];
+    let walk: Walk = { below: before ?? `${to}#~`, days: 1 };
+    let queries = 0;
+    while (rows.length <= limit) {
+      const days = daysBack(walk, from);
+      if (days.length === 0) return { rows, knownFrom: undefined };
+      const partitions = days.flatMap(everyPaymentPartitions);
+      queries += partitions.length;
+      if (queries > MAX_QUERIES) return { rows, knownFrom: walk.below };
+      const missing = filter.length > 0 ? MAX_ENTRIES_PER_QUERY : limit + 1 - rows.length;
+      const parts = await Promise.all(
+        // The first entry of a query may be the one at `below`, which is known already.
+        partitions.map((partition) =>
+          table.queryItems({ partition, from, to: walk.below, descending: true, filter, limit: missing + 1 }),
+        ),
+      );
+      const unread = parts.flatMap(({ next }) => (next ? [String(next['sk'])] : []));
+      const known = unread.toSorted().at(-1);
+      rows.push(
+        ...newestFirst(
+          parts.flatMap(({ items }) => items.map(rowOf)),
+          walk.below,
+          known,
+        ),
+      );
+      walk = known === undefined ? widened(walk, days) : { below: known, days: 1 };
+    }
+    return cutAt(rows, limit);
+  };
+
+const cutAt = (rows: readonly IndexRow[], limit: number): EntriesFound => {
+  const page = rows.slice(0, limit);
+  return { rows: page, knownFrom: page.at(-1)?.sort };
+};
+
+interface Walk {
+  /** Entries below this sort key are still to be read. */
+  readonly below: string;
+  /** The number of days to read at once. */
+  readonly days: number;
+}
+
+const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
+
+/** The days from the one that the walk has reached back to the first day of the range. */
+const daysBack = ({ below, days }: Walk, from: string): readonly string[] => {
+  const reached = instant(below.slice(0, ISO_LENGTH));
+  // Below the first sort key of a day lies the day before.
+  const newest: Instant = below.length <= ISO_LENGTH ? reached - 1 : reached;
+  return Array.from({ length: days }, (_, back) => utcDay(iso(newest - back * DAY))).filter(
+    (day) => day >= utcDay(from),
+  );
+};
+
+const widened = (walk: Walk, days: readonly string[]): Walk => ({
+  below: `${days.at(-1)}T00:00:00.000Z`,
+  days: Math.min(walk.days * 2, MAX_DAYS_AT_ONCE),
+});
+
+const rowOf = (item: Item): IndexRow => ({
+  pk: String(item['pk']),
+  sk: String(item['sk']),
+  sort: String(item['sk']),
+  fields: {},
+});
+
+/** The rows below the walk's position that are known to be complete. */
+const newestFirst = (rows: readonly IndexRow[], below: string, known: string | undefined): readonly IndexRow[] =>
+  rows
+    .filter(({ sort }) => sort < below && (known === undefined || sort >= known))
+    .toSorted((one, other) => (one.sort < other.sort ? 1 : -1));
+
+/** Several sources as one: each is read up to a page, and the page ends where one of them is no longer known. */
+export const together =
+  (sources: readonly EntrySource[]): EntrySource =>
+  async (range) => {
+    const parts = await Promise.all(sources.map((source) => source(range)));
+    const known = parts
+      .flatMap(({ knownFrom }) => (knownFrom === undefined ? [] : [knownFrom]))
+      .toSorted()
+      .at(-1);
+    const bySort = new Map(parts.flatMap(({ rows }) => rows.map((row) => [row.sort, row] as const)));
+    const rows = [...bySort.values()]
+      .filter(({ sort }) => known === undefined || sort >= known)
+      .toSorted((one, other) => (one.sort < other.sort ? 1 : -1));
+    return rows.length > range.limit ? cutAt(rows, range.limit) : { rows, knownFrom: known };
+  };

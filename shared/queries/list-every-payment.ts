@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import { invalid } from '../core/errors.ts';
+import { isIdOf } from '../core/ids.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { iso } from '../core/time.ts';
+import { emailSchema } from '../http/fields.ts';
+import { runList } from '../http/paging.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Identity } from '../identity/identity.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
+import { paymentView, refundStatusOf } from '../payments/record/view.ts';
+import type { ReadDeps } from '../providers/registry/deps.ts';
+import { findAliasAnywhere } from '../table/alias.ts';
+import type { Clause } from '../table/expression.ts';
+import {
+  guestEntriesPartition,
+  organizationEntriesPartition,
+  paymentKey,
+  userEntriesPartition,
+} from '../table/keys.ts';
+import type { IndexRow } from '../table/listing.ts';
+import { type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
+import type { EveryPaymentQuery } from './every-payment-parameters.ts';
+import { referenceHash } from './payment-entry.ts';
+
+export interface EveryPaymentDeps extends ReadDeps {
+  readonly identity: Pick<Identity, 'userByEmail'>;
+}
+
+/**
+ * The payments of all owners, newest first, for platform admins. A page may hold fewer payments than `limit`, even none,
+ * while `has_more` is true: one request reads a bounded number of entries.
+ */
+export const listEveryPayment = async (
+  deps: EveryPaymentDeps,
+  { query }: ApiRequest<unknown, EveryPaymentQuery>,
+): Promise<Reply> =>
+  runList(deps.table, {
+    findPage: () => find(deps, query),
+    keyOf: ({ sort }) => paymentKey(sort.slice(sort.indexOf('#') + 1)),
+    // The record decides: its entry follows it by moments.
+    recordOf: (item) => {
+      const payment = paymentRecord.parse(item);
+      return payment && matches(payment, query) ? payment : undefined;
+    },
+    viewsOf: (payments) => payments.map(paymentView),
+    replyOf: (views, { knownFrom }) => {
+      const cursor = knownFrom === undefined ? null : encodePosition(knownFrom);
+      return {
+        data: views,
+        meta: { limit: query.limit, has_more: cursor !== null, next_cursor: cursor },
+        ...(cursor !== null && { next: { limit: String(query.limit), cursor } }),
+      };
+    },
+  });
+
+const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery): Promise<EntriesFound> => {
+  const id = query.search === undefined ? undefined : await paymentIdOf(deps, query.search);
+  if (id !== undefined) return { rows: query.cursor === undefined ? [rowOf(id)] : [], knownFrom: undefined };
+  const { from, to = iso(deps.now()), limit } = query;
+  const before = query.cursor === undefined ? undefined : decodePosition(query.cursor);
+  if (from !== undefined && before !== undefined && before <= from) return { rows: [], knownFrom: undefined };
+  const source = await sourceOf(deps, query);
+  const isInRange = before !== undefined && before < `${to}#~`;
+  return source({ from, to, filter: filterOf(query), limit, before: isInRange ? before : undefined });
+};
+
+const rowOf = (id: string): IndexRow => ({ ...paymentKey(id), sort: `#${id}`, fields: {} });
+
+/** Our id, or a provider's id of a payment: an exact look-up. */
+const paymentIdOf = async ({ table }: EveryPaymentDeps, search: string): Promise<string | undefined> => {
+  if (isIdOf('payment', search)) return search;
+  if (isEmail(search) || LAST_FOUR.test(search)) return undefined;
+  const alias = await findAliasAnywhere(table, PROVIDER_SLOTS, search);
+  return alias?.kind === 'PAY' ? alias.id : undefined;
+};
+
+const LAST_FOUR = /^\d{4}$/;
+const isEmail = (search: string): boolean => emailSchema.safeParse(search).success;
+
+/** The shortest list that holds every match. */
+const sourceOf = async (deps: EveryPaymentDeps, query: EveryPaymentQuery): Promise<EntrySource> => {
+  const { search, user_id: userId, organization_id: organizationId } = query;
+  if (search !== undefined && isEmail(search)) return entriesOfEmail(deps, emailSchema.parse(search));
+  if (userId !== undefined) return ownersEntries(deps.table, 'owner', userEntriesPartition(userId));
+  if (organizationId !== undefined) {
+    return ownersEntries(deps.table, 'project', organizationEntriesPartition(organizationId));
+  }
+  return everyEntry(deps.table);
+};
+
+/** The guests' payments of an e-mail, and those of the user whom the identity service knows by it. */
+const entriesOfEmail = async ({ table, identity }: EveryPaymentDeps, email: string): Promise<EntrySource> => {
+  const user = await identity.userByEmail(email);
+  const partitions = [guestEntriesPartition(email), ...(user ? [userEntriesPartition(user.id)] : [])];
+  return together(partitions.map((partition) => ownersEntries(table, 'owner', partition)));
+};
+
+const filterOf = (query: EveryPaymentQuery): readonly Clause[] => {
+  const equal: readonly (readonly [string, string | boolean | undefined])[] = [
+    ['f.p', query.provider_id],
+    ['f.c', query.currency],
+    ['f.u', query.user_id],
+    ['f.o', query.organization_id],
+    ['f.r', query.refund_status],
+    ['f.d', query.disputed],
+  ];
+  return [
+    ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : []),
+    ...equal.flatMap(([name, value]) => (value === undefined ? [] : [{ equals: [name, value] } as const])),
+    ...(query.min_cents === undefined ? [] : [{ atLeast: ['f.a', query.min_cents] } as const]),
+    ...(query.max_cents === undefined ? [] : [{ atMost: ['f.a', query.max_cents] } as const]),
+    ...(query.search === undefined || isEmail(query.search) ? [] : [textClause(query.search)]),
+  ];
+};
+
+const textClause = (search: string): Clause => {
+  const reference: Clause = { equals: ['f.k', referenceHash(search)] };
+  return LAST_FOUR.test(search) ? { any: [{ equals: ['f.l', search] }, reference] } : reference;
+};
+
+const matches = (payment: VisiblePayment, query: EveryPaymentQuery): boolean =>
+  (query.status?.includes(payment.status) ?? true) &&
+  isOrAny(query.provider_id, payment.providerId) &&
+  isOrAny(query.currency, payment.currency) &&
+  isOrAny(query.user_id, payment.userId) &&
+  isOrAny(query.organization_id, payment.organizationId) &&
+  isOrAny(query.refund_status, refundStatusOf(payment)) &&
+  isOrAny(query.disputed, (payment.openDisputes?.length ?? 0) > 0) &&
+  isWithin(payment.totalCents, query.min_cents, query.max_cents) &&
+  isWithin(payment.createdAt, query.from, query.to);
+
+const isOrAny = <T>(asked: T | undefined, value: T | undefined): boolean => asked === undefined || asked === value;
+
+const isWithin = <T extends number | string>(value: T, min: T | undefined, max: T | undefined): boolean =>
+  (min === undefined || value >= min) && (max === undefined || value <= max);
+
+/** `next_cursor` is a position in the list: opaque to callers, and validated when a caller sends it. */
+const encodePosition = (position: string): string => Buffer.from(position).toString('base64url');
+
+const positionSchema = z.string().regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
+
+const decodePosition = (text: string): string => {
+  const position = positionSchema.safeParse(Buffer.from(text, 'base64url').toString('utf8'));
+  if (position.success && !Number.isNaN(Date.parse(position.data.slice(0, 24)))) return position.data;
+  throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
+};

@@ -1,0 +1,103 @@
+import { fingerprint } from '../core/ids.ts';
+import { isShown, type Payment, type VisiblePayment } from '../payments/record/payment.ts';
+import { refundStatusOf } from '../payments/record/view.ts';
+import {
+  guestEntriesPartition,
+  type Key,
+  organizationEntriesPartition,
+  paymentEntryKey,
+  recordKey,
+  userEntriesPartition,
+} from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/**
+ * The list of all payments: one entry per payment in a partition of its UTC day of creation and its shard, and in the
+ * partitions of its user or guest and of its organization. `project-changes` replaces the entry after each change; an older
+ * version never replaces a newer one, so a replay of the stream in any order ends the same. An entry holds no name, e-mail
+ * or free text: what a search compares exactly is stored as a hash.
+ */
+export const paymentEntry = (payment: VisiblePayment, lastFour: string | undefined): Item => {
+  const key = paymentEntryKey(payment.createdAt, payment.id);
+  const owner = ownerEntries(payment);
+  return {
+    ...key,
+    sort: key.sk,
+    ...(owner !== undefined && { owner }),
+    ...(payment.organizationId && { project: organizationEntriesPartition(payment.organizationId) }),
+    v: payment.version,
+    f: {
+      s: payment.status,
+      p: payment.providerId,
+      c: payment.currency,
+      a: payment.totalCents,
+      u: payment.userId,
+      o: payment.organizationId,
+      r: refundStatusOf(payment),
+      d: payment.openDisputes !== undefined && payment.openDisputes.length > 0,
+      l: lastFour,
+      k: payment.referenceCode && referenceHash(payment.referenceCode),
+    },
+  };
+};
+
+/** A reference code as entries hold it: without regard to case. */
+export const referenceHash = (code: string): string => fingerprint(code.trim().toLowerCase()).slice(0, 16);
+
+const ownerEntries = ({ userId, guestEmail }: Payment): string | undefined => {
+  if (userId !== undefined) return userEntriesPartition(userId);
+  return guestEmail === undefined ? undefined : guestEntriesPartition(guestEmail);
+};
+
+/** Writes the entries of changed payments. A payment that its readers do not see yet has none. */
+export const writePaymentEntries = async (table: Table, changed: readonly Payment[]): Promise<void> => {
+  const newest = new Map<string, VisiblePayment>();
+  for (const payment of changed) {
+    const known = newest.get(payment.id);
+    if (isShown(payment) && (known === undefined || known.version < payment.version)) newest.set(payment.id, payment);
+  }
+  const payments = [...newest.values()];
+  const lastFour = await lastFourOf(table, payments);
+  await Promise.all(
+    payments.map((payment) =>
+      table.put(paymentEntry(payment, lastFour.get(payment.id)), [
+        { any: [{ absent: true }, { atMost: ['v', payment.version] }] },
+      ]),
+    ),
+  );
+};
+
+/** The last four digits of saved methods. Those of a method that has been deleted since are kept from the entry. */
+const lastFourOf = async (table: Table, payments: readonly VisiblePayment[]): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>();
+  const paidBy = payments.flatMap(({ id, createdAt, paymentMethodId: method }) =>
+    method === undefined ? [] : [{ id, method: recordKey('PM', method), entry: paymentEntryKey(createdAt, id) }],
+  );
+  const read = async (
+    asked: typeof paidBy,
+    keyOf: (one: (typeof paidBy)[number]) => Key,
+    path: (item: Item) => unknown,
+  ) => {
+    if (asked.length === 0) return;
+    const items = await table.getMany(asked.map(keyOf), { consistent: true });
+    for (const [index, { id }] of asked.entries()) {
+      const item = items[index];
+      const digits = item && path(item);
+      if (typeof digits === 'string') found.set(id, digits);
+    }
+  };
+  await read(
+    paidBy,
+    ({ method }) => method,
+    (item) => item['lastFour'],
+  );
+  await read(
+    paidBy.filter(({ id }) => !found.has(id)),
+    ({ entry }) => entry,
+    ({ f }) => fieldOf(f, 'l'),
+  );
+  return found;
+};
+
+const fieldOf = (fields: unknown, name: string): unknown =>
+  typeof fields === 'object' && fields !== null ? Reflect.get(fields, name) : undefined;

@@ -1,0 +1,188 @@
+import * as z from 'zod';
+import { DomainError, invalid } from '../core/errors.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
+import { idSchema } from '../http/fields.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
+import { type Group, type Measure, sumNamed } from '../payments/record/sums.ts';
+import { allScopes, ownerPartition, sumKey, sumRange } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/**
+ * Summaries of payments and refunds, from the sums that `project-changes` keeps: no payment is read, and the cost depends
+ * on the days of the range alone. They lag behind the payments by moments.
+ */
+const INTERVALS = ['day', 'week', 'month'] as const;
+const GROUPS = ['currency', 'status', 'provider'] as const;
+
+export const summaryQuery = z.object({
+  from: z.iso.date().optional(),
+  to: z.iso.date().optional(),
+  interval: z.enum(INTERVALS).default('day'),
+  group_by: z.enum(GROUPS).default('currency'),
+});
+type SummaryQuery = z.output<typeof summaryQuery>;
+
+export const ownerSummaryQuery = summaryQuery.extend({
+  organization_id: z.string().max(64).optional(),
+  project_id: idSchema.optional(),
+});
+type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
+
+export const summaryRows = z.array(
+  z.object({
+    period: z.iso.date().meta({ description: 'The first UTC day of the day, week (from Monday) or month' }),
+    currency: z.string(),
+    status: z.enum(PAYMENT_STATUSES).optional(),
+    provider_id: z.enum(PROVIDER_SLOTS).optional(),
+    count: z.int(),
+    amount_cents: z.int(),
+    refunded_count: z.int(),
+    refunded_cents: z.int(),
+  }),
+);
+type SummaryRow = z.output<typeof summaryRows>[number];
+
+/** The columns of summaries in CSV. */
+export const SUMMARY_COLUMNS = [
+  'period',
+  'currency',
+  'status',
+  'provider_id',
+  'count',
+  'amount_cents',
+  'refunded_count',
+  'refunded_cents',
+] as const satisfies readonly (keyof SummaryRow)[];
+
+interface SummaryDeps {
+  readonly table: Table;
+  readonly now: () => Instant;
+}
+
+/** The payments of the caller or of an organization, like the list of payments. */
+export const ownerSummary = async (
+  deps: SummaryDeps,
+  request: ApiRequest<unknown, OwnerSummaryQuery>,
+): Promise<Reply> => {
+  if (!request.owner) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (request.query.project_id !== undefined) {
+    throw new DomainError('UNSUPPORTED_FILTER', { message: 'summaries have no project_id' });
+  }
+  return summaryOf(deps, [ownerPartition(request.owner, 'PAY')], request);
+};
+
+/** All payments. */
+export const summaryOfAll = (deps: SummaryDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
+  summaryOf(deps, allScopes, request);
+
+const MAX_JSON_ROWS = 10_000;
+
+const summaryOf = async (
+  { table, now }: SummaryDeps,
+  scopes: readonly string[],
+  { query, csvPage }: ApiRequest<unknown, SummaryQuery>,
+): Promise<Reply> => {
+  const { interval, group_by } = query;
+  const range = rangeOf(query, now());
+  const items = await Promise.all(scopes.map((scope) => sumsOf(table, scope, range)));
+  const rows = rowsOf(items.flat(), query);
+  if (csvPage) {
+    const end = csvPage.before + csvPage.limit;
+    return { data: rows.slice(csvPage.before, end), ...(rows.length > end && { more: 'rows' }) };
+  }
+  if (rows.length > MAX_JSON_ROWS) {
+    const message = `The summary has over ${MAX_JSON_ROWS} rows: narrow from and to, or choose a longer interval`;
+    throw new DomainError('UNSUPPORTED_FILTER', { message });
+  }
+  return { data: rows, meta: { ...range, interval, group_by } };
+};
+
+const DEFAULT_DAYS = 31;
+const MAX_DAYS = 366;
+
+interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Both days are included. By default the last 31 days of the range that `to` or today ends. */
+const rangeOf = (query: SummaryQuery, now: Instant): Range => {
+  const to = query.to ?? laterOf(utcDay(iso(now)), query.from);
+  const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
+  if (days < 1) throw invalid([{ path: 'to', rule: 'range', message: 'must not be before from' }]);
+  if (days > MAX_DAYS) {
+    throw invalid([{ path: 'from', rule: 'range', message: `must be at most ${MAX_DAYS} days before to` }]);
+  }
+  return { from, to };
+};
+
+const laterOf = (one: string, other = ''): string => (one > other ? one : other);
+
+const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(day) - days * DAY));
+
+const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  let after: Item | undefined;
+  do {
+    const page = await table.queryItems({ partition: sumKey(scope, '', '').pk, ...sumRange(from, to), after });
+    items.push(...page.items);
+    after = page.next;
+  } while (after);
+  return items;
+};
+
+type Totals = Record<Measure, number>;
+
+/** One row per period, currency and group, in this order; rows without a number are left out. */
+const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRow[] => {
+  const totals = new Map<string, Totals>();
+  for (const item of items) {
+    const [day = '', currency = ''] = String(item['sk']).split('#');
+    const period = periodOf(day, query.interval);
+    for (const [name, by] of Object.entries(item)) {
+      const sum = sumNamed(name);
+      if (!sum || typeof by !== 'number' || sum.group !== groupOf(query)) continue;
+      const key = [period, currency, ...(query.group_by === 'currency' ? [] : [sum.value])].join('#');
+      const row = totals.get(key) ?? { count: 0, cents: 0, refunds: 0, refunded: 0 };
+      row[sum.measure] += by;
+      totals.set(key, row);
+    }
+  }
+  return [...totals]
+    .filter(([, { count, refunds }]) => count > 0 || refunds > 0)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, { count, cents, refunds, refunded }]) => ({
+      ...labelsOf(key, query),
+      count,
+      amount_cents: cents,
+      refunded_count: refunds,
+      refunded_cents: refunded,
+    }));
+};
+
+const groupOf = ({ group_by }: SummaryQuery): Group => (group_by === 'status' ? 'status' : 'provider');
+
+const labelsOf = (key: string, { group_by }: SummaryQuery) => {
+  const [period = '', currency = '', value] = key.split('#');
+  const status = PAYMENT_STATUSES.find((known) => group_by === 'status' && known === value);
+  const provider = PROVIDER_SLOTS.find((known) => group_by === 'provider' && known === value);
+  return { period, currency, ...(status && { status }), ...(provider && { provider_id: provider }) };
+};
+
+const DAYS_OF_WEEK = 7;
+
+/** The first day of the interval that the day is in; a week begins on Monday (ISO 8601). */
+const periodOf = (day: string, interval: SummaryQuery['interval']): string => {
+  switch (interval) {
+    case 'day':
+      return day;
+    case 'week':
+      return dayBefore(day, (new Date(day).getUTCDay() + DAYS_OF_WEEK - 1) % DAYS_OF_WEEK);
+    case 'month':
+      return `${day.slice(0, 'YYYY-MM'.length)}-01`;
+  }
+};

@@ -1,0 +1,137 @@
+import { DAY, utcDay } from '../../shared/core/time.ts';
+import type { Share } from '../../shared/payments/record/sums.ts';
+import { seed } from './seed.ts';
+import { type Json, type Service, startService } from './service.ts';
+import { say, sheet } from './sheet.ts';
+import { tallyOf } from './tally.ts';
+
+/**
+ * Summaries, and pages of CSV, over 1,000 and over many payments of as many days.
+ * @returns whether each costs the same.
+ */
+export const benchSummaryGrowth = async (many = LARGE): Promise<boolean> => {
+  const service = await startService(() => false);
+  try {
+    const shares: Share[] = [];
+    const small = await measured(service, { count: SMALL, total: SMALL }, shares);
+    const large = await measured(service, { count: many, total: SMALL + many }, shares);
+    return printed(small, large);
+  } finally {
+    await service.stop();
+  }
+};
+
+const SMALL = 1_000;
+const LARGE = 100_000;
+const DAYS = 31;
+const CSV_ROWS = 1_000;
+
+interface Measured {
+  readonly name: string;
+  readonly requests: number;
+  readonly readUnits: number;
+  readonly wrong?: string;
+}
+
+interface Size {
+  /** Payments of the owner, and of all owners. */
+  readonly count: number;
+  readonly total: number;
+}
+
+const measured = async (service: Service, { count, total }: Size, shares: Share[]): Promise<readonly Measured[]> => {
+  const to = Date.parse(utcDay(new Date(service.now()).toISOString()));
+  const from = to - DAYS * DAY;
+  const userId = `user_of_${count}`;
+  await seed(service, [{ userId, count, from, days: DAYS }], shares);
+  const claims = { user_id: userId, email: `${userId}@example.com`, is_admin: true };
+  const { session_id } = await service.control('/sessions', claims);
+  const headers = { 'x-session-id': String(session_id) };
+  const range = `from=${utcDay(new Date(from).toISOString())}&to=${utcDay(new Date(to).toISOString())}&group_by=status`;
+  await service.must({ method: 'GET', path: '/payments?limit=1', headers });
+  const csv = { ...headers, accept: 'text/csv' };
+  return [
+    await summary(service, { path: `/payments/summary?${range}`, headers, payments: count, of: 'payments.summary' }),
+    await summary(service, { path: `/admin/summary?${range}`, headers, payments: total, of: 'admin.summary' }),
+    await page(service, { name: 'CSV, first page', path: '/payments', headers: csv, rows: CSV_ROWS }),
+    await lastPage(service, csv, count),
+  ];
+};
+
+interface Asked {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const summary = async (
+  service: Service,
+  { path, headers, payments, of }: Asked & { readonly payments: number; readonly of: string },
+): Promise<Measured> => {
+  await service.take();
+  const body = await service.must({ method: 'GET', path, headers });
+  const { requests, units } = tallyOf(await service.take(), of).parts.own;
+  const counted = body.data.reduce((sum: number, { count }: Json) => sum + count, 0);
+  const wrong = counted === payments ? {} : { wrong: `${counted} payments counted, ${payments} seeded` };
+  return { name: of, requests, readUnits: units.read, ...wrong };
+};
+
+const page = async (
+  service: Service,
+  { name, path, headers, rows }: Asked & { readonly name: string; readonly rows: number },
+): Promise<Measured> => {
+  await service.take();
+  const text = await service.must({ method: 'GET', path, headers });
+  const { requests, units } = tallyOf(await service.take(), 'payments.list').parts.own;
+  const shown = rowsOf(text);
+  const wrong = shown === rows ? {} : { wrong: `${shown} rows, ${rows} wanted` };
+  return { name, requests, readUnits: units.read, ...wrong };
+};
+
+/** The header row is not counted; no cell of these payments holds a line end. */
+const rowsOf = (text: Json): number => String(text).split('\r\n').length - 2;
+
+/** Follows the links to the end: every payment is on one page, and the last page costs as much as the first. */
+const lastPage = async (service: Service, headers: Asked['headers'], count: number): Promise<Measured> => {
+  let path: string | undefined = '/payments';
+  let last = path;
+  let rows = 0;
+  while (path !== undefined) {
+    const { body, link }: { body: Json; link: string | undefined } = await service.ask({
+      method: 'GET',
+      path,
+      headers,
+    });
+    rows += rowsOf(body);
+    last = path;
+    path = link;
+  }
+  const found = await page(service, { name: 'CSV, last page', path: last, headers, rows: CSV_ROWS });
+  return rows === count ? found : { ...found, wrong: `${rows} rows in all, ${count} payments` };
+};
+
+const printed = (small: readonly Measured[], large: readonly Measured[]): boolean => {
+  const rows = small.map((few, index) => ({ few, many: large[index] ?? few }));
+  say('\nSummaries over 31 days by status, and pages of CSV: few : many payments\n');
+  sheet(
+    ['what', 'requests', 'read units', ''],
+    rows.map(({ few, many }) => [
+      few.name,
+      `${few.requests} : ${many.requests}`,
+      `${few.readUnits} : ${many.readUnits}`,
+      problemOf(few, many) === undefined ? '' : 'NOT SO',
+    ]),
+  );
+  const problems = rows.map(({ few, many }) => problemOf(few, many)).filter((problem) => problem !== undefined);
+  say(problems.length === 0 ? '\nAll hold.' : `\nNOT SO\n${problems.join('\n')}`);
+  return problems.length === 0;
+};
+
+/** A page with one payment more or less, or a sum with a digit more, is the same within a tenth. */
+const TOLERATED = 1.1;
+
+const problemOf = (few: Measured, many: Measured): string | undefined => {
+  const wrong = few.wrong ?? many.wrong;
+  if (wrong !== undefined) return `${few.name}: ${wrong}`;
+  const grows = many.requests > few.requests || many.readUnits > few.readUnits * TOLERATED + 1;
+  return grows ? `${few.name}: costs more for many payments` : undefined;
+};

@@ -1,0 +1,268 @@
+import type Stripe from 'stripe';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRig, errorOf, type Rig } from './simulator-harness.ts';
+
+/** Refunds and disputes of the simulated Stripe: what it refuses, what it sends, and the control routes. */
+let rig: Rig;
+beforeEach(() => {
+  rig = createRig();
+});
+afterEach(() => rig.close());
+
+const paid = (method = 'pm_card_visa', more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
+  rig.stripe.paymentIntents.create({
+    amount: 1_099,
+    currency: 'usd',
+    metadata: { payment_id: 'pay_1' },
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    payment_method: method,
+    confirm: true,
+    ...more,
+  });
+
+type Rows = readonly Record<string, unknown>[];
+const ledger = async (query = '') => {
+  const { body } = await rig.control('GET', `/ledger${query}`);
+  return body as { charges: Rows; refunds: Rows; disputes: Rows };
+};
+
+const typesSent = async (): Promise<string[]> => (await rig.events()).map(({ type }) => type);
+const aboutMoneyBack = (type: string): boolean => /refund|dispute/.test(type);
+
+const refused = (params: object, path = '/v1/refunds') =>
+  errorOf(rig.stripe.rawRequest('POST', path, params as Record<string, unknown>));
+
+describe('a refund that Stripe refuses', () => {
+  it('of more than is left names the amounts, and gives no code', async () => {
+    const { id } = await paid();
+    await rig.stripe.refunds.create({ payment_intent: id, amount: 99 });
+    const error = await refused({ payment_intent: id, amount: 1_001 });
+    expect(error).toMatchObject({ statusCode: 400, param: 'amount' });
+    expect(error.code).toBeUndefined();
+    expect(error.message).toContain('Refund amount ($10.01) is greater than unrefunded amount on charge ($10.00)');
+  });
+
+  it('of a charge that is refunded already has a code', async () => {
+    const { id, latest_charge: charge } = await paid();
+    await rig.stripe.refunds.create({ payment_intent: id });
+    for (const params of [{ payment_intent: id }, { charge }, { charge, amount: 1 }]) {
+      expect(await refused(params)).toMatchObject({ statusCode: 400, code: 'charge_already_refunded' });
+    }
+  });
+
+  it('of a payment without a successful charge says so', async () => {
+    const open = await paid('pm_card_authenticationRequired');
+    const held = await paid('pm_card_visa', { capture_method: 'manual' });
+    for (const { id } of [open, held]) {
+      const error = await refused({ payment_intent: id });
+      expect(error).toMatchObject({ statusCode: 400 });
+      expect(error.message).toContain('does not have a successful charge to refund');
+    }
+  });
+
+  it.each([
+    [{}, 'parameter_missing', undefined],
+    [{ charge: 'ch_unknown' }, 'resource_missing', 'charge'],
+    [{ payment_intent: 'pi_unknown' }, 'resource_missing', 'payment_intent'],
+    [{ charge: '' }, 'parameter_invalid_empty', 'charge'],
+    [{ charge: 'ch_1', refund: 'x' }, 'parameter_unknown', 'refund'],
+    [{ charge: 'ch_1', reason: 'other' }, undefined, 'reason'],
+    [{ charge: 'ch_1', amount: '1.5' }, 'parameter_invalid_integer', 'amount'],
+  ])('with %o names the parameter', async (params, code, param) => {
+    const error = await refused(params);
+    expect([error.statusCode, error.code, error.param]).toEqual([400, code, param]);
+  });
+
+  it.each([0, -1])('of %i names the amount', async (amount) => {
+    const { id } = await paid();
+    expect(await refused({ payment_intent: id, amount })).toMatchObject({
+      code: 'parameter_invalid_integer',
+      param: 'amount',
+    });
+  });
+
+  it('is not known, in its path, is a 404; a change of anything but its metadata is refused', async () => {
+    for (const call of [
+      () => rig.stripe.refunds.retrieve('re_unknown'),
+      () => rig.stripe.refunds.update('re_unknown', {}),
+      () => rig.stripe.refunds.cancel('re_unknown'),
+      () => rig.stripe.disputes.retrieve('du_unknown'),
+      () => rig.stripe.disputes.close('du_unknown'),
+    ]) {
+      expect(await errorOf(call())).toMatchObject({ statusCode: 404, code: 'resource_missing' });
+    }
+    const refund = await rig.stripe.refunds.create({ payment_intent: (await paid()).id });
+    expect(await refused({ amount: 1 }, `/v1/refunds/${refund.id}`)).toMatchObject({ code: 'parameter_unknown' });
+  });
+
+  it('is refused again under its key, though more could be refunded by then', async () => {
+    const { id } = await paid('pm_card_refundFail');
+    await rig.stripe.refunds.create({ payment_intent: id });
+    const options = { idempotencyKey: 'ref_1:create' };
+    const again = () => errorOf(rig.stripe.refunds.create({ payment_intent: id }, options));
+    expect(await again()).toMatchObject({ code: 'charge_already_refunded' });
+    await rig.clock.advance(60_000);
+    expect(await again()).toMatchObject({ code: 'charge_already_refunded' });
+    expect(await rig.stripe.refunds.create({ payment_intent: id })).toMatchObject({ amount: 1_099 });
+  });
+
+  it('under a key of another refund is a misuse of the key', async () => {
+    const { id } = await paid();
+    const options = { idempotencyKey: 'ref_1:create' };
+    const first = await rig.stripe.refunds.create({ payment_intent: id, amount: 5 }, options);
+    expect((await rig.stripe.refunds.create({ payment_intent: id, amount: 5 }, options)).id).toBe(first.id);
+    expect(await errorOf(rig.stripe.refunds.create({ payment_intent: id, amount: 6 }, options))).toMatchObject({
+      type: 'StripeIdempotencyError',
+    });
+  });
+
+  it('of what a capture left over is never given back twice', async () => {
+    const held = await paid('pm_card_visa', { capture_method: 'manual' });
+    await rig.stripe.paymentIntents.capture(held.id, { amount_to_capture: 600 });
+    expect((await refused({ payment_intent: held.id, amount: 601 })).message).toContain('($6.00)');
+    expect(await rig.stripe.refunds.create({ payment_intent: held.id })).toMatchObject({ amount: 600 });
+    expect(await refused({ payment_intent: held.id })).toMatchObject({ code: 'charge_already_refunded' });
+  });
+});
+
+describe('the lists', () => {
+  it('of refunds and of disputes take a payment or a charge', async () => {
+    const first = await paid('pm_card_createDisputeInquiry');
+    const second = await paid('pm_card_createDisputeInquiry');
+    for (const { id } of [first, second]) await rig.stripe.refunds.create({ payment_intent: id, amount: 10 });
+    const of = { payment_intent: first.id };
+    const by = { charge: String(first.latest_charge) };
+    for (const filter of [of, by, { ...of, ...by }]) {
+      const { data: refunds } = await rig.stripe.refunds.list(filter);
+      expect(refunds.map(({ payment_intent: payment }) => payment)).toEqual([first.id]);
+      const { data: disputes } = await rig.stripe.disputes.list(filter);
+      expect(disputes.map(({ payment_intent: payment }) => payment)).toEqual([first.id]);
+    }
+    expect((await rig.stripe.disputes.list()).data).toHaveLength(2);
+    expect((await rig.stripe.disputes.list({ limit: 1 })).has_more).toBe(true);
+  });
+});
+
+describe('the events', () => {
+  it('of a refund are its creation and that of its charge; of one that ends later, its end too', async () => {
+    const sent = async (method: string): Promise<string[]> => {
+      const before = (await typesSent()).length;
+      await rig.stripe.refunds.create({ payment_intent: (await paid(method)).id });
+      await rig.clock.advance(60_000);
+      return (await typesSent()).slice(before).filter(aboutMoneyBack);
+    };
+    const made = ['refund.created', 'charge.refunded'];
+    expect(await sent('pm_card_visa')).toEqual(made);
+    expect(await sent('pm_card_pendingRefund')).toEqual([...made, 'refund.updated', 'charge.refund.updated']);
+    expect(await sent('pm_card_refundFail')).toEqual([...made, 'refund.failed', 'charge.refund.updated']);
+    expect(await sent('pm_sim_pending_refund_fail')).toEqual([...made, 'refund.failed', 'charge.refund.updated']);
+  });
+
+  it('of a dispute come after those of its payment', async () => {
+    await paid('pm_card_createDispute');
+    expect(await typesSent()).toEqual([
+      'payment_intent.created',
+      'charge.succeeded',
+      'payment_intent.succeeded',
+      'charge.dispute.created',
+      'charge.dispute.funds_withdrawn',
+    ]);
+  });
+});
+
+describe('the control routes', () => {
+  it('make a refund as the dashboard does, without an id of ours, by either id of the payment', async () => {
+    const { id } = await paid();
+    const { status, body } = await rig.control('POST', '/payments/pay_1/refunds', { amount: 99 });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ provider: 'provider_a', refund_id: null, payment_id: 'pay_1', amount: 99 });
+    expect(await rig.control('POST', `/payments/${id}/refunds`, { status: 'pending' })).toMatchObject({
+      status: 201,
+      body: { amount: 1_000, status: 'pending' },
+    });
+    expect((await typesSent()).filter(aboutMoneyBack)).toHaveLength(4);
+    const { charges, refunds } = await ledger('?payment_id=pay_1');
+    expect(charges).toMatchObject([{ amount: 1_099, amount_refunded: 1_099, status: 'refunded' }]);
+    expect(refunds).toEqual([
+      expect.objectContaining({ id: (body as { id: string }).id, amount: 99, currency: 'USD', status: 'succeeded' }),
+      expect.objectContaining({ payment_id: 'pay_1', charge: charges[0]?.['id'], amount: 1_000, status: 'pending' }),
+    ]);
+  });
+
+  it.each([
+    ['pending', 'succeeded', 1_099],
+    ['pending', 'failed', 0],
+    ['pending', 'canceled', 0],
+    ['succeeded', 'failed', 0],
+  ])('move a refund from %s to %s: then %i is given back', async (from, to, givenBack) => {
+    await paid();
+    const { body } = await rig.control('POST', '/payments/pay_1/refunds', { status: from });
+    const { id } = body as { id: string };
+    expect(await rig.control('POST', `/refunds/${id}`, { status: to })).toMatchObject({
+      status: 200,
+      body: { id, status: to },
+    });
+    expect((await ledger()).charges).toMatchObject([{ amount_refunded: givenBack }]);
+    for (const status of ['pending', 'succeeded', 'canceled']) {
+      expect(await rig.control('POST', `/refunds/${id}`, { status })).toMatchObject({ status: 409 });
+    }
+  });
+
+  it('count in ISO minor units', async () => {
+    await paid('pm_card_visa', { currency: 'isk', amount: 90_000 });
+    expect(await rig.control('POST', '/payments/pay_1/refunds', { amount: 450 })).toMatchObject({
+      body: { amount: 450, currency: 'ISK' },
+    });
+    expect((await rig.stripe.refunds.list()).data).toMatchObject([{ amount: 45_000 }]);
+    expect(await rig.control('POST', '/payments/pay_1/disputes', { amount: 900 })).toMatchObject({ status: 201 });
+    expect((await rig.stripe.disputes.list()).data).toMatchObject([{ amount: 90_000 }]);
+  });
+
+  it('raise a dispute, and close it for good', async () => {
+    await paid();
+    const raised = await rig.control('POST', '/payments/pay_1/disputes', { reason: 'duplicate', amount: 99 });
+    expect(raised).toMatchObject({ status: 201, body: { payment_id: 'pay_1', amount: 99, reason: 'duplicate' } });
+    const { id } = raised.body as { id: string };
+    for (const status of ['under_review', 'won']) {
+      expect(await rig.control('POST', `/disputes/${id}`, { status })).toMatchObject({ body: { id, status } });
+    }
+    expect(await rig.control('POST', `/disputes/${id}`, { status: 'lost' })).toMatchObject({ status: 409 });
+    expect((await ledger('?payment_id=pay_1')).disputes).toMatchObject([{ id, status: 'won' }]);
+    expect((await typesSent()).filter(aboutMoneyBack)).toEqual([
+      'charge.dispute.created',
+      'charge.dispute.funds_withdrawn',
+      'charge.dispute.updated',
+      'charge.dispute.closed',
+      'charge.dispute.funds_reinstated',
+    ]);
+  });
+
+  it('raise a dispute in a later state: its beginning is announced all the same', async () => {
+    await paid();
+    await rig.control('POST', '/payments/pay_1/disputes', { inquiry: true, status: 'closed' });
+    expect((await rig.stripe.disputes.list()).data).toMatchObject([{ status: 'warning_closed' }]);
+    expect((await typesSent()).filter(aboutMoneyBack)).toEqual(['charge.dispute.created', 'charge.dispute.closed']);
+  });
+
+  it('refuse what they cannot do', async () => {
+    await paid('pm_card_authenticationRequired');
+    await rig.stripe.paymentIntents.create({ amount: 500, currency: 'kwd', metadata: { payment_id: 'pay_2' } });
+    for (const [status, path, body] of [
+      [404, '/payments/pay_unknown/refunds', {}],
+      [404, '/payments/pay_unknown/disputes', {}],
+      [404, '/refunds/re_unknown', { status: 'failed' }],
+      [404, '/disputes/du_unknown', { status: 'won' }],
+      [409, '/payments/pay_1/refunds', {}],
+      [409, '/payments/pay_2/disputes', {}],
+      [400, '/payments/pay_1/refunds', { amount: 0 }],
+      [400, '/payments/pay_1/refunds', { status: 'failed' }],
+      [400, '/payments/pay_1/disputes', { reason: 'whatever' }],
+      [400, '/refunds/re_unknown', {}],
+    ] as const) {
+      expect([path, (await rig.control('POST', path, body)).status]).toEqual([path, status]);
+    }
+    await paid('pm_card_visa', { metadata: { payment_id: 'pay_3' } });
+    expect(await rig.control('POST', '/payments/pay_3/refunds', { amount: 1_100 })).toMatchObject({ status: 409 });
+    expect(await rig.control('POST', '/payments/pay_3/disputes', { amount: 1_100 })).toMatchObject({ status: 409 });
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { guestIntentBody } from '../builders/intent.ts';
+import {
+  changeTable,
+  confirm,
+  createIntent,
+  createPaidIntent,
+  DAY,
+  itemsOf,
+  MINUTE,
+  signIn,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { company, saveReadyMethod } from './payers.ts';
+
+const service = withHost({ frozen: true });
+
+const DAY_MS = 86_400_000;
+
+/** The hosts of this file share one table: each test looks at the payments from its own start on. */
+const start = async () => {
+  await service.advance(2 * DAY);
+  const admin = await signIn(service, { is_admin: true });
+  return { admin, user: await signIn(service), since: new Date(service.now()).toISOString() };
+};
+
+type Query = Readonly<Record<string, string>>;
+const list = async (admin: User, query: Query) => {
+  await service.settle();
+  const answer = await service.get(`/admin/payments?${new URLSearchParams(query)}`, admin.options);
+  expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200, body: { success: true } });
+  return answer.body;
+};
+const idsOf = async (admin: User, query: Query): Promise<string[]> =>
+  (await list(admin, query)).data.map(({ id }: ParsedJson) => id);
+
+/** Every page, with the number of pages. */
+const allPages = async (admin: User, query: Query) => {
+  const ids: string[] = [];
+  let cursor: string | null = null;
+  let pages = 0;
+  do {
+    const { data, meta }: ParsedJson = await list(admin, { ...query, ...(cursor !== null && { cursor }) });
+    ids.push(...data.map(({ id }: ParsedJson) => id));
+    expect(meta).toEqual({
+      limit: Number(query['limit'] ?? 25),
+      has_more: meta.next_cursor !== null,
+      next_cursor: meta.next_cursor,
+    });
+    cursor = meta.next_cursor;
+    pages += 1;
+  } while (cursor !== null);
+  return { ids, pages };
+};
+
+describe('GET /admin/payments', () => {
+  test('lists the payments of users, guests and organizations, newest first and without secrets', async () => {
+    const { admin, user, since } = await start();
+    const acme = await company(service);
+    const personal = await createIntent(service, user);
+    await service.advance(MINUTE);
+    const { body: ofGuest } = await service.post('/payments/intents', guestIntentBody());
+    await service.advance(MINUTE);
+    const ofAcme = await createIntent(service, acme.billing, { organization_id: acme.id });
+    const { data, meta } = await list(admin, { from: since });
+    expect(data.map(({ id }: ParsedJson) => id)).toEqual([ofAcme.id, ofGuest.id, personal.id]);
+    expect(meta).toEqual({ limit: 25, has_more: false, next_cursor: null });
+    expect(JSON.stringify(data)).not.toMatch(/secret|guest_token/);
+  });
+
+  test('goes on by cursor through many days, shards and empty days, each payment once', async () => {
+    const { admin, user, since } = await start();
+    const made: string[] = [];
+    for (let day = 0; day < 5; day += 1) {
+      await service.advance(5 * DAY);
+      const { session_id: session } = await service.session({ user_id: user.userId });
+      for (let index = 0; index < 4; index += 1) {
+        await service.advance(MINUTE);
+        made.unshift((await createIntent(service, { ...user, options: { session } })).id);
+      }
+    }
+    const late = await signIn(service, { is_admin: true, user_id: admin.userId });
+    for (const limit of ['1', '3', '100']) {
+      expect((await allPages(late, { from: since, limit })).ids, limit).toEqual(made);
+    }
+    const link = (await service.get(`/admin/payments?from=${since}&limit=3`, late.options)).headers.get('link');
+    expect(link).toMatch(/^<\/admin\/payments\?.*limit=3.*cursor=.*>; rel="next"$/);
+  }, 60_000);
+
+  test('reads a bounded part of a long range with no match per request, and goes on by cursor', async () => {
+    const { admin, user } = await start();
+    const payment = await createIntent(service, user, { reference_code: `needle-${user.userId}` });
+    await service.advance(40 * DAY);
+    const late = await signIn(service, { is_admin: true, user_id: admin.userId });
+    const search = `needle-${user.userId}`;
+    const from = new Date(service.now() - 60 * DAY_MS).toISOString();
+    const first = await list(late, { search, from });
+    expect(first).toMatchObject({ data: [], meta: { has_more: true } });
+    const { ids, pages } = await allPages(late, { search, from });
+    expect(ids).toEqual([payment.id]);
+    expect(pages).toBeLessThanOrEqual(6);
+    // Without `from`, the range is the last 31 days.
+    expect((await allPages(late, { search })).ids).toEqual([]);
+  });
+
+  test('finds a payment by our id, a provider’s id, an e-mail, a reference code and the last four digits', async () => {
+    const { admin, user, since } = await start();
+    const email = `found.${user.userId.toLowerCase()}@example.com`;
+    const named = await signIn(service, { email });
+    const acme = await company(service);
+    const saved = await saveReadyMethod(service, named.options);
+    const reference_code = `ORDER-${user.userId}`;
+    const payment = await createIntent(service, named, { reference_code, payment_method_id: saved.id });
+    await service.advance(MINUTE);
+    const { body: guests } = await service.post('/payments/intents', guestIntentBody({}, { email }));
+    const other = await createIntent(service, acme.owner, { organization_id: acme.id });
+    const from = since;
+    expect(await idsOf(admin, { search: payment.id })).toEqual([payment.id]);
+    expect(await idsOf(admin, { search: other.provider_payment_id })).toEqual([other.id]);
+    expect(await idsOf(admin, { search: email.toUpperCase() })).toEqual([guests.id, payment.id]);
+    expect((await allPages(admin, { search: email, limit: '1' })).ids).toEqual([guests.id, payment.id]);
+    expect(await idsOf(admin, { search: reference_code.toLowerCase(), from })).toEqual([payment.id]);
+    expect(await idsOf(admin, { search: saved.card_last_four, from })).toEqual([payment.id]);
+    expect(await idsOf(admin, { search: 'pay_000000000000000000000000' })).toEqual([]);
+    expect(await idsOf(admin, { search: 'nobody@example.com' })).toEqual([]);
+    expect(await idsOf(admin, { search: payment.id, status: 'failed' })).toEqual([]);
+  });
+
+  test('keeps the last four digits of a method that has been deleted', async () => {
+    const { admin, user, since } = await start();
+    const saved = await saveReadyMethod(service, user.options);
+    const payment = await createIntent(service, user, { payment_method_id: saved.id });
+    await service.settle();
+    expect((await service.request('DELETE', `/payment-methods/${saved.id}`, user.options)).status).toBe(204);
+    await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
+    const found = { search: saved.card_last_four, from: since, status: 'canceled' };
+    expect(await idsOf(admin, found)).toEqual([payment.id]);
+  });
+
+  test('filters by status, provider, currency, amount, time, user, organization, refunds and disputes', async () => {
+    const { admin, user, since } = await start();
+    const acme = await company(service);
+    const paid = await createPaidIntent(service, user, { total_cents: 700, currency: 'EUR' });
+    await confirm(service, paid.id, user.options);
+    await service.advance(MINUTE);
+    const open = await createIntent(service, acme.owner, { organization_id: acme.id, total_cents: 900 });
+    const from = since;
+    expect(await idsOf(admin, { from, status: 'succeeded' })).toEqual([paid.id]);
+    expect(await idsOf(admin, { from, status: 'succeeded,requires_payment_method' })).toEqual([open.id, paid.id]);
+    expect(await idsOf(admin, { from, provider_id: 'provider_b' })).toEqual([]);
+    expect(await idsOf(admin, { from, currency: 'eur' })).toEqual([paid.id]);
+    expect(await idsOf(admin, { from, min_cents: '701' })).toEqual([open.id]);
+    expect(await idsOf(admin, { from, max_cents: '700' })).toEqual([paid.id]);
+    expect(await idsOf(admin, { from: open.created_at })).toEqual([open.id]);
+    expect(await idsOf(admin, { from, to: paid.created_at })).toEqual([paid.id]);
+    expect(await idsOf(admin, { user_id: user.userId })).toEqual([paid.id]);
+    expect(await idsOf(admin, { user_id: acme.owner.userId })).toEqual([open.id]);
+    expect(await idsOf(admin, { organization_id: acme.id })).toEqual([open.id]);
+    expect(await idsOf(admin, { organization_id: acme.id, user_id: user.userId })).toEqual([]);
+    expect(await idsOf(admin, { from, refund_status: 'none', disputed: 'false' })).toEqual([open.id, paid.id]);
+    expect(await idsOf(admin, { from, refund_status: 'partial' })).toEqual([]);
+    expect(await idsOf(admin, { from, disputed: 'true' })).toEqual([]);
+  });
+
+  test('follows refunds and disputes of the record', async () => {
+    const { admin, user, since } = await start();
+    const paid = await createPaidIntent(service, user, { total_cents: 700 });
+    await confirm(service, paid.id, user.options);
+    await service.settle();
+    const [item] = (await itemsOf(service, `PAY#${paid.id}`)).filter(({ sk }) => sk === 'PAY');
+    const next = { ...item, version: item.version + 1, refundedCents: 200, openDisputes: ['dsp_1'] };
+    await changeTable(service, { put: next });
+    expect(await idsOf(admin, { from: since, refund_status: 'partial', disputed: 'true' })).toEqual([paid.id]);
+    await changeTable(service, { put: { ...next, version: next.version + 1, refundedCents: 700 } });
+    expect(await idsOf(admin, { from: since, refund_status: 'partial' })).toEqual([]);
+    expect(await idsOf(admin, { from: since, refund_status: 'full' })).toEqual([paid.id]);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['status=paid', 'status.0'],
+    ['provider_id=stripe', 'provider_id'],
+    ['currency=dollar', 'currency'],
+    ['min_cents=5&max_cents=4', 'max_cents'],
+    ['from=2026-03-02&to=2026-03-01', 'to'],
+    ['refund_status=some', 'refund_status'],
+    ['cursor=x', 'cursor'],
+  ])('refuses %s', async (query, path) => {
+    const { admin } = await start();
+    const { status, body } = await service.get(`/admin/payments?${query}`, admin.options);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
+  });
+
+  test('is for platform admins only', async () => {
+    const { user } = await start();
+    expect((await service.get('/admin/payments')).status).toBe(401);
+    expect(await service.get('/admin/payments', user.options)).toMatchObject({
+      status: 403,
+      body: { code: 'ADMIN_REQUIRED' },
+    });
+  });
+});

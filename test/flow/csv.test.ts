@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PAYMENT_COLUMNS } from '../../shared/payments/record/view.ts';
+import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
+import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
+import { guestIntentBody } from '../builders/intent.ts';
+import { changeTable, createPaidIntent, DAY, PATIENT, signIn, storedPayment, type User } from './flow.ts';
+import { type TestAnswer, withHost } from './host.ts';
+
+/** Reads a text as RFC 4180 says. */
+const parseCsv = (text: string): string[][] => {
+  const rows: string[][] = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
+  let row: string[] = [];
+  for (let match = cell.exec(text); match; match = cell.exec(text)) {
+    row.push(match[1] === undefined ? (match[2] ?? '') : match[1].replaceAll('""', '"'));
+    if (match[3] === ',') continue;
+    rows.push(row);
+    row = [];
+    if (cell.lastIndex === text.length) return rows;
+  }
+  throw new Error('this is no CSV');
+};
+
+const recordsOf = ({ body }: TestAnswer): Record<string, string>[] => {
+  const [header = [], ...rows] = parseCsv(body);
+  return rows.map((row) => Object.fromEntries(header.map((name, index) => [name, row[index] ?? ''])));
+};
+
+const nextOf = ({ headers }: TestAnswer): string | undefined =>
+  /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+
+const MANY = 1_050;
+
+describe('lists as CSV', () => {
+  const service = withHost({ frozen: true, env: PATIENT });
+  let user: User;
+  let many: User;
+
+  const csv = (path: string, of: User = user, accept = 'text/csv'): Promise<TestAnswer> =>
+    service.get(path, { ...of.options, headers: { accept } });
+
+  beforeAll(async () => {
+    user = await signIn(service, { email: 'csv@example.com', expires_in: 30 * DAY });
+    many = await signIn(service, { email: 'many@example.com', expires_in: 30 * DAY });
+    await createPaidIntent(service, user, { total_cents: 1_234, description: '=HYPERLINK("https://evil.example")' });
+    await createPaidIntent(service, user, { total_cents: 99, description: 'two\r\nlines, "quoted"', concept: '-1+2' });
+    const one = await createPaidIntent(service, many, { total_cents: 500 });
+    const item = await storedPayment(service, one.id);
+    for (let index = 1; index < MANY; index += 1) {
+      const id = `pay_${String(index).padStart(24, '0')}`;
+      const sort = `${new Date(Date.parse(one.created_at) - index * 1_000).toISOString()}#${id}`;
+      await changeTable(service, { put: { ...item, pk: `PAY#${id}`, sort } });
+    }
+    await service.settle();
+  });
+
+  test('of payments have a header row, one row per payment, and the same values as the list', async () => {
+    const answer = await csv('/payments');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="payments.csv"');
+    expect(answer.headers.get('vary')).toContain('Accept');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const [header] = parseCsv(answer.body);
+    expect(header).toEqual(PAYMENT_COLUMNS);
+    const { body } = await service.get('/payments', user.options);
+    const shown = recordsOf(answer);
+    expect(shown).toHaveLength(2);
+    for (const [index, payment] of body.data.entries()) {
+      for (const name of ['id', 'status', 'currency', 'amount_cents', 'created_at', 'is_guest_payment']) {
+        expect(shown[index]?.[name]).toBe(String(payment[name]));
+      }
+    }
+  });
+
+  test('keep commas, quotes and line ends in their cells, and let no cell begin like a formula', async () => {
+    const answer = await csv('/payments?orderDir=asc');
+    const shown = recordsOf(answer);
+    expect(shown.map(({ description }) => description).toSorted()).toEqual([
+      `'=HYPERLINK("https://evil.example")`,
+      'two\r\nlines, "quoted"',
+    ]);
+    expect(shown.map(({ concept }) => concept).toSorted()).toEqual(['', "'-1+2"]);
+    expect(answer.body).not.toMatch(/(^|,|\n)"?[=+@-]/);
+  });
+
+  test('come in pages of 1,000 rows behind Link, whatever limit says, each with the header row', async () => {
+    const pages: number[] = [];
+    const ids = new Set<string>();
+    for (let path: string | undefined = '/payments?limit=7&status=created'; path; ) {
+      const answer: TestAnswer = await csv(path, many);
+      const shown = recordsOf(answer);
+      pages.push(shown.length);
+      for (const { id = '' } of shown) ids.add(id);
+      path = nextOf(answer);
+    }
+    expect(pages).toEqual([1_000, 50]);
+    expect(ids.size).toBe(MANY);
+  });
+
+  test('end at 100,000 rows', async () => {
+    const first = nextOf(await csv('/payments', many)) ?? '';
+    const [, position = ''] = /cursor=1000\.([\w-]+)/.exec(first) ?? [];
+    const last = await csv(`/payments?cursor=99950.${position}`, many);
+    expect(recordsOf(last)).toHaveLength(50);
+    expect(nextOf(last)).toBeUndefined();
+    expect((await csv(`/payments?cursor=100000.${position}`, many)).status).toBe(400);
+  });
+
+  test('of subscriptions, refunds and summaries are CSV too', async () => {
+    const subscriptions = await csv('/subscriptions');
+    expect(parseCsv(subscriptions.body)).toEqual([[...SUBSCRIPTION_COLUMNS]]);
+    const admin = await signIn(service, { is_admin: true });
+    expect(parseCsv((await csv('/refunds', admin)).body)).toEqual([[...REFUND_COLUMNS]]);
+    const summary = await csv('/payments/summary?group_by=status', many);
+    const [row] = recordsOf(summary);
+    expect(row).toMatchObject({ status: 'created', provider_id: '', refunded_count: '0' });
+    expect(summary.headers.get('content-disposition')).toBe('attachment; filename="payments-summary.csv"');
+  });
+
+  test.each([
+    ['*/*', 'application/json'],
+    ['application/json, text/csv', 'application/json'],
+    ['text/csv;q=0.4, application/json;q=0.5', 'application/json'],
+    ['text/csv;q=0', 'application/json'],
+    ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
+    ['text/csv;q=0.5, application/json;q=0.4', 'text/csv; charset=utf-8'],
+    ['text/csv, */*', 'text/csv; charset=utf-8'],
+    ['text/*', 'text/csv; charset=utf-8'],
+    ['TEXT/CSV; charset=utf-8', 'text/csv; charset=utf-8'],
+  ])('with Accept %s answer %s', async (accept, type) => {
+    const answer = await csv('/payments', user, accept);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(answer.headers.get('vary')).toContain('Accept');
+  });
+
+  test('are for the callers who may read the list: errors stay JSON', async () => {
+    const other = await signIn(service);
+    const organization = await service.post('/organizations', { name: 'Closed' }, user.options);
+    const { id } = organization.body.data;
+    const refused = await csv(`/payments?organization_id=${id}`, other);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
+    expect(refused.headers.get('content-type')).toBe('application/json');
+    const anonymous = await service.get('/payments', { headers: { accept: 'text/csv' } });
+    expect(anonymous).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+  });
+
+  test("show a guest's payments to the guest's token alone", async () => {
+    const mine = await service.post(
+      '/payments/intents',
+      guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }),
+    );
+    await service.post(
+      '/payments/intents',
+      guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }),
+    );
+    const answer = await service.get('/payments', {
+      guestToken: mine.body.guest_token,
+      headers: { accept: 'text/csv' },
+    });
+    expect(recordsOf(answer).map(({ id }) => id)).toEqual([mine.body.id]);
+  });
+
+  test.each(['cursor=nonsense', 'cursor=1000.nonsense', 'cursor=-1', 'orderBy=amount_cents'])(
+    'refuse %s',
+    async (query) => {
+      expect((await csv(`/payments?${query}`)).status).toBe(400);
+    },
+  );
+
+  test('are of lists only: other routes answer JSON', async () => {
+    const answer = await csv('/health');
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('vary') ?? '').not.toContain('Accept');
+  });
+});

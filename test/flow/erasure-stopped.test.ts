@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import {
+  findPlanted,
+  guestLife,
+  plantedTexts,
+  planter,
+  platformAdmin,
+  readErasure,
+  requestErasure,
+  untilErased,
+  userLife,
+} from './erasures.ts';
+import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn, storedPayment } from './flow.ts';
+import type { RequestOptions } from './host.ts';
+import { withStops } from './stops.ts';
+import { everyNth, waysToStop } from './ways.ts';
+
+/** An erasure that is stopped at any write or call to the provider goes on, and ends the same. */
+const stoppable = withStops(PATIENT);
+
+beforeAll(async () => {
+  await stoppable().service.webhookMode('drop');
+});
+
+/** One run of due work: the first takes the listed records and the whole table once. */
+const runOnce = () => stoppable().service.advance(MINUTE);
+
+const STOPPED_MINUTES = 120;
+
+/** A part of the places in the usual run. */
+const NTH = 30;
+
+const started = async (admin: RequestOptions, word: string) => {
+  const { service } = stoppable();
+  const plant = planter(word);
+  const life = await userLife(service, plant);
+  await service.settle();
+  const { id } = await requestErasure(service, admin, { user_id: life.user.userId });
+  return { id, plant, life };
+};
+
+describe('an erasure of a user that is stopped', () => {
+  test('at any write or call finishes later', async () => {
+    const { service, watch, stopped } = stoppable();
+    const { options } = await platformAdmin(service);
+    const observed = await started(options, 'seen');
+    const calls = await watch(runOnce);
+    expect(calls.filter((name) => name.startsWith('DELETE') || name.startsWith('POST')).length).toBeGreaterThan(2);
+    await untilErased(service, options, observed.id, STOPPED_MINUTES);
+    let cases = 0;
+    for (const [index, way] of everyNth(NTH, waysToStop(calls)).entries()) {
+      const { id, plant, life } = await started(options, `stop${index}`);
+      await stopped(way, runOnce);
+      await untilErased(service, options, id, STOPPED_MINUTES);
+      expect({ way, left: await findPlanted(service, plant.values) }).toEqual({ way, left: [] });
+      const [paid] = life.payments;
+      expect(await read(service, paid.id, life.user.options)).toMatchObject({
+        status: 'succeeded',
+        total_cents: 2_500,
+      });
+      cases += 1;
+    }
+    expect(cases).toBeGreaterThan(inject('scale') > 1 ? 50 : 1);
+  });
+});
+
+describe('an erasure waits', () => {
+  test('for a provider that does not answer', async () => {
+    const { service } = stoppable();
+    const { options } = await platformAdmin(service);
+    const plant = planter('slow');
+    const life = await guestLife(service, plant);
+    await service.fault({ provider: 'provider_a', action: 'error_500', times: 500 });
+    const { id } = await requestErasure(service, options, { email: life.email });
+    await service.advance(10 * MINUTE);
+    expect(await readErasure(service, options, id)).toMatchObject({ status: 'running' });
+    await service.clearFaults();
+    await untilErased(service, options, id, STOPPED_MINUTES);
+    expect(await findPlanted(service, plant.values)).toEqual([]);
+  });
+
+  test('for the outcome of a charge under way, which is recorded', async () => {
+    const { service } = stoppable();
+    const { options } = await platformAdmin(service);
+    const plant = planter('busy');
+    const user = await signIn(service, { email: plant.email(), expires_in: DAY });
+    const payment = await createPaidIntent(service, user, plantedTexts(plant));
+    await service.fault({ provider: 'provider_a', action: 'reset', times: 50 });
+    await confirm(service, payment.id, user.options);
+    expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'processing' });
+    const { id } = await requestErasure(service, options, { user_id: user.userId });
+    await service.advance(MINUTE);
+    expect(await readErasure(service, options, id)).toMatchObject({ status: 'running', counts: { payments: 0 } });
+    expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'processing', userId: user.userId });
+    await service.clearFaults();
+    await untilErased(service, options, id, STOPPED_MINUTES);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded', description: null });
+    expect(await findPlanted(service, plant.values)).toEqual([]);
+  });
+});

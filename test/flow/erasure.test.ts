@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../builders/free-port.ts';
+import {
+  findPlanted,
+  guestLife,
+  plantedIn,
+  planter,
+  platformAdmin,
+  readErasure,
+  requestErasure,
+  sendPersonalEvents,
+  textOf,
+  untilErased,
+  userLife,
+} from './erasures.ts';
+import { itemsOf, MINUTE, read, signIn, storedPayment } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { addMember, newOrganization } from './organization-steps.ts';
+import { deliveredTo, nodesAt } from './targets.ts';
+
+/** The erasure of a person: what is gone, what stays, and that nothing comes back. */
+const port = await freePort();
+const lines: string[] = [];
+const service = withHost({
+  port,
+  frozen: true,
+  env: { LOG_LEVEL: 'INFO', ...nodesAt(port, { canonical: {}, raw: { EVENT_MODE: 'raw' } }) },
+  log: (line) => lines.push(line),
+});
+
+beforeAll(() => {
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((chunk) => {
+      lines.push(String(chunk));
+      return true;
+    });
+  }
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+
+const SINKS = ['canonical', 'raw'];
+const sentSoFar = async () => (await Promise.all(SINKS.map((sink) => deliveredTo(service, sink)))).flat();
+
+/** What was sent to targets after the first `known` deliveries of each. */
+const sentAfter = async (known: readonly unknown[]): Promise<string> => {
+  const all = await sentSoFar();
+  const before = new Set(known.map((one) => JSON.stringify(one)));
+  return JSON.stringify(all.filter((one) => !before.has(JSON.stringify(one))));
+};
+
+const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'completed_at', 'provider_payment_id'] as const;
+const fixed = (payment: ParsedJson) => Object.fromEntries(FIXED.map((name) => [name, payment[name]]));
+
+describe('the erasure of a user', () => {
+  test('leaves no value of the user, and what money needs', async () => {
+    const plant = planter('ada');
+    const other = planter('bob');
+    const admin = await platformAdmin(service);
+    const life = await userLife(service, plant);
+    const neighbour = await userLife(service, other);
+    expect((await findPlanted(service, plant.values)).length).toBeGreaterThan(10);
+    const before = await Promise.all(life.payments.map(({ id }) => read(service, id, life.user.options)));
+    const total = (await service.get('/payments', life.user.options)).body.meta.total;
+    const untouched = (await itemsOf(service)).filter((item) => plantedIn(textOf(item), other.values).length > 0);
+
+    const started = await requestErasure(service, admin.options, { user_id: life.user.userId });
+    expect(started).toMatchObject({ status: 'pending', counts: { payments: 0 } });
+    const { job } = await untilErased(service, admin.options, started.id);
+    expect(job).toMatchObject({
+      status: 'done',
+      completed_at: expect.any(String),
+      counts: { subscriptions: 1, payments: 4, payment_methods: 1, customers: 1, addresses: 1 },
+    });
+
+    expect(await findPlanted(service, plant.values)).toEqual([]);
+    const after = await Promise.all(life.payments.map(({ id }) => read(service, id, life.user.options)));
+    const [paid, open, canceled] = before;
+    expect(after.map(fixed)).toEqual([fixed(paid), { ...fixed(open), status: 'canceled' }, fixed(canceled)]);
+    expect(after[0]).toMatchObject({ description: null, metadata: {}, tags: null, reference_code: null });
+    const lists = await service.get('/payments', life.user.options);
+    expect(lists.body.meta.total).toBe(total);
+    const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
+    expect(ended).toMatchObject({ status: 'canceled', metadata: {} });
+    const ledger = await service.ledger();
+    const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
+    expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
+    const now = new Map((await itemsOf(service)).map((item) => [`${item.pk} ${item.sk}`, item]));
+    // A record with due work of its own may change; its person's values stay all the same.
+    const keyOf = ({ pk, sk }: ParsedJson): string => `${pk} ${sk}`;
+    const still = untouched.filter(({ due }) => due === undefined);
+    expect(still.map((item) => now.get(keyOf(item)))).toEqual(still);
+    for (const item of untouched) {
+      expect(plantedIn(textOf(now.get(keyOf(item))), other.values)).toEqual(plantedIn(textOf(item), other.values));
+    }
+    expect(plantedIn(lines.join(''), plant.values)).toEqual([]);
+    expect(await read(service, neighbour.payments[0].id, neighbour.user.options)).toMatchObject({
+      description: neighbour.payments[0].description,
+    });
+  });
+
+  test('lets no later event bring a value back', async () => {
+    const plant = planter('cleo');
+    const admin = await platformAdmin(service);
+    const life = await userLife(service, plant);
+    const { id } = await requestErasure(service, admin.options, { user_id: life.user.userId });
+    await untilErased(service, admin.options, id);
+    const sent = await sentSoFar();
+
+    const late = planter('late');
+    await sendPersonalEvents(service, late, {
+      intentId: life.payments[0].provider_intent_id,
+      customerId: life.customer.provider_customer_id,
+    });
+    await service.settle();
+    await service.advance(MINUTE);
+    await service.settle();
+    expect(await findPlanted(service, late.values)).toEqual([]);
+    expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);
+
+    const logs = await service.get('/webhooks/logs?limit=100', admin.options);
+    expect(plantedIn(JSON.stringify(logs.body), [...late.values, ...plant.values])).toEqual([]);
+    const outbound = (await itemsOf(service, 'LOG#')).filter(
+      ({ direction, userId }) => direction === 'outbound' && userId === life.user.userId,
+    );
+    expect(outbound.length).toBeGreaterThan(0);
+    for (const { id: logId } of outbound) {
+      const replayed = await service.post(`/webhooks/logs/${logId}/replay`, {}, admin.options);
+      expect(replayed.status).toBe(200);
+    }
+    await service.settle();
+    expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);
+  });
+
+  test("takes from an organization's records only what is the user's own", async () => {
+    const plant = planter('dora');
+    const admin = await platformAdmin(service);
+    const owner = await signIn(service, { email: 'owner@acme.example.com' });
+    const email = plant.email();
+    const member = await signIn(service, { email });
+    const organizationId = await newOrganization(service, owner);
+    await addMember(service, organizationId, owner, { email, role: 'billing' });
+    const body = { total_cents: 900, currency: 'USD', organization_id: organizationId, description: 'Licences' };
+    const made = await service.post('/payments/intents', body, member.options);
+    expect(made.status).toBe(201);
+    await service.settle();
+    const { id } = await requestErasure(service, admin.options, { user_id: member.userId });
+    await untilErased(service, admin.options, id);
+    expect(await storedPayment(service, made.body.id)).toMatchObject({
+      description: 'Licences',
+      organizationId,
+      userId: member.userId,
+      status: 'requires_payment_method',
+    });
+    expect(await findPlanted(service, plant.values)).toEqual([]);
+  });
+});
+
+describe('the erasure of the guests of an e-mail address', () => {
+  test('empties their lists and ends their token, and keeps the payments', async () => {
+    const plant = planter('gus');
+    const other = planter('gil');
+    const admin = await platformAdmin(service);
+    const life = await guestLife(service, plant);
+    const neighbour = await guestLife(service, other);
+    const { id } = await requestErasure(service, admin.options, { email: life.email.toUpperCase() });
+    const { job } = await untilErased(service, admin.options, id);
+    expect(job).toMatchObject({ counts: { payments: 2, payment_methods: 1, customers: 1, addresses: 1 } });
+    expect(await findPlanted(service, plant.values)).toEqual([]);
+    const list = await service.get(`/payments/guest/${encodeURIComponent(life.email)}`);
+    expect(list).toMatchObject({ status: 200, body: { data: [] } });
+    const [paid] = life.payments;
+    expect(await service.get(`/payments/${paid.id}`, { guestToken: life.token })).toMatchObject({ status: 404 });
+    expect(await storedPayment(service, paid.id)).toMatchObject({
+      status: 'succeeded',
+      totalCents: 2_500,
+      providerIntentId: paid.provider_intent_id,
+    });
+    const theirs = await service.get(`/payments/guest/${encodeURIComponent(neighbour.email)}`);
+    expect(theirs.body.data).toHaveLength(2);
+
+    const late = planter('later');
+    await sendPersonalEvents(service, late, { intentId: paid.provider_intent_id });
+    await service.settle();
+    expect(await findPlanted(service, late.values)).toEqual([]);
+    expect(plantedIn(lines.join(''), [...plant.values, ...late.values])).toEqual([]);
+  });
+});
+
+describe('a request for an erasure', () => {
+  test('names exactly one of user_id and email', async () => {
+    const { options } = await platformAdmin(service);
+    for (const body of [{}, { user_id: 'user_1', email: 'a@example.com' }, { email: 'nobody' }]) {
+      expect(await service.post('/admin/erasures', body, options)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR' },
+      });
+    }
+    const user = await signIn(service);
+    expect(await service.post('/admin/erasures', { user_id: 'user_1' }, user.options)).toMatchObject({ status: 403 });
+    expect(await service.get('/admin/erasures/ers_unknown', options)).toMatchObject({ status: 404 });
+  });
+
+  test('answers with the running erasure of the same person, and starts another after it', async () => {
+    const { options } = await platformAdmin(service);
+    const body = { email: 'Twice@example.com' };
+    const first = await requestErasure(service, options, body);
+    expect(await requestErasure(service, options, { email: 'twice@example.com' })).toMatchObject({ id: first.id });
+    await untilErased(service, options, first.id);
+    const second = await requestErasure(service, options, body);
+    expect(second.id).not.toBe(first.id);
+    expect(await readErasure(service, options, first.id)).toMatchObject({ status: 'done' });
+    await untilErased(service, options, second.id);
+    expect(await findPlanted(service, ['twice@example.com'])).toEqual([]);
+  });
+
+  test('is repeated under its Idempotency-Key, and refused for another person', async () => {
+    const admin = await platformAdmin(service);
+    const options = { ...admin.options, idempotencyKey: 'erase-once' };
+    const first = await requestErasure(service, options, { user_id: 'user_gone' });
+    const again = await service.post('/admin/erasures', { user_id: 'user_gone' }, options);
+    expect(again).toMatchObject({ status: 202, body: { data: { id: first.id } } });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await service.post('/admin/erasures', { user_id: 'user_other' }, options)).toMatchObject({ status: 422 });
+  });
+});

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { expect, inject, test } from 'vitest';
+import { DAY, HOUR, itemsOf, read, signIn, type User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+
+/**
+ * Random histories of paid payments, several at each provider at the same time: refunds by the service, refunds and
+ * disputes made at the provider, refunds that settle or fail later, lost answers, and webhooks that are lost, doubled or
+ * out of order. Whatever happened, in the end record and ledger agree, and no more was given back than was paid.
+ */
+const service = withHost({ frozen: true, env: { PROVIDER_TIMEOUT_MS: '600' } });
+const PER_PROVIDER = 4;
+const HISTORIES = inject('scale') > 1 ? 10_000 : 36;
+const RUNS = Math.ceil(HISTORIES / (PER_PROVIDER * PROVIDERS.length));
+
+const cents = fc.integer({ min: 1, max: 2_600 });
+const nth = fc.integer({ min: 0, max: 5 });
+const act = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('refund' as const), cents: fc.option(cents) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund at the provider' as const), cents }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('move a refund' as const),
+      nth,
+      status: fc.constantFrom('succeeded', 'failed', 'canceled'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('dispute' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('move a dispute' as const),
+      nth,
+      status: fc.constantFrom('under_review', 'won', 'lost', 'closed'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sync' as const) }) },
+);
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+
+const history = fc.array(act, { minLength: 1, maxLength: 6 });
+const fault = fc.record({
+  provider: fc.constantFrom(...PROVIDERS.map(([slot]) => slot)),
+  action: fc.constantFrom('timeout_before', 'timeout_after', 'error_500', 'rate_limit', 'reset'),
+  method: fc.constantFrom('POST', 'POST', 'GET'),
+  times: fc.constantFrom(1, 2),
+});
+const batch = fc.record({
+  webhooks: fc.constantFrom('normal', 'drop', 'duplicate', 'reorder'),
+  faults: fc.array(fault, { maxLength: 3 }),
+  thenSeconds: fc.constantFrom(0, 61, 400, HOUR),
+  histories: fc.array(history, {
+    minLength: PER_PROVIDER * PROVIDERS.length,
+    maxLength: PER_PROVIDER * PROVIDERS.length,
+  }),
+});
+
+/** Refusals are as good as answers: the provider refuses what its state does not allow. */
+const take = async ({ payment, admin }: Subject, wanted: Act): Promise<void> => {
+  switch (wanted.kind) {
+    case 'refund': {
+      const body = wanted.cents === null ? {} : { amount_cents: wanted.cents };
+      const { status } = await refund(service, payment.id, admin.options, body);
+      expect([201, 202, 400, 409, 502, 503]).toContain(status);
+      return;
+    }
+    case 'refund at the provider':
+      await control(`/simulator/payments/${payment.id}/refunds`, { amount: wanted.cents });
+      return;
+    case 'dispute':
+      await control(`/simulator/payments/${payment.id}/disputes`, {});
+      return;
+    case 'move a refund':
+      return move(await refundsAtProvider(service, payment.id), 'refunds', wanted);
+    case 'move a dispute':
+      return move(await disputesAtProvider(payment.id), 'disputes', wanted);
+    case 'sync':
+      await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, admin.options);
+  }
+};
+
+const control = (path: string, body: object) => service.request('POST', `/_local${path}`, { body });
+
+const disputesAtProvider = async (paymentId: string): Promise<ParsedJson[]> =>
+  (await service.ledger()).disputes.filter((one: ParsedJson) => one.payment_id === paymentId);
+
+const move = async (
+  held: readonly ParsedJson[],
+  kind: 'refunds' | 'disputes',
+  { nth: index, status }: { readonly nth: number; readonly status: string },
+): Promise<void> => {
+  const one = held[index % Math.max(1, held.length)];
+  if (one) await control(`/simulator/${kind}/${one.id}`, { status });
+};
+
+interface Subject {
+  readonly payment: ParsedJson;
+  readonly admin: User;
+}
+
+const recordsOf = async (kind: 'RFD' | 'DSP', payments: ReadonlySet<string>): Promise<ParsedJson[]> =>
+  (await itemsOf(service, `${kind}#`)).filter((item) => payments.has(item['paymentId']));
+
+const lines = (rows: readonly ParsedJson[], lineOf: (row: ParsedJson) => string): string[] => rows.map(lineOf).sort();
+
+const sum = (rows: readonly ParsedJson[], amount: (row: ParsedJson) => number): number =>
+  rows.reduce((total, row) => total + amount(row), 0);
+
+const expectAgreement = async (subjects: readonly Subject[]): Promise<void> => {
+  const ids = new Set(subjects.map(({ payment }) => payment.id));
+  const { refunds: held, disputes } = await service.ledger();
+  const [refundsHere, disputesHere] = [await recordsOf('RFD', ids), await recordsOf('DSP', ids)];
+  for (const { payment, admin } of subjects) {
+    const ofPayment = (row: ParsedJson): boolean => (row.payment_id ?? row.paymentId) === payment.id;
+    const there = held.filter(ofPayment);
+    const here = refundsHere.filter(ofPayment);
+    expect(
+      lines(
+        here.filter(({ providerRefundId }) => providerRefundId !== undefined),
+        ({ providerRefundId, status, amountCents }) => `${providerRefundId} ${status} ${amountCents}`,
+      ),
+    ).toEqual(lines(there, ({ id, status, amount }) => `${id} ${status} ${amount}`));
+    expect(lines(disputesHere.filter(ofPayment), (one) => `${one.providerDisputeId} ${one.status}`)).toEqual(
+      lines(disputes.filter(ofPayment), ({ id, status }: ParsedJson) => `${id} ${status}`),
+    );
+    const refunded = sum(
+      here.filter(({ status }) => status === 'succeeded'),
+      ({ amountCents }) => amountCents,
+    );
+    const reserved = sum(
+      here.filter(({ status }) => status === 'pending'),
+      ({ amountCents }) => amountCents,
+    );
+    expect(refunded + reserved).toBeLessThanOrEqual(payment.total_cents);
+    expect(await read(service, payment.id, admin.options)).toMatchObject({
+      status: 'succeeded',
+      refunded_cents: refunded,
+      refundable_cents: payment.total_cents - refunded - reserved,
+      disputed: disputes.some((one: ParsedJson) => ofPayment(one) && /needs_response|under_review/.test(one.status)),
+    });
+  }
+};
+
+test('record and ledger agree after any history of refunds and disputes, at each provider', async () => {
+  const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+  await fc.assert(
+    fc.asyncProperty(batch, async ({ webhooks, faults, thenSeconds, histories }) => {
+      const subjects = await Promise.all(
+        histories.map(async (_, index): Promise<Subject> => {
+          const payment = await paidPayment(service, user, PROVIDERS[index % PROVIDERS.length]);
+          return { payment, admin };
+        }),
+      );
+      await service.webhookMode(webhooks);
+      for (const one of faults) await service.fault(one);
+      await Promise.all(
+        subjects.map(async (subject, index) => {
+          for (const wanted of histories[index] ?? []) await take(subject, wanted);
+        }),
+      );
+      await service.advance(thenSeconds);
+      await service.clearFaults();
+      await service.webhookMode('normal');
+      await service.advance(2 * DAY);
+      for (const { payment } of subjects) {
+        const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, admin.options);
+        expect(synced).toMatchObject({ status: 200 });
+      }
+      await service.settle();
+      await expectAgreement(subjects);
+    }),
+    { numRuns: RUNS, endOnFailure: true, ...(inject('scale') === 1 && { seed: 7 }) },
+  );
+});

@@ -1,0 +1,112 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn } from './flow.ts';
+import { withHost } from './host.ts';
+import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+
+/** Refunds whose call to the provider gets no clear answer. Nothing is told by webhooks: the looks must find it. */
+const service = withHost({ frozen: true, env: IMPATIENT });
+
+/** The fault, the answer of the route, and whether the provider has made the refund. */
+const FAULTS = [
+  ['timeout_before', 202, false],
+  ['timeout_after', 202, true],
+  ['reset', 202, false],
+  ['error_500', 202, false],
+  ['rate_limit', 503, false],
+] as const;
+
+const setUp = async (provider: (typeof PROVIDERS)[number]) => {
+  const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+  const payment = await paidPayment(service, user, provider);
+  await service.webhookMode('drop');
+  onTestFinished(async () => {
+    await service.clearFaults();
+    await service.webhookMode('normal');
+  });
+  return { user, admin, payment };
+};
+
+const REFUND_PATH: Readonly<Record<string, string>> = {
+  provider_a: '/v1/refunds',
+  provider_b: '/refund',
+  provider_c: '/v2/refunds',
+};
+
+describe.each(PROVIDERS)('a refund at %s', (...provider) => {
+  const strike = (action: string, times: number, method = 'POST') =>
+    service.fault({ provider: provider[0], method, path: REFUND_PATH[provider[0]], action, times });
+
+  test.each(FAULTS)(
+    'that meets %s is answered with %i, and is made once or not at all',
+    async (action, status, made) => {
+      const { user, admin, payment } = await setUp(provider);
+      // The service sends again what certainly did not happen: once.
+      await strike(action, status === 503 ? 2 : 1);
+      const answer = await refund(service, payment.id, admin.options, { amount_cents: 900 });
+      expect(answer.status).toBe(status);
+      expect(await refundsAtProvider(service, payment.id)).toHaveLength(made ? 1 : 0);
+      expect(await read(service, payment.id, user.options)).toMatchObject({
+        refunded_cents: 0,
+        refundable_cents: status === 503 ? 2_500 : 1_600,
+      });
+      await service.advance(MINUTE);
+      // Square completes a refund a while after it has taken it.
+      await service.advance(HOUR);
+      const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+      expect(list.map((one: { status: string }) => one.status)).toEqual(status === 503 ? [] : ['succeeded']);
+      expect(await refundsAtProvider(service, payment.id)).toHaveLength(status === 503 ? 0 : 1);
+      await expectAgreement(service, payment.id, admin);
+    },
+  );
+
+  test('that did not happen leaves nothing, and the same key starts anew', async () => {
+    const { admin, payment } = await setUp(provider);
+    await strike('rate_limit', 2);
+    const options = { ...admin.options, headers: { 'idempotency-key': `again-${payment.id}` } };
+    expect(await refund(service, payment.id, options)).toMatchObject({
+      status: 503,
+      body: { code: 'PROVIDER_UNAVAILABLE' },
+    });
+    await service.clearFaults();
+    expect(await refund(service, payment.id, options)).toMatchObject({ status: 201, body: { amount_cents: 2_500 } });
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
+  });
+
+  test('that never reaches the provider fails after half an hour, and its amount may be refunded again', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    await strike('timeout_before', 20);
+    expect(await refund(service, payment.id, admin.options)).toMatchObject({
+      status: 202,
+      body: { status: 'pending' },
+    });
+    expect(await refund(service, payment.id, admin.options)).toMatchObject({
+      status: 400,
+      body: { code: 'REFUND_EXCEEDS_PAYMENT', details: { refundable_cents: 0 } },
+    });
+    await service.advance(3 * HOUR);
+    const [failed] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(failed).toMatchObject({ status: 'failed', failure_code: 'not_received', provider_refund_id: null });
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refundable_cents: 2_500 });
+    await service.clearFaults();
+    expect(await refund(service, payment.id, admin.options)).toMatchObject({ status: 201 });
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
+  });
+
+  test('is looked up while the provider cannot be read, and never sent again before it was read', async () => {
+    const { user, admin, payment } = await setUp(provider);
+    await strike('timeout_after', 1);
+    await refund(service, payment.id, admin.options, { amount_cents: 400 });
+    await service.fault({ provider: provider[0], method: 'GET', action: 'error_500', probability: 1 });
+    await service.control('DELETE', '/simulator/requests');
+    await service.advance(2 * HOUR);
+    const sent = await service.control('GET', '/simulator/requests');
+    expect(
+      sent.filter(({ method, path }: { method: string; path: string }) => method === 'POST' && /refund/.test(path)),
+    ).toEqual([]);
+    await service.clearFaults();
+    await service.advance(DAY);
+    const [found] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(found).toMatchObject({ status: 'succeeded' });
+    await expectAgreement(service, payment.id, admin);
+  });
+});

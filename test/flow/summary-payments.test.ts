@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  changeTable,
+  confirm,
+  createPaidIntent,
+  DAY,
+  PATIENT,
+  partitionOf,
+  signIn,
+  storedPayment,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+
+const dayOf = (time: string): string => time.slice(0, 10);
+
+describe('the summary of payments', () => {
+  const service = withHost({ frozen: true, env: PATIENT });
+  let user: User;
+  let admin: User;
+  let organizationId = '';
+  let today = '';
+  let tomorrow = '';
+
+  const summary = async (query = '', of: User = user, path = '/payments/summary'): Promise<ParsedJson[]> => {
+    const answer = await service.get(`${path}${query}`, of.options);
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    return answer.body.data;
+  };
+  const paid = async (fields: Record<string, unknown>): Promise<ParsedJson> => {
+    const made = await createPaidIntent(service, user, fields);
+    expect((await confirm(service, made.id, user.options)).status).toBe(200);
+    return made;
+  };
+
+  beforeAll(async () => {
+    user = await signIn(service, { email: 'sums@example.com', expires_in: 60 * DAY });
+    admin = await signIn(service, { is_admin: true, expires_in: 60 * DAY });
+    const organization = await service.post('/organizations', { name: 'Sums Ltd' }, user.options);
+    organizationId = organization.body.data.id;
+    const first = await paid({ total_cents: 1_000, currency: 'USD' });
+    await paid({ total_cents: 250, currency: 'EUR' });
+    const late = await createPaidIntent(service, user, { total_cents: 700, currency: 'USD' });
+    const amended = await createPaidIntent(service, user, { total_cents: 300, currency: 'USD' });
+    await paid({ total_cents: 50, currency: 'USD', organization_id: organizationId });
+    today = dayOf(first.created_at);
+    await service.put(`/payments/intents/${amended.id}`, { total_cents: 410 }, user.options);
+    await service.advance(DAY / 2 + 6 * 3_600);
+    const confirmed = await confirm(service, late.id, user.options);
+    tomorrow = dayOf(confirmed.body.completed_at);
+    await service.settle();
+  });
+
+  const none = { refunded_count: 0, refunded_cents: 0 };
+
+  test('counts succeeded payments by the day of their completion and currency', async () => {
+    expect(await summary()).toEqual([
+      { period: today, currency: 'EUR', count: 1, amount_cents: 250, ...none },
+      { period: today, currency: 'USD', count: 1, amount_cents: 1_000, ...none },
+      { period: tomorrow, currency: 'USD', count: 1, amount_cents: 700, ...none },
+    ]);
+  });
+
+  test('counts payments by their day of creation in their present status, with the amended amount', async () => {
+    expect(await summary('?group_by=status')).toEqual([
+      { period: today, currency: 'EUR', status: 'succeeded', count: 1, amount_cents: 250, ...none },
+      { period: today, currency: 'USD', status: 'created', count: 1, amount_cents: 410, ...none },
+      { period: today, currency: 'USD', status: 'succeeded', count: 2, amount_cents: 1_700, ...none },
+    ]);
+  });
+
+  test('groups by provider, and adds the days of a month up', async () => {
+    const rows = await summary(`?group_by=provider&interval=month&from=${today}&to=${today}`);
+    const period = `${today.slice(0, 7)}-01`;
+    expect(rows).toEqual([
+      { period, currency: 'EUR', provider_id: 'provider_a', count: 1, amount_cents: 250, ...none },
+      { period, currency: 'USD', provider_id: 'provider_a', count: 1, amount_cents: 1_000, ...none },
+    ]);
+  });
+
+  test("shows an organization's payments to its members, and all to a platform admin", async () => {
+    expect(await summary(`?organization_id=${organizationId}`)).toEqual([
+      { period: today, currency: 'USD', count: 1, amount_cents: 50, ...none },
+    ]);
+    expect(await summary('', admin, '/admin/summary')).toEqual([
+      { period: today, currency: 'EUR', count: 1, amount_cents: 250, ...none },
+      { period: today, currency: 'USD', count: 2, amount_cents: 1_050, ...none },
+      { period: tomorrow, currency: 'USD', count: 1, amount_cents: 700, ...none },
+    ]);
+    expect(await summary('', admin)).toEqual([]);
+  });
+
+  test('says which days it covers, 31 by default', async () => {
+    const { body } = await service.get('/payments/summary', user.options);
+    expect(body.meta).toMatchObject({ to: tomorrow, interval: 'day', group_by: 'currency' });
+    expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY * 1_000);
+  });
+
+  test.each([
+    ['from=2026-02-30', 'from'],
+    ['from=2026-03-02&to=2026-03-01', 'to'],
+    ['from=2025-01-01&to=2026-03-01', 'from'],
+    ['interval=year', 'interval'],
+    ['group_by=user', 'group_by'],
+  ])('refuses %s', async (query, path) => {
+    const { status, body } = await service.get(`/payments/summary?${query}`, user.options);
+    expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION_ERROR', path]);
+  });
+
+  test('refuses project_id, which would show more than was asked for', async () => {
+    const { status, body } = await service.get('/payments/summary?project_id=p', user.options);
+    expect([status, body.code]).toEqual([400, 'UNSUPPORTED_FILTER']);
+  });
+
+  test('shows a refund with the payments of its day, by currency, status and provider', async () => {
+    const made = await paid({ total_cents: 900, currency: 'SEK' });
+    const refund = await service.post(`/payments/${made.id}/refunds`, { amount_cents: 300 }, admin.options);
+    expect(refund).toMatchObject({ status: 201, body: { status: 'succeeded' } });
+    await service.settle();
+    const sums = { currency: 'SEK', count: 1, amount_cents: 900, refunded_count: 1, refunded_cents: 300 };
+    for (const group_by of ['currency', 'status', 'provider']) {
+      const rows = await summary(`?group_by=${group_by}`);
+      expect(rows.filter(({ currency }) => currency === 'SEK')).toEqual([expect.objectContaining(sums)]);
+    }
+  });
+
+  test('counts a refund on the day of its success, once, also where its version reaches the stream again', async () => {
+    const made = await paid({ total_cents: 4_000, currency: 'GBP' });
+    await service.settle();
+    const item = await storedPayment(service, made.id);
+    const at = new Date(service.now()).toISOString();
+    const refund = { id: 'ref_1', amountCents: 1_500, status: 'succeeded', completedAt: at };
+    const refunded = {
+      ...item,
+      version: item.version + 1,
+      updatedAt: at,
+      cause: 'refund',
+      refund,
+      refundedCents: 1_500,
+    };
+    await changeTable(service, { put: refunded });
+    await service.settle();
+    const gbp = { currency: 'GBP', count: 1, amount_cents: 4_000, refunded_count: 1, refunded_cents: 1_500 };
+    const shown = async () => (await summary()).filter(({ currency }) => currency === 'GBP');
+    expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
+    await changeTable(service, { put: item });
+    await changeTable(service, { put: refunded });
+    await service.settle();
+    expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
+  });
+
+  test('spreads the sums of all payments over several items', async () => {
+    for (let index = 0; index < 24; index += 1) await createPaidIntent(service, user, { currency: 'CHF' });
+    await service.settle();
+    const shards = await Promise.all(
+      Array.from({ length: 8 }, (_, shard) => partitionOf(service, `SUM#ALL#${shard}#PAY`)),
+    );
+    const used = shards.filter((items) => items.some(({ sk }) => sk.endsWith('#CHF')));
+    expect(used.length).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { csvCursor, csvPageAt, csvText, prefersCsv } from '../../shared/csv/csv.ts';
+
+const ROW = { pk: 'PAY#pay_1', sk: 'PAY', sort: '2026-03-10T12:00:00.000Z#pay_1' };
+
+describe('the pages of CSV', () => {
+  test('are of 1,000 rows, and end at 100,000', () => {
+    expect(csvPageAt(undefined)).toEqual({ before: 0, limit: 1_000 });
+    let page = csvPageAt(undefined);
+    let rows = 0;
+    for (let cursor: string | undefined = '0'; cursor !== undefined; ) {
+      page = csvPageAt(cursor);
+      rows += page.limit;
+      cursor = csvCursor(page, page.limit, ROW);
+    }
+    expect(rows).toBe(100_000);
+  });
+
+  test('go on where the page before ended, also after a page that a filter left short', () => {
+    const cursor = csvCursor({ before: 1_000, limit: 1_000 }, 7, ROW);
+    expect(csvPageAt(cursor)).toEqual({ before: 1_007, limit: 1_000, cursor: ROW });
+    expect(csvPageAt(csvCursor({ before: 0, limit: 1_000 }, 1_000, 'rows'))).toEqual({ before: 1_000, limit: 1_000 });
+    expect(csvCursor({ before: 0, limit: 1_000 }, 1_000, undefined)).toBeUndefined();
+    expect(csvPageAt('99999')).toEqual({ before: 99_999, limit: 1 });
+  });
+
+  test.each(['', 'x', '-1', '1000.', '1000.!!', '100000', '1e3', '1000.e30'])('refuse the cursor %o', (cursor) => {
+    expect(() => csvPageAt(cursor)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
+  });
+});
+
+describe('a cell', () => {
+  test('never begins like a formula, whatever the text is', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('=', '+', '-', '@', '\t', '\r', ''), (rest, first) => {
+        const [, cell = ''] = csvText(['a'], [{ a: `${first}${rest}` }]).split(/(?<=^a\r\n)/);
+        expect(cell).not.toMatch(/^"?[=+\-@\t\r](?!\n)/);
+      }),
+    );
+  });
+
+  test('shows numbers and booleans as they are, and nothing for null and for what is absent', () => {
+    const text = csvText(['a', 'b', 'c', 'd'], [{ a: 0, b: false, c: null }]);
+    expect(text).toBe('a,b,c,d\r\n0,false,,\r\n');
+  });
+
+  test('is quoted where it holds a comma, a quote or a line end', () => {
+    const text = csvText(['a', 'b', 'c'], [{ a: 'x,y', b: 'say "x"', c: 'one\rtwo' }]);
+    expect(text).toBe('a,b,c\r\n"x,y","say ""x""","one\rtwo"\r\n');
+  });
+});
+
+describe('the Accept header', () => {
+  test.each([undefined, '', '*/*', 'text/html', 'garbage;;;=', ',,,', 'text/csv;q=0', 'text/plain'])(
+    '%o means JSON',
+    (accept) => {
+      expect(prefersCsv(accept)).toBe(false);
+    },
+  );
+
+  test.each(['text/csv', 'Text/CSV', 'text/*', 'text/csv, */*;q=0.1', 'text/csv;charset=utf-8'])(
+    '%o means CSV',
+    (accept) => {
+      expect(prefersCsv(accept)).toBe(true);
+    },
+  );
+
+  test('is read without an error, whatever it says', () => {
+    fc.assert(
+      fc.property(fc.string(), (accept) => {
+        expect(typeof prefersCsv(accept)).toBe('boolean');
+      }),
+    );
+  });
+});

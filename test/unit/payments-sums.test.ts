@@ -1,0 +1,299 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, HOUR, type Instant, iso, utcDay } from '../../shared/core/time.ts';
+import { erasePayment } from '../../shared/payments/record/erase.ts';
+import {
+  isVisiblePayment,
+  PAYMENT_STATUSES,
+  type Payment,
+  type VisiblePayment,
+} from '../../shared/payments/record/payment.ts';
+import { paymentProjection } from '../../shared/payments/record/projection.ts';
+import { paymentItem } from '../../shared/payments/record/store.ts';
+import { advancePayment } from '../../shared/payments/record/versions.ts';
+import { ownerSummary, summaryOfAll, summaryQuery } from '../../shared/queries/payment-summary.ts';
+import { type Owner, paymentKey } from '../../shared/table/keys.ts';
+import { apiRequest } from '../builders/api-request.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON, payment } from '../builders/payment.ts';
+
+/** Four users, an organization and a guest; the guest has no summary. */
+const OWNERS: readonly Partial<Payment>[] = [
+  { userId: 'user_1' },
+  { userId: 'user_2' },
+  { userId: 'user_1', organizationId: 'org_1' },
+  { userId: undefined, guestId: 'gst_1', guestEmail: 'guest@example.com' },
+];
+const CURRENCIES = ['USD', 'EUR', 'JPY'] as const;
+const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
+type Refund = NonNullable<Payment['refund']>;
+
+interface Told {
+  readonly before: Payment | undefined;
+  readonly after: Payment;
+}
+
+/** Payments and refunds that change as commits change them; every commit is one message of the stream. */
+const world = () => {
+  let now: Instant = NOON;
+  const payments = new Map<string, Payment>();
+  const refunds = new Map<string, Map<string, Refund>>();
+  const { table } = memoryTable({ now: () => now });
+  let lastTold: Told | undefined;
+
+  const tell = async ({ before, after }: Told): Promise<void> => {
+    const steps = paymentProjection(before, after);
+    if (steps.length > 0) await table.transact(steps);
+  };
+  const commit = async (after: Payment): Promise<void> => {
+    const before = payments.get(after.id);
+    payments.set(after.id, after);
+    await table.put(paymentItem(after, now));
+    lastTold = { before, after };
+    await tell(lastTold);
+  };
+  const refundsOf = (id: string): Map<string, Refund> => {
+    const known = refunds.get(id) ?? new Map<string, Refund>();
+    refunds.set(id, known);
+    return known;
+  };
+  return {
+    payments,
+    refunds,
+    table,
+    now: () => now,
+    pass: (ms: number) => {
+      now += ms;
+    },
+    commit,
+    replay: async () => {
+      if (lastTold && payments.has(lastTold.after.id)) await tell(lastTold);
+    },
+    refund: async (paid: VisiblePayment, next: Refund): Promise<void> => {
+      refundsOf(paid.id).set(next.id, next);
+      const refundedCents = [...refundsOf(paid.id).values()]
+        .filter(({ status }) => status === 'succeeded')
+        .reduce((sum, { amountCents }) => sum + amountCents, 0);
+      await commit(advancePayment(paid, { to: paid.status, now, cause: 'refund' }, { refund: next, refundedCents }));
+    },
+    erase: async (id: string): Promise<void> => {
+      await erasePayment(table, id);
+      if (await table.get(paymentKey(id))) return;
+      payments.delete(id);
+      refunds.delete(id);
+    },
+  };
+};
+type World = ReturnType<typeof world>;
+
+const step = fc.record({
+  act: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('create', 'move', 'replay') },
+    { weight: 2, arbitrary: fc.constantFrom('update', 'sync') },
+    { weight: 5, arbitrary: fc.constant('refund') },
+    { weight: 1, arbitrary: fc.constant('erase') },
+  ),
+  of: fc.nat(),
+  status: fc.oneof(fc.constantFrom(...PAYMENT_STATUSES), fc.constant('succeeded' as const)),
+  cents: fc.integer({ min: 1, max: 10_000 }),
+  currency: fc.constantFrom(...CURRENCIES),
+  provider: fc.constantFrom(...PROVIDERS),
+  owner: fc.constantFrom(...OWNERS),
+  withheld: fc.boolean(),
+  hours: fc.nat(200),
+});
+type Step = ReturnType<typeof step.generate>['value'];
+
+const create = async (all: World, { cents, currency, provider, owner, withheld }: Step): Promise<void> => {
+  const at = iso(all.now());
+  const id = `pay_${String(all.payments.size).padStart(3, '0')}${all.now().toString(36)}`;
+  const creating: Payment = {
+    ...payment({ id, createdAt: at, updatedAt: at, subtotalCents: cents, totalCents: cents, currency }),
+    ...owner,
+    providerId: provider,
+    version: 0,
+    status: 'creating',
+    ...(withheld && cents % 3 === 0 && { withheld: true as const }),
+  };
+  await all.commit(creating);
+  await all.commit(advancePayment(creating, { to: 'created', now: all.now(), cause: 'create' }));
+};
+
+/** A refund begins, succeeds at once, succeeds, fails, or fails after its success; its amount may turn out another. */
+const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: Step): Promise<void> => {
+  const known = [...(all.refunds.get(paid.id)?.values() ?? [])];
+  const was = known[hours % (known.length + 1)];
+  const at = iso(all.now());
+  if (!was) {
+    const begun = { id: `ref_${known.length}`, amountCents: cents };
+    await all.refund(
+      paid,
+      cents % 2 ? { ...begun, status: 'pending' } : { ...begun, status: 'succeeded', completedAt: at },
+    );
+    return;
+  }
+  const next = cents % 2 ? 'failed' : 'succeeded';
+  const amountCents = cents % 3 ? was.amountCents : cents;
+  if (was.status === 'failed') return;
+  await all.refund(paid, {
+    ...was,
+    amountCents,
+    was: was.status,
+    status: next,
+    ...(next === 'succeeded' && { completedAt: was.completedAt ?? at }),
+  });
+};
+
+const run = async (all: World, given: Step): Promise<void> => {
+  all.pass(given.hours * HOUR);
+  if (given.act === 'create') return create(all, given);
+  if (given.act === 'replay') return all.replay();
+  const found = [...all.payments.values()][given.of % Math.max(1, all.payments.size)];
+  if (!found || !isVisiblePayment(found)) return;
+  const now = all.now();
+  if (given.act === 'erase') return all.erase(found.id);
+  if (given.act === 'refund') return found.status === 'succeeded' ? changeRefund(all, found, given) : undefined;
+  if (given.act === 'sync') return all.commit({ ...found, reconcileAt: iso(now) });
+  if (found.status === 'succeeded' || found.status === 'canceled') return;
+  if (given.act === 'move') return all.commit(advancePayment(found, { to: given.status, now, cause: 'event' }));
+  const { cents, currency } = given;
+  const amended = { subtotalCents: cents, totalCents: cents, currency };
+  return all.commit(advancePayment(found, { to: found.status, now, cause: 'update' }, amended));
+};
+
+interface Counted {
+  readonly day: string;
+  readonly currency: string;
+  readonly label: string;
+  readonly amounts: readonly [count: number, cents: number, refunds: number, refunded: number];
+}
+
+/** The same summary, summed over the payments and refunds themselves. */
+const summedUp = (
+  all: World,
+  isListed: (one: Payment) => boolean,
+  groupBy: string,
+  periodOf: (day: string) => string,
+) => {
+  const entries: Counted[] = [];
+  for (const one of all.payments.values()) {
+    if (one.status === 'creating' || one.withheld || !isListed(one)) continue;
+    const done = [...(all.refunds.get(one.id)?.values() ?? [])].filter(({ status }) => status === 'succeeded');
+    const { currency } = one;
+    const label = groupBy === 'status' ? one.status : groupBy === 'provider' ? one.providerId : '';
+    const dayOf = (at: string | undefined): string => utcDay(groupBy === 'status' ? one.createdAt : (at ?? ''));
+    if (groupBy === 'status' || one.status === 'succeeded') {
+      entries.push({ day: dayOf(one.completedAt), currency, label, amounts: [1, one.totalCents, 0, 0] });
+    }
+    for (const { amountCents, completedAt } of done) {
+      entries.push({ day: dayOf(completedAt), currency, label, amounts: [0, 0, 1, amountCents] });
+    }
+  }
+  const rows = new Map<string, number[]>();
+  for (const { day, currency, label, amounts } of entries) {
+    const key = [periodOf(day), currency, label].join(' ');
+    rows.set(
+      key,
+      (rows.get(key) ?? [0, 0, 0, 0]).map((sum, index) => sum + (amounts[index] ?? 0)),
+    );
+  }
+  return [...rows].sort(([one], [other]) => (one < other ? -1 : 1));
+};
+
+const PERIODS: Readonly<Record<string, (day: string) => string>> = {
+  day: (day) => day,
+  week: (day) => {
+    let at = Date.parse(day);
+    while (new Date(at).getUTCDay() !== 1) at -= DAY;
+    return utcDay(iso(at));
+  },
+  month: (day) => `${day.slice(0, 7)}-01`,
+};
+
+const summary = async (all: World, owner: Owner | undefined, fields: Record<string, string>) => {
+  const query = summaryQuery.parse({ from: utcDay(iso(NOON)), to: utcDay(iso(NOON + 365 * DAY)), ...fields });
+  const request = { ...apiRequest({ owner }), query: { ...query, organization_id: undefined } };
+  const { data } = await (owner ? ownerSummary(all, request) : summaryOfAll(all, request));
+  const rows = Array.isArray(data) ? data : [];
+  return rows.map(({ period, currency, status, provider_id, ...numbers }) => [
+    [period, currency, status ?? provider_id ?? ''].join(' '),
+    [numbers.count, numbers.amount_cents, numbers.refunded_count, numbers.refunded_cents],
+  ]);
+};
+
+describe('the summaries', () => {
+  test('equal the sum over the payments after every random history and every replay of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+        const all = world();
+        for (const one of steps) await run(all, one);
+        for (const [interval, periodOf] of Object.entries(PERIODS)) {
+          for (const group_by of ['currency', 'status', 'provider']) {
+            const asked = { interval, group_by };
+            const of = (isListed: (one: Payment) => boolean) => summedUp(all, isListed, group_by, periodOf);
+            expect(await summary(all, undefined, asked)).toEqual(of(() => true));
+            expect(await summary(all, { kind: 'user', userId: 'user_1' }, asked)).toEqual(
+              of(({ userId, organizationId }) => userId === 'user_1' && organizationId === undefined),
+            );
+            expect(await summary(all, { kind: 'organization', organizationId: 'org_1' }, asked)).toEqual(
+              of(({ organizationId }) => organizationId === 'org_1'),
+            );
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the sums of a payment', () => {
+  const sums = (before: Payment | undefined, after: Payment) =>
+    paymentProjection(before, after).flatMap((one) =>
+      'update' in one && one.update.pk === 'SUM#USER#user_1#PAY' ? [{ sk: one.update.sk, ...one.changes.add }] : [],
+    );
+
+  test('move with an amended amount and currency', () => {
+    const amended = payment({ version: 2, totalCents: 900, subtotalCents: 900, currency: 'EUR' });
+    expect(sums(payment(), amended)).toEqual([
+      { sk: '2026-03-10#USD', 'status#created#count': -1, 'status#created#cents': -2_500 },
+      { sk: '2026-03-10#EUR', 'status#created#count': 1, 'status#created#cents': 900 },
+    ]);
+  });
+
+  test('count a success on the day of its completion', () => {
+    const paid = payment({ status: 'succeeded', version: 2, completedAt: iso(NOON + DAY) });
+    expect(sums(payment({ status: 'processing' }), paid)).toEqual([
+      {
+        sk: '2026-03-10#USD',
+        'status#processing#count': -1,
+        'status#processing#cents': -2_500,
+        'status#succeeded#count': 1,
+        'status#succeeded#cents': 2_500,
+      },
+      { sk: '2026-03-11#USD', 'provider#provider_a#count': 1, 'provider#provider_a#cents': 2_500 },
+    ]);
+  });
+
+  test('take a refund that failed after its success back from the day of the success', () => {
+    const paid = payment({ status: 'succeeded', completedAt: iso(NOON), refundedCents: 700 });
+    const refund: Refund = {
+      id: 'ref_1',
+      amountCents: 700,
+      status: 'failed',
+      was: 'succeeded',
+      completedAt: iso(NOON + DAY),
+    };
+    expect(
+      sums(paid, { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY), cause: 'refund', refund, refundedCents: 0 }),
+    ).toEqual([
+      { sk: '2026-03-10#USD', 'status#succeeded#refunds': -1, 'status#succeeded#refunded': -700 },
+      { sk: '2026-03-11#USD', 'provider#provider_a#refunds': -1, 'provider#provider_a#refunded': -700 },
+    ]);
+  });
+
+  test('do not count the refund again in a later version that still holds it', () => {
+    const refund: Refund = { id: 'ref_1', amountCents: 700, status: 'succeeded', completedAt: iso(NOON) };
+    const refunded = payment({ status: 'succeeded', completedAt: iso(NOON), cause: 'refund', refund });
+    expect(sums(refunded, { ...refunded, version: 2, cause: 'sync' })).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { codeOnly, ERASED, isCode, withoutEmails, withoutPerson } from '../../shared/observability/person-fields.ts';
+
+describe('a payload without its person', () => {
+  test('keeps ids, amounts, dates, currencies and statuses', () => {
+    const facts = {
+      id: 'evt_1mwsbsfey0000002g',
+      type: 'payment_intent.succeeded',
+      created: 1_764_000_000,
+      data: {
+        object: { id: 'pi_3abc', amount: 2_500, currency: 'usd', status: 'succeeded', paid: true, refund: null },
+      },
+      amounts: [{ value: '10.00', currency_code: 'EUR' }],
+      create_time: '2026-11-22T21:00:00.000Z',
+    };
+    expect(withoutPerson(facts)).toEqual(facts);
+  });
+
+  test('loses names, addresses, phone numbers, e-mail addresses and free texts', () => {
+    expect(
+      withoutPerson({
+        receipt_email: 'ada@example.com',
+        name: 'Ada',
+        mobile: 34_600_111_222,
+        billing_details: { address: { line1: 'Street', city: 'Boston' }, phone: '555' },
+        description: 'Order',
+        unknown: 'two words',
+        also: 'ada@example.com',
+        call: '600-111-222',
+      }),
+    ).toEqual({
+      receipt_email: null,
+      name: null,
+      mobile: null,
+      billing_details: { address: {} },
+      description: null,
+      unknown: null,
+      also: null,
+      call: null,
+    });
+  });
+
+  test('keeps our own ids in metadata, and nothing else there', () => {
+    const id = 'pay_0123456789abcdef01234567';
+    expect(withoutPerson({ metadata: { payment_id: id, member: 'Ada', 'ada@example.com': 1, n: 5 } })).toEqual({
+      metadata: { payment_id: id },
+    });
+  });
+
+  test('is the same when it is blanked again', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const once = withoutPerson(value);
+        expect(withoutPerson(once)).toEqual(once);
+      }),
+    );
+  });
+});
+
+test('an e-mail address is replaced wherever it stands, whatever its case', () => {
+  const emails = ['ada@example.com'];
+  expect(withoutEmails({ a: 'To ADA@example.com, ada@Example.com!', 'ada@example.com': [1, 'other'] }, emails)).toEqual(
+    {
+      a: `To ${ERASED}, ${ERASED}!`,
+      [ERASED]: [1, 'other'],
+    },
+  );
+  expect(withoutEmails('İ ada@example.com', emails)).toContain(ERASED);
+});
+
+test.each([
+  ['INV-2026-17', true],
+  ['order.17', true],
+  ['2026-11-22', true],
+  ['1234567.89', true],
+  ['', true],
+  ['Ada Lovelace', false],
+  ['ada@example.com', false],
+  ['+34600111222', false],
+  ['600.111.222', false],
+  ['34600111222', false],
+])('%j stays as a code: %s', (text, isKept) => {
+  expect(isCode(text)).toBe(isKept);
+  expect(codeOnly(text)).toBe(isKept ? text : undefined);
+});
