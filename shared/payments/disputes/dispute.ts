@@ -41,7 +41,10 @@ export const isLaterDispute = (was: DisputeStatus, reported: DisputeStatus): boo
 /** The log reminds an operator of a dispute this long before its evidence is due, and then daily. */
 const REMIND_BEFORE_MS = 3 * DAY;
 
-export const isEvidenceDueSoon = ({ status, evidenceDueBy }: Dispute, now: number): boolean =>
+export const isEvidenceDueSoon = (
+  { status, evidenceDueBy }: Pick<Dispute, 'status' | 'evidenceDueBy'>,
+  now: number,
+): boolean =>
   status === 'needs_response' &&
   evidenceDueBy !== undefined &&
   now >= instant(evidenceDueBy) - REMIND_BEFORE_MS &&
