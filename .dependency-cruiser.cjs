@@ -84,9 +84,9 @@ module.exports = {
     {
       name: 'stores-are-private',
       comment:
-        "a resource may not import another's store; only queries, removal and webhooks/inbound work across resources",
+        "a resource may not import another's store; only queries, removal, erasure and webhooks/inbound work across resources",
       severity: 'error',
-      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|webhooks/inbound)/' },
+      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|erasure|webhooks/inbound)/' },
       to: { path: '^shared/.*/store\\.ts$', pathNot: '^shared/$1/' },
     },
     {
@@ -117,7 +117,7 @@ module.exports = {
       from: { path: '^shared/core/' },
       to: {
         dependencyTypes: ['npm', 'core'],
-        pathNot: '(^|/)node_modules/(zod|temporal-polyfill)/|^(node:)?crypto$',
+        pathNot: '(^|/)node_modules/(zod|temporal-polyfill)/|^(node:)?(crypto|async_hooks)$',
       },
     },
     {

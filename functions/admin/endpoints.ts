@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
+import { everyPaymentQuery } from '../../shared/every-payment/every-payment-parameters.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { paymentViewSchema } from '../../shared/payments/record/view.ts';
-import { everyPaymentQuery } from '../../shared/queries/every-payment-parameters.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});

@@ -1,5 +1,5 @@
+import { listEveryPayment } from '../../shared/every-payment/list-every-payment.ts';
 import { lambda } from '../../shared/http/lambda.ts';
-import { listEveryPayment } from '../../shared/queries/list-every-payment.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listEveryPaymentEndpoint } from './endpoints.ts';
 

@@ -6,7 +6,6 @@ import { type Customer, customerRecord, customerShape } from '../customers/custo
 import { membershipSchema } from '../memberships/membership.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
-import { blankPayment } from '../payments/record/blank.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
@@ -23,6 +22,7 @@ import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';
 import { markErased, markUserErased } from '../webhooks/record/erased.ts';
+import { blankPayment } from './blank-payment.ts';
 import type { Counted, Subject } from './job.ts';
 import { seekEmails } from './sought.ts';
 

@@ -76,7 +76,6 @@ describe('an event of PayPal', () => {
   });
 
   test.each([
-    ['PAYMENT.CAPTURE.REFUNDED', CAPTURE],
     ['BILLING.SUBSCRIPTION.CREATED', { id: 'I-1' }],
     ['constructor', CAPTURE],
     ['PAYMENT.CAPTURE.COMPLETED', { status: 'COMPLETED' }],

@@ -21,7 +21,7 @@ const disputeSchema = z.object({
   status: z.enum(DISPUTE_STATUSES),
   evidenceDueBy: optional,
   closedAt: optional,
-  /** The next time at which an operator is told that evidence is due soon. */
+  /** The time of the next reminder to the operator that evidence is due soon. */
   remindAt: optional,
 });
 export type Dispute = z.infer<typeof disputeSchema>;
@@ -38,7 +38,7 @@ const ORDER: Readonly<Record<DisputeStatus, number>> = {
 };
 export const isLaterDispute = (was: DisputeStatus, reported: DisputeStatus): boolean => ORDER[reported] > ORDER[was];
 
-/** An operator is told of a dispute this long before its evidence is due, and then daily. */
+/** The operator gets the first reminder this long before the evidence is due, and then one per day. */
 const REMIND_BEFORE_MS = 3 * DAY;
 
 export const isEvidenceDueSoon = ({ status, evidenceDueBy }: Dispute, now: number): boolean =>

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { booleanParameter, idSchema } from '../http/fields.ts';
 import { REFUND_EXTENTS } from '../payments/record/view.ts';
-import { moment, paymentStatusList, wholeNumberParameter } from './parameters.ts';
+import { moment, paymentStatusList, wholeNumberParameter } from '../queries/parameters.ts';
 
 /** Query parameters of the list of all payments. */
 const MAX_PER_PAGE = 100;

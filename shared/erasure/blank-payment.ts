@@ -1,6 +1,6 @@
-import { type Instant, iso } from '../../core/time.ts';
-import { codeOnly } from '../../observability/person-fields.ts';
-import { type VisiblePayment, wantsMethodSaved } from './payment.ts';
+import { type Instant, iso } from '../core/time.ts';
+import { codeOnly } from '../observability/person-fields.ts';
+import { type VisiblePayment, wantsMethodSaved } from '../payments/record/payment.ts';
 
 /** The fields with which a payment names its person. */
 const PERSON = { userEmail: undefined, guestEmail: undefined, guestName: undefined, guestPhone: undefined } as const;
