@@ -29,6 +29,8 @@ export const createRefundEndpoint = endpoint({
   body: createRefundBody,
   response: refundViewSchema,
   status: 201,
+  accepted:
+    'The provider has not answered: the refund is pending, and the service looks it up until its outcome is known',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',
