@@ -28,16 +28,6 @@ export type Dispute = z.infer<typeof disputeSchema>;
 
 export const isClosedDispute = (status: DisputeStatus): boolean => CLOSED_DISPUTE_STATUSES.includes(status);
 
-/** Reports move a dispute only forward in this order, so that any order of events has one end. */
-const ORDER: Readonly<Record<DisputeStatus, number>> = {
-  needs_response: 0,
-  under_review: 1,
-  closed: 2,
-  won: 3,
-  lost: 4,
-};
-export const isLaterDispute = (was: DisputeStatus, reported: DisputeStatus): boolean => ORDER[reported] > ORDER[was];
-
 /** The operator gets the first reminder this long before the evidence is due, and then one per day. */
 const REMIND_BEFORE_MS = 3 * DAY;
 
@@ -86,6 +76,22 @@ export const disputeView = (dispute: Dispute) => ({
   updated_at: dispute.updatedAt,
   closed_at: dispute.closedAt ?? null,
 });
+
+/** The columns of disputes in CSV. */
+export const DISPUTE_COLUMNS = [
+  'id',
+  'payment_id',
+  'status',
+  'currency',
+  'amount_cents',
+  'reason',
+  'provider_id',
+  'provider_dispute_id',
+  'evidence_due_by',
+  'created_at',
+  'updated_at',
+  'closed_at',
+] as const satisfies readonly (keyof ReturnType<typeof disputeView>)[];
 
 const text = z.string().nullable();
 
