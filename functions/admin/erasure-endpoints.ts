@@ -17,6 +17,7 @@ export const requestErasureEndpoint = endpoint({
   body: erasureBody,
   response: erasureViewSchema,
   status: 202,
+  accepted: 'The erasure goes on after the answer; GET /admin/erasures/{id} tells how far it is',
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
   idempotent: 'create',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { disputeViewSchema } from '../../shared/payments/disputes/dispute.ts';
+import { DISPUTE_COLUMNS, disputeViewSchema } from '../../shared/payments/disputes/dispute.ts';
 import { paymentRecord } from '../../shared/payments/record/payment.ts';
 import { listDisputesQuery } from '../../shared/queries/list-refunds.ts';
 
@@ -36,6 +36,7 @@ export const listDisputesEndpoint = endpoint({
   response: z.array(disputeViewSchema),
   status: 200,
   form: 'envelope',
+  csv: { name: 'disputes', columns: DISPUTE_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 });

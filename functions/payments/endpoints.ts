@@ -166,6 +166,8 @@ export const confirmPaymentEndpoint = endpoint({
   body: confirmBody,
   response: confirmationSchema,
   status: 200,
+  accepted:
+    'The provider has not answered: the payment is processing, and the service looks it up until its outcome is known',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',

@@ -11,6 +11,12 @@ import { listRefundsQuery } from '../../shared/queries/list-refunds.ts';
 const none = z.object({});
 const byId = z.object({ id: idSchema });
 
+/** POST /payments/confirm/{id} and POST /payments/sync/{provider_payment_id} have as many segments as the create's path. */
+const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];
+const byPaymentId = z.object({
+  id: idSchema.refine((id) => !OTHER_ROUTES.includes(id), 'must be the id of a payment'),
+});
+
 export const createRefundEndpoint = endpoint({
   id: 'refunds.create',
   method: 'POST',
@@ -18,11 +24,13 @@ export const createRefundEndpoint = endpoint({
   summary: 'Refund a payment, in whole or in part',
   auth: 'platform-admin',
   access: { action: 'platform admin', record: paymentRecord },
-  params: byId,
+  params: byPaymentId,
   query: none,
   body: createRefundBody,
   response: refundViewSchema,
   status: 201,
+  accepted:
+    'The provider has not answered: the refund is pending, and the service looks it up until its outcome is known',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',

@@ -96,6 +96,8 @@ export interface Endpoint<
   /** The data of a success, in bare form; null: no body (204). */
   readonly response: z.ZodType | null;
   readonly status: 200 | 201 | 202 | 204;
+  /** What a 202 of this endpoint means, where it answers 202 always or beside `status`; the body has the same form. */
+  readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
   /** Set for a list that callers may also read as CSV. */
   readonly csv: CsvForm | undefined;
@@ -113,6 +115,7 @@ export interface Endpoint<
 }
 
 type Optional =
+  | 'accepted'
   | 'csv'
   | 'access'
   | 'idempotent'
@@ -136,6 +139,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
+  accepted: undefined,
   csv: undefined,
   idempotent: 'natural',
   limits: [],

@@ -148,14 +148,18 @@ const withExamples = (schema: z.ZodObject, examples: Readonly<Record<string, str
 const idempotencyHeader = z.object({ 'Idempotency-Key': z.string().min(1).max(255).optional() });
 
 const successOf = (endpoint: Endpoint, example: Example) => {
-  const { status, response, form, summary } = endpoint;
+  const { status, response, form, summary, accepted } = endpoint;
   if (response === null) return { '204': { description: 'Done' } };
   const schema = form === 'envelope' ? envelopeOf(response) : response;
   const content = {
     'application/json': { schema, ...withExample(example.response) },
     ...(endpoint.csv && { 'text/csv': { schema: csvText } }),
   };
-  return { [String(status)]: { description: summary, content } };
+  const answers = { [String(status)]: { description: summary, content } };
+  if (accepted === undefined) return answers;
+  // The example is the one of `status`.
+  const bare = { 'application/json': { schema } };
+  return { ...answers, '202': { description: accepted, content: status === 202 ? content : bare } };
 };
 
 const csvText = z.string().meta({ description: 'A header row, then up to 1,000 rows; the next page is behind Link' });

@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DISPUTE_COLUMNS } from '../../shared/payments/disputes/dispute.ts';
 import { PAYMENT_COLUMNS } from '../../shared/payments/record/view.ts';
 import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
+import { encodeCursor } from '../../shared/table/cursor.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { changeTable, createPaidIntent, DAY, PATIENT, signIn, storedPayment, type User } from './flow.ts';
-import { type TestAnswer, withHost } from './host.ts';
+import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { paidPayment } from './refunders.ts';
 
 /** Reads a text as RFC 4180 says. */
 const parseCsv = (text: string): string[][] => {
@@ -105,6 +108,57 @@ describe('lists as CSV', () => {
     expect(recordsOf(last)).toHaveLength(50);
     expect(nextOf(last)).toBeUndefined();
     expect((await csv(`/payments?cursor=100000.${position}`, many)).status).toBe(400);
+  });
+
+  test.each([
+    ['', 'day by day'],
+    ['status=created', 'by a filter'],
+    ['user_id=', 'of one user'],
+  ])('of the payments of all owners come in pages of 1,000 rows, each payment once: %s (%s)', async (query) => {
+    const admin = await signIn(service, { is_admin: true });
+    const named = query.endsWith('=') ? `${query}${many.userId}` : query;
+    const pages: string[][] = [];
+    for (let path: string | undefined = `/admin/payments?limit=7&${named}`; path; ) {
+      const answer: TestAnswer = await csv(path, admin);
+      expect(parseCsv(answer.body)[0]).toEqual(PAYMENT_COLUMNS);
+      pages.push(recordsOf(answer).map(({ id = '' }) => id));
+      path = nextOf(answer);
+    }
+    const { body } = await service.get(`/admin/payments?limit=3&${named}`, admin.options);
+    const ids = pages.flat();
+    expect(ids.slice(0, 3)).toEqual(body.data.map(({ id }: ParsedJson) => id));
+    expect(ids.filter((id) => id.startsWith('pay_00000')).length).toBe(MANY - 1);
+    expect(new Set(ids).size).toBe(ids.length);
+    // A request reads a bounded number of days, so the pages of the empty days before these payments are empty.
+    expect(pages.map(({ length }) => length).filter((rows) => rows > 0)).toEqual([1_000, ids.length - 1_000]);
+    expect(pages.length).toBeLessThanOrEqual(4);
+  });
+
+  test('of the payments of all owners hold no secret, and are for platform admins alone', async () => {
+    const admin = await signIn(service, { is_admin: true });
+    const answer = await csv(`/admin/payments?user_id=${user.userId}`, admin);
+    expect(recordsOf(answer)).toHaveLength(2);
+    expect(answer.body).not.toMatch(/secret|guest_token/);
+    expect(await csv('/admin/payments')).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
+    expect(await csv('/disputes')).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
+    for (const cursor of ['nonsense', '1000.nonsense', `1000.${encodeCursor({ pk: 'x', sk: 'y', sort: 'z' })}`]) {
+      expect((await csv(`/admin/payments?cursor=${cursor}`, admin)).status).toBe(400);
+    }
+  });
+
+  test('of disputes have the same values as the list', async () => {
+    const admin = await signIn(service, { is_admin: true });
+    const payment = await paidPayment(service, user);
+    await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { reason: 'fraudulent' });
+    await service.settle();
+    const answer = await csv('/disputes?status=needs_response', admin);
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="disputes.csv"');
+    expect(parseCsv(answer.body)[0]).toEqual([...DISPUTE_COLUMNS]);
+    const [listed] = (await service.get('/disputes', admin.options)).body.data;
+    expect(recordsOf(answer)).toEqual([
+      Object.fromEntries(DISPUTE_COLUMNS.map((name) => [name, String(listed[name] ?? '')])),
+    ]);
+    expect(listed).toMatchObject({ payment_id: payment.id, status: 'needs_response' });
   });
 
   test('of subscriptions, refunds and summaries are CSV too', async () => {

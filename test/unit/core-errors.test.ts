@@ -13,6 +13,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
     'UNSUPPORTED_PROVIDER',
     'UNSUPPORTED_FILTER',
     'PROVIDER_MISMATCH',
+    'REFUND_EXCEEDS_PAYMENT',
     'PAYMENT_METHOD_REQUIRED',
     'PRODUCT_INACTIVE',
     'ALREADY_MEMBER',

@@ -21,24 +21,14 @@ const disputeSchema = z.object({
   status: z.enum(DISPUTE_STATUSES),
   evidenceDueBy: optional,
   closedAt: optional,
-  /** The next time at which the log reminds an operator that evidence is due soon. */
+  /** The time of the next reminder to the operator that evidence is due soon. */
   remindAt: optional,
 });
 export type Dispute = z.infer<typeof disputeSchema>;
 
 export const isClosedDispute = (status: DisputeStatus): boolean => CLOSED_DISPUTE_STATUSES.includes(status);
 
-/** Reports move a dispute only forward in this order, so that any order of events has one end. */
-const ORDER: Readonly<Record<DisputeStatus, number>> = {
-  needs_response: 0,
-  under_review: 1,
-  closed: 2,
-  won: 3,
-  lost: 4,
-};
-export const isLaterDispute = (was: DisputeStatus, reported: DisputeStatus): boolean => ORDER[reported] > ORDER[was];
-
-/** The log reminds an operator of a dispute this long before its evidence is due, and then daily. */
+/** The operator gets the first reminder this long before the evidence is due, and then one per day. */
 const REMIND_BEFORE_MS = 3 * DAY;
 
 export const isEvidenceDueSoon = (
@@ -89,6 +79,22 @@ export const disputeView = (dispute: Dispute) => ({
   updated_at: dispute.updatedAt,
   closed_at: dispute.closedAt ?? null,
 });
+
+/** The columns of disputes in CSV. */
+export const DISPUTE_COLUMNS = [
+  'id',
+  'payment_id',
+  'status',
+  'currency',
+  'amount_cents',
+  'reason',
+  'provider_id',
+  'provider_dispute_id',
+  'evidence_due_by',
+  'created_at',
+  'updated_at',
+  'closed_at',
+] as const satisfies readonly (keyof ReturnType<typeof disputeView>)[];
 
 const text = z.string().nullable();
 

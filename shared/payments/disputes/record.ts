@@ -13,9 +13,9 @@ import {
   disputeOf,
   isClosedDispute,
   isEvidenceDueSoon,
-  isLaterDispute,
   nextReminder,
 } from './dispute.ts';
+import { isLaterDispute, requireDisputeTransition } from './states.ts';
 
 export interface DisputeDeps {
   readonly table: Table;
@@ -91,6 +91,7 @@ interface Change {
 
 const commit = async (deps: DisputeDeps, payment: VisiblePayment, change: Change): Promise<Committed<Dispute>> => {
   const { was, next } = change;
+  if (was) requireDisputeTransition(was, next);
   const step = {
     put: disputeItem(next),
     if: was ? ([{ exists: true }, { equals: ['version', was.version] }] as const) : ([{ absent: true }] as const),

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 
 /** The clock goes forward only, so that all of it happens a century later than it is told. */
 export const MORNING = '2126-11-02T09:30:00.000Z';
-const ID = /\b(pay|pmt|addr|cust|subs|org|mem|mbr|ord|gst|log|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
+const ID =
+  /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
 /** Of requests and of messages of a queue. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_)(secret)_[0-9a-f]{24}\b/g;

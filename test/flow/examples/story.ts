@@ -151,7 +151,8 @@ const saved = (tell: Tell, by: RequestOptions, more: object): Promise<ParsedJson
     by,
   });
 
-const payments = async (service: TestHost, tell: Tell, { ada: by }: People, payer: Payer): Promise<void> => {
+const payments = async (service: TestHost, tell: Tell, people: People, payer: Payer): Promise<void> => {
+  const { ada: by } = people;
   const guest = { total_cents: 700, currency: 'EUR', guest_data: { email: GUS, name: 'Gus Guest' } };
   await tell('payments.create-intent', { body: guest });
   await tell('payments.list-guest', { params: { email: GUS }, query: { limit: '20' } });
@@ -183,8 +184,33 @@ const payments = async (service: TestHost, tell: Tell, { ada: by }: People, paye
   await tell('payments.get', { params, query: { include: 'payment_method' }, by });
   await tell('payments.timeline', { params, by });
   await service.settle();
+  await moneyBack(service, tell, { people, paymentId: intent.id });
   await tell('payments.summary', { query: SUMMARY, by });
   await tell('payments.list', { query: { status: 'succeeded', orderBy: 'created_at', limit: '20' }, by });
+};
+
+interface MoneyBack {
+  readonly people: People;
+  readonly paymentId: string;
+}
+
+/** Support gives a part back, then the payer's bank disputes the rest. */
+const moneyBack = async (service: TestHost, tell: Tell, { people, paymentId }: MoneyBack): Promise<void> => {
+  const params = { id: paymentId };
+  await later(service);
+  const refund = await tell('refunds.create', {
+    params,
+    body: { amount_cents: 475, reason: 'requested_by_customer', description: 'One notebook came damaged' },
+    by: people.admin,
+  });
+  await tell('refunds.get', { params: { id: refund.id }, by: people.ada });
+  await tell('refunds.list-of-payment', { params, by: people.ada });
+  await tell('refunds.list', { query: { status: 'succeeded', limit: '20' }, by: people.admin });
+  await later(service);
+  await service.control('POST', `/simulator/payments/${paymentId}/disputes`, { reason: 'fraudulent' });
+  await service.settle();
+  await tell('disputes.list-of-payment', { params, by: people.ada });
+  await tell('disputes.list', { query: { status: 'needs_response', limit: '20' }, by: people.admin });
 };
 
 const subscriptions = async (tell: Tell, { ada: by }: People, payer: Payer): Promise<void> => {

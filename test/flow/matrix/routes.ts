@@ -21,6 +21,7 @@ import {
   ORGANIZATION_READ,
   OWNER_ONLY,
   PLATFORM_ADMIN,
+  PLATFORM_ADMIN_ON_RECORD,
   PUBLIC,
   READ,
   READ_BY_TOKEN,
@@ -66,6 +67,52 @@ const make = async (service: TestHost, kind: Kind, { options, fields }: Maker): 
   const made = await service.post(path, { ...body, ...fields }, options);
   expect(made, `${kind} ${JSON.stringify(made.body)}`).toMatchObject({ status: 201 });
   return made.body;
+};
+
+/** A payment of that maker that has been paid. */
+const makePaid = async (service: TestHost, maker: Maker): Promise<Record<string, string>> => {
+  const payment = await make(service, 'payment', maker);
+  const confirmed = await service.post(`/payments/confirm/${payment['id']}`, {}, maker.options);
+  expect(confirmed, JSON.stringify(confirmed.body)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  return payment;
+};
+
+/** A refund of 1.00 by a platform admin. */
+const makeRefund = async (service: TestHost, world: World, maker: Maker): Promise<Record<string, string>> => {
+  const payment = await makePaid(service, maker);
+  const made = await service.post(`/payments/${payment['id']}/refunds`, { amount_cents: 100 }, adminOf(world));
+  expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201 });
+  return made.body;
+};
+
+const adminOf = (world: World) => ({
+  session: world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '',
+});
+
+const refunds = new Map<string, Promise<Record<string, string>>>();
+const readingRefund: MatrixRoute = {
+  table: READ_BY_TOKEN,
+  success: 200,
+  changes: false,
+  ask: async (service, world, { caller, column }) => {
+    const key = `${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
+    const made = refunds.get(key) ?? makeRefund(service, world, world.makerOf(caller, column));
+    refunds.set(key, made);
+    return { path: `/refunds/${(await made)['id']}` };
+  },
+};
+
+const refunding: MatrixRoute = {
+  table: PLATFORM_ADMIN_ON_RECORD,
+  success: 201,
+  changes: true,
+  ask: async (service, world, cell) => {
+    const { caller, column, fresh } = cell;
+    const payment = fresh
+      ? await makePaid(service, world.makerOf(caller, column))
+      : await recordFor(service, world, { ...cell, kind: 'payment' });
+    return { path: `/payments/${payment['id']}/refunds`, body: {} };
+  },
 };
 
 const shared = new Map<string, Promise<Record<string, string>>>();
@@ -235,8 +282,7 @@ const deletingTier: MatrixRoute = {
     if (!fresh) return { path: '/admin/tiers/gold' };
     tiers += 1;
     const path = `/admin/tiers/gone-${tiers}`;
-    const session = world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '';
-    expect((await service.put(path, tier, { session })).status).toBe(200);
+    expect((await service.put(path, tier, adminOf(world))).status).toBe(200);
     return { path };
   },
 };
@@ -247,8 +293,7 @@ const readingErasure: MatrixRoute = {
   success: 200,
   changes: false,
   ask: async (service, world) => {
-    const session = world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '';
-    const made = await service.post('/admin/erasures', { user_id: 'user_nobody' }, { session });
+    const made = await service.post('/admin/erasures', { user_id: 'user_nobody' }, adminOf(world));
     expect(made.status).toBe(202);
     return { path: `/admin/erasures/${made.body.data.id}` };
   },
@@ -407,6 +452,24 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     false,
     id((it) => `/payments/${it}/timeline`),
   ),
+  'refunds.create': refunding,
+  'refunds.list-of-payment': onRecord(
+    'payment',
+    READ_BY_TOKEN,
+    200,
+    false,
+    id((it) => `/payments/${it}/refunds`),
+  ),
+  'refunds.get': readingRefund,
+  'refunds.list': always(PLATFORM_ADMIN, 200, false, { path: '/refunds' }),
+  'disputes.list-of-payment': onRecord(
+    'payment',
+    READ_BY_TOKEN,
+    200,
+    false,
+    id((it) => `/payments/${it}/disputes`),
+  ),
+  'disputes.list': always(PLATFORM_ADMIN, 200, false, { path: '/disputes' }),
   'payments.list': listing('/payments', LIST_BY_TOKEN),
   'payments.summary': listing('/payments/summary', LIST),
   'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),

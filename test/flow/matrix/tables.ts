@@ -296,6 +296,23 @@ owner of another organization | 403 | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
+/** What platform admins alone may do, on anybody's record. */
+export const PLATFORM_ADMIN_ON_RECORD = tableOf(`
+anonymous                     | 401 | 401 | 401 | 401 | 401
+bad session                   | 401 | 401 | 401 | 401 | 401
+expired session               | 401 | 401 | 401 | 401 | 401
+guest_data                    | 401 | 401 | 401 | 401 | 401
+own guest token               | 401 | 401 | 401 | 401 | 401
+other's guest token           | 401 | 401 | 401 | 401 | 401
+user without organization     | 403 | 403 | 403 | 403 | 403
+member                        | 403 | 403 | 403 | 403 | 403
+billing                       | 403 | 403 | 403 | 403 | 403
+admin                         | 403 | 403 | 403 | 403 | 403
+owner                         | 403 | 403 | 403 | 403 | 403
+owner of another organization | 403 | 403 | 403 | 403 | 403
+platform admin                | ok  | ok  | ok  | ok  | ok
+`);
+
 /** Log entries, by sessions without an organization: each sees its own, platform admins all. */
 export const LOG_READ = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401

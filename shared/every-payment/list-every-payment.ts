@@ -3,6 +3,7 @@ import { invalid } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
+import type { CsvPage } from '../csv/csv.ts';
 import { emailSchema } from '../http/fields.ts';
 import { runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
@@ -11,7 +12,6 @@ import type { Identity } from '../identity/identity.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, refundStatusOf } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
-import { referenceHash } from '../queries/payment-entry.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
 import {
@@ -21,8 +21,9 @@ import {
   userEntriesPartition,
 } from '../table/keys.ts';
 import type { IndexRow } from '../table/listing.ts';
-import { type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
+import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
 import type { EveryPaymentQuery } from './every-payment-parameters.ts';
+import { referenceHash } from './payment-entry.ts';
 
 export interface EveryPaymentDeps extends ReadDeps {
   readonly identity: Pick<Identity, 'userByEmail'>;
@@ -34,10 +35,10 @@ export interface EveryPaymentDeps extends ReadDeps {
  */
 export const listEveryPayment = async (
   deps: EveryPaymentDeps,
-  { query }: ApiRequest<unknown, EveryPaymentQuery>,
+  { query, csvPage }: ApiRequest<unknown, EveryPaymentQuery>,
 ): Promise<Reply> =>
   runList(deps.table, {
-    findPage: () => find(deps, query),
+    findPage: () => find(deps, query, pageOf(query, csvPage)),
     keyOf: ({ sort }) => paymentKey(sort.slice(sort.indexOf('#') + 1)),
     // The record decides: its entry follows it by moments.
     recordOf: (item) => {
@@ -51,15 +52,27 @@ export const listEveryPayment = async (
         data: views,
         meta: { limit: query.limit, has_more: cursor !== null, next_cursor: cursor },
         ...(cursor !== null && { next: { limit: String(query.limit), cursor } }),
+        ...(knownFrom !== undefined && { more: cursorAt(knownFrom) }),
       };
     },
   });
 
-const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery): Promise<EntriesFound> => {
+interface Page {
+  readonly limit: number;
+  /** The position in the list that the page starts below. */
+  readonly before: string | undefined;
+}
+
+const pageOf = ({ limit, cursor }: EveryPaymentQuery, csvPage: CsvPage | undefined): Page => {
+  if (csvPage) return { limit: csvPage.limit, before: csvPage.cursor && positionIn(csvPage.cursor.sort) };
+  return { limit, before: cursor === undefined ? undefined : decodePosition(cursor) };
+};
+
+const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery, page: Page): Promise<EntriesFound> => {
+  const { limit, before } = page;
   const id = query.search === undefined ? undefined : await paymentIdOf(deps, query.search);
-  if (id !== undefined) return { rows: query.cursor === undefined ? [rowOf(id)] : [], knownFrom: undefined };
-  const { from, to = iso(deps.now()), limit } = query;
-  const before = query.cursor === undefined ? undefined : decodePosition(query.cursor);
+  if (id !== undefined) return { rows: before === undefined ? [rowOf(id)] : [], knownFrom: undefined };
+  const { from, to = iso(deps.now()) } = query;
   if (from !== undefined && before !== undefined && before <= from) return { rows: [], knownFrom: undefined };
   const source = await sourceOf(deps, query);
   const isInRange = before !== undefined && before < `${to}#~`;
@@ -141,8 +154,11 @@ const encodePosition = (position: string): string => Buffer.from(position).toStr
 
 const positionSchema = z.string().regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
 
-const decodePosition = (text: string): string => {
-  const position = positionSchema.safeParse(Buffer.from(text, 'base64url').toString('utf8'));
+const decodePosition = (text: string): string => positionIn(Buffer.from(text, 'base64url').toString('utf8'));
+
+/** @throws DomainError VALIDATION_ERROR for a text that is no position in the list */
+const positionIn = (text: string): string => {
+  const position = positionSchema.safeParse(text);
   if (position.success && !Number.isNaN(Date.parse(position.data.slice(0, 24)))) return position.data;
   throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
 };

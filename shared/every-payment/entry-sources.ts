@@ -1,7 +1,7 @@
 import { DAY, type Instant, instant, iso, utcDay } from '../core/time.ts';
 import type { Clause } from '../table/expression.ts';
 import { everyPaymentPartitions, paymentEntryKey } from '../table/keys.ts';
-import { type IndexRow, listRows } from '../table/listing.ts';
+import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 
 /**
@@ -40,14 +40,15 @@ export const ownersEntries =
       filter,
       offset: 0,
       limit,
-      ...(before !== undefined && { cursor: { ...keyOfSort(before), sort: before } }),
+      ...(before !== undefined && { cursor: cursorAt(before) }),
     });
     return { rows, knownFrom: next?.sort };
   };
 
-const keyOfSort = (sort: string) => {
-  const [createdAt = '', id = ''] = sort.split('#');
-  return paymentEntryKey(createdAt, id);
+/** The position in the list as a cursor of an index. */
+export const cursorAt = (position: string): Cursor => {
+  const [createdAt = '', id = ''] = position.split('#');
+  return { ...paymentEntryKey(createdAt, id), sort: position };
 };
 
 /** Without `from`, the list of all payments reads this far back. */
@@ -74,7 +75,8 @@ export const everyEntry =
       const partitions = days.flatMap(everyPaymentPartitions);
       queries += partitions.length;
       if (queries > MAX_QUERIES) return { rows, knownFrom: walk.below };
-      const missing = filter.length > 0 ? MAX_ENTRIES_PER_QUERY : limit + 1 - rows.length;
+      const missing =
+        filter.length > 0 ? MAX_ENTRIES_PER_QUERY : Math.min(limit + 1 - rows.length, MAX_ENTRIES_PER_QUERY);
       const parts = await Promise.all(
         // The first entry of a query may be the one at `below`, which is known already.
         partitions.map((partition) =>

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import {
+  DISPUTE_TRANSITIONS,
+  isLaterDispute,
+  requireDisputeTransition,
+} from '../../shared/payments/disputes/states.ts';
+import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/states.ts';
+import { DISPUTE_STATUSES, REFUND_STATUSES } from '../../shared/providers/port/refunds.ts';
+
+/** The order of reports as it is promised. */
+const REFUND_ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
+const DISPUTE_ORDER = ['needs_response', 'under_review', 'closed', 'won', 'lost'] as const;
+
+const pairs = DISPUTE_STATUSES.flatMap((from) => DISPUTE_STATUSES.map((to) => [from, to] as const));
+
+describe('the states of a refund', () => {
+  test.each(REFUND_STATUSES.filter((status) => status !== 'failed'))(
+    'a report takes %s to all that is later',
+    (from) => {
+      const later = REFUND_ORDER.slice(REFUND_ORDER.indexOf(from) + 1);
+      expect(REFUND_TRANSITIONS[from].report).toEqual(later);
+    },
+  );
+
+  test('a refund that failed here is found at the provider by a report alone', () => {
+    expect(REFUND_TRANSITIONS.failed).toEqual({ report: REFUND_ORDER.slice(0, -1) });
+  });
+
+  test('a refusal and the limit fail a pending refund, and change no other', () => {
+    const others = REFUND_STATUSES.filter((status) => status !== 'pending');
+    expect(REFUND_TRANSITIONS.pending).toMatchObject({ refusal: ['failed'], limit: ['failed'] });
+    expect(others.flatMap((status) => Object.keys(REFUND_TRANSITIONS[status]))).toEqual(['report', 'report', 'report']);
+  });
+});
+
+describe('the states of a dispute', () => {
+  test.each(pairs)(
+    'a report takes %s to %s where the order says so, and the store refuses it elsewhere',
+    (from, to) => {
+      const isLater = DISPUTE_ORDER.indexOf(to) > DISPUTE_ORDER.indexOf(from);
+      expect(isLaterDispute(from, to)).toBe(isLater);
+      expect(DISPUTE_TRANSITIONS[from].report?.includes(to) ?? false).toBe(isLater);
+      const store = () => requireDisputeTransition({ id: 'dsp_1', status: from }, { status: to });
+      if (isLater || from === to) expect(store).not.toThrow();
+      else expect(store).toThrow(`dispute dsp_1 may not change from ${from} to ${to}`);
+    },
+  );
+});
