@@ -174,6 +174,7 @@ describe('the role of a function', () => {
         'payments.confirm',
         'payments.create',
         'payments.create-intent',
+        'refunds.create',
         'subscriptions.cancel',
         'subscriptions.create',
         'subscriptions.link-address',

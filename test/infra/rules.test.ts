@@ -33,6 +33,19 @@ const paymentsOf = (fields: Partial<VisiblePayment>): readonly BusEvent[] => {
     ...paymentEvents(undefined, made),
     ...paymentEvents(made, { ...made, version: 2, status: 'succeeded' }),
     ...paymentEvents(made, { ...made, version: 2, status: 'failed', failureCode: 'do_not_honor' }),
+    ...moneyBackOf({ ...made, status: 'succeeded', version: 2 }),
+  ];
+};
+
+const moneyBackOf = (paid: VisiblePayment): readonly BusEvent[] => {
+  const refund = { id: 'ref_00000000000000000000000a', amountCents: 500 };
+  const dispute = { id: 'dsp_00000000000000000000000a', amountCents: 500 };
+  const next = (change: Partial<VisiblePayment>) => paymentEvents(paid, { ...paid, version: 3, ...change });
+  return [
+    ...next({ cause: 'refund', refund: { ...refund, status: 'succeeded' } }),
+    ...next({ cause: 'refund', refund: { ...refund, status: 'failed' } }),
+    ...next({ cause: 'dispute', dispute: { ...dispute, status: 'needs_response' }, openDisputes: [dispute.id] }),
+    ...next({ cause: 'dispute', dispute: { ...dispute, status: 'won' } }),
   ];
 };
 
