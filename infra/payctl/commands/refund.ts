@@ -1,4 +1,5 @@
 import { DomainError } from '../../../shared/core/errors.ts';
+import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
 import { orderRefund, requireRefunds } from '../../../shared/payments/commands/refund.ts';
 import { refundableCents } from '../../../shared/payments/record/amounts.ts';
@@ -6,7 +7,6 @@ import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/
 import { type Refund, refundView } from '../../../shared/payments/refunds/refund.ts';
 import { refundStore } from '../../../shared/payments/refunds/store.ts';
 import { requireRefundable } from '../../../shared/payments/refunds/sums.ts';
-import type { RefundReason } from '../../../shared/providers/port/refunds.ts';
 import { findPayment } from '../compare/find-payment.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';

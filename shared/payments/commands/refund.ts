@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { DomainError } from '../../core/errors.ts';
+import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
 import { metadataSchema } from '../../http/fields.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
-import { type ProviderRefund, REFUND_REASONS, type RefundsPort } from '../../providers/port/refunds.ts';
+import type { ProviderRefund, RefundsPort } from '../../providers/port/refunds.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { makeClaimedCall } from '../attempts/claimed-call.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { RecordKind } from '../../access/record-kind.ts';
+import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { iso } from '../../core/time.ts';
-import { REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
 import { type Found, storedRecordFields } from '../../table/record-store.ts';
 import type { Item } from '../../table/table.ts';

@@ -1,5 +1,6 @@
+import type { RefundStatus } from '../../core/money-back.ts';
 import type { Transitions } from '../../core/states.ts';
-import type { ProviderRefund, RefundStatus } from '../../providers/port/refunds.ts';
+import type { ProviderRefund } from '../../providers/port/refunds.ts';
 import type { Refund } from './refund.ts';
 
 /**
