@@ -112,7 +112,7 @@ module.exports = {
     },
     {
       name: 'core-is-pure',
-      comment: 'core may not use an SDK, input or output',
+      comment: 'core may not use an SDK, input or output; async_hooks carries the actor of the current work',
       severity: 'error',
       from: { path: '^shared/core/' },
       to: {

@@ -1,4 +1,4 @@
-import { listEveryPayment } from '../../shared/every-payment/list-every-payment.ts';
+import { listEveryPayment } from '../../shared/admin/list-every-payment.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listEveryPaymentEndpoint } from './endpoints.ts';

@@ -1,6 +1,7 @@
+import { withCsv } from '../../shared/csv/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { summaryOfAll } from '../../shared/queries/payment-summary.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { adminSummaryEndpoint } from './endpoints.ts';
 
-export const handler = lambda(adminSummaryEndpoint, webDeps, summaryOfAll);
+export const handler = lambda(adminSummaryEndpoint, withCsv(webDeps), summaryOfAll);

@@ -1,6 +1,7 @@
+import { withCsv } from '../../shared/csv/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { ownerSummary } from '../../shared/queries/payment-summary.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { paymentSummaryEndpoint } from './endpoints.ts';
 
-export const handler = lambda(paymentSummaryEndpoint, webDeps, ownerSummary);
+export const handler = lambda(paymentSummaryEndpoint, withCsv(webDeps), ownerSummary);

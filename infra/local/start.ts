@@ -1,7 +1,9 @@
 import { SettingsError } from '../../shared/core/settings.ts';
 import { disabledParts } from './control/disabled-parts.ts';
+import { type DemoSite, makeDemoData } from './host/demo-data.ts';
 import { type Host, startHost } from './host/host.ts';
 import { DEMO_SESSIONS } from './identity/identity.ts';
+import { isNewFolder } from './machine/data-folder.ts';
 import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './machine/environment.ts';
 import { StartError } from './machine/start-error.ts';
 
@@ -10,16 +12,28 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const main = async (): Promise<void> => {
-  const { port, dataDir, basePath } = readHostSettings(operatorEnvironment());
+  const { port, dataDir, basePath, demoData } = readHostSettings(operatorEnvironment());
+  const isNew = isNewFolder(dataDir);
   const onLoss = (line: string): never => {
     complain(line);
     process.exit(1);
   };
   const host = await startHost({ port, dataDir, log: complain, onLoss });
   stopOnSignal(host);
-  introduce(host, `${host.baseUrl}${basePath}`);
+  const serviceUrl = `${host.baseUrl}${basePath}`;
+  introduce(host, serviceUrl);
   for (const { reason } of await disabledParts(host.env)) print(reason);
+  if (demoData === 'demo' && isNew) await showDemoData({ baseUrl: host.baseUrl, serviceUrl });
   await host.warm();
+};
+
+/** The host is ready without the demo data: a failure is only reported. */
+const showDemoData = async (site: DemoSite): Promise<void> => {
+  try {
+    print(`Demo data              ${await makeDemoData(site)} payments of demo-owner, with refunds and disputes`);
+  } catch (error) {
+    if (!stopping) complain(`demo data: ${reasonOf(error)}`);
+  }
 };
 
 const introduce = (host: Host, serviceUrl: string): void => {
@@ -47,8 +61,9 @@ curl -s -X POST ${serviceUrl}/payments/intents -H 'X-Session-ID: demo-owner' -H 
 `);
 };
 
+let stopping = false;
+
 const stopOnSignal = (host: Host): void => {
-  let stopping = false;
   const stop = (): void => {
     // The second signal does not wait.
     if (stopping) process.exit(1);

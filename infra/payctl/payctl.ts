@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { exit, stderr } from 'node:process';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { runAs } from '../../shared/core/actor.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
+import { REFUND_REASONS } from '../../shared/providers/port/refunds.ts';
 import type { Stage } from '../stage/settings.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
@@ -15,6 +18,7 @@ import {
 } from './commands/local-host.ts';
 import { reconcile } from './commands/reconcile.ts';
 import { redrive } from './commands/redrive.ts';
+import { type RefundOptions, refund } from './commands/refund.ts';
 import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
@@ -60,13 +64,16 @@ const useProfile = ({ profile, region }: Given): void => {
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
+/** History names payctl as the actor of what a command changes. */
+const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
+
 const runCommand = async (
   given: Given,
   command: (installation: Installation) => Promise<Report>,
   onSettings?: (mistakes: readonly string[]) => Report,
 ): Promise<Report | undefined> => {
   try {
-    return await command(await openInstallation(given));
+    return await runAs(OPERATOR, async () => command(await openInstallation(given)));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
     const isOurs = error instanceof NotReachable || error instanceof SettingsError;
@@ -81,6 +88,12 @@ const parseTime = (text: string): string => {
   return new Date(at).toISOString();
 };
 
+const parseAmount = (text: string): number => {
+  const amount = Number(text);
+  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
+  throw new InvalidArgumentError('use a whole number of minor units, such as 1250');
+};
+
 payctl
   .command('doctor')
   .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
@@ -88,22 +101,30 @@ payctl
 
 payctl
   .command('timeline <payment>')
-  .description('history of a payment: changes, provider events, deliveries')
+  .description('a payment with its refunds and disputes, and its history: changes, provider events, deliveries')
   .action((payment: string) => run((installation) => showTimeline(installation, payment)));
 
 payctl
   .command('drift')
-  .description('compares every payment with its provider')
+  .description('compares every payment, its refunds and its disputes with its provider')
   .option('--since <time>', 'only payments that changed since then')
-  .option('--fix', 'store the provider’s status where it differs')
+  .option('--fix', 'store the provider’s status, refunds and disputes where they differ')
   .action(({ since, fix }: DriftOptions) =>
     run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
   );
 
 payctl
   .command('reconcile <payment>')
-  .description('compares one payment, by our id or its provider’s, and stores the provider’s status')
+  .description('compares one payment, by our id or its provider’s, and stores its status, refunds and disputes')
   .action((payment: string) => run((installation) => reconcile(installation, payment)));
+
+payctl
+  .command('refund <payment>')
+  .description('refunds a payment, by our id or its provider’s, in whole or in part')
+  .option('--amount <minor units>', 'only this much; default: what is left', parseAmount)
+  .addOption(new Option('--reason <reason>').choices(REFUND_REASONS))
+  .option('--dry-run', 'only show what would be refunded')
+  .action((payment: string, options: RefundOptions) => run((installation) => refund(installation, payment, options)));
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq

@@ -57,7 +57,8 @@ const perProvider = (metrics: ServiceMetrics, name: MetricName, statistic: strin
   PROVIDER_SLOTS.map((slot) => metrics.ofProvider(name, slot, { statistic }));
 
 const money = (metrics: ServiceMetrics): CustomMetricGroup[] => [
-  { title: 'Stuck payments', metrics: [metrics.count('StuckPayments')] },
+  { title: 'Stuck payments and refunds', metrics: [metrics.count('StuckPayments'), metrics.count('StuckRefunds')] },
+  { title: 'Disputes', metrics: [metrics.count('OpenedDisputes'), metrics.count('DisputesDue')] },
   {
     title: 'Anomalies and quarantined events',
     metrics: [metrics.count('Anomalies'), metrics.count('QuarantinedEvents')],

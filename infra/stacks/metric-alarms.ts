@@ -8,6 +8,7 @@ type MetricAlarm = Omit<ServiceAlarmProps, 'alarms'>;
 
 export const metricAlarms = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   ...aboutMoney(metrics),
+  ...aboutMoneyBack(metrics),
   ...aboutProviders(metrics),
   ...aboutRequests(metrics),
 ];
@@ -49,6 +50,36 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     description:
       'The event bus keeps refusing events of stored changes. ' +
       "Payments change, but no consumer gets the events: webhooks and providers' events stand still.",
+  },
+];
+
+const aboutMoneyBack = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
+  {
+    name: 'stuck-refunds',
+    metric: metrics.count('StuckRefunds', Duration.hours(1)),
+    threshold: 1,
+    watches: 'occurrence',
+    description:
+      'The outcome of a refund has been unknown for half an hour. ' +
+      'Look the refund up at the provider, then run payctl reconcile for its payment; do not refund again by hand.',
+  },
+  {
+    name: 'opened-disputes',
+    metric: metrics.count('OpenedDisputes'),
+    threshold: 1,
+    watches: 'occurrence',
+    description:
+      'A payer disputes a payment at their bank, and the provider holds the money back. ' +
+      'Find the dispute with GET /disputes and give evidence at the provider before evidence_due_by.',
+  },
+  {
+    name: 'disputes-due',
+    metric: metrics.count('DisputesDue'),
+    threshold: 1,
+    watches: 'occurrence',
+    description:
+      'The evidence for a dispute is due within three days, and a dispute without evidence is lost. ' +
+      'Run payctl doctor to see which dispute it is, and give evidence at the provider.',
   },
 ];
 

@@ -30,15 +30,15 @@ const PAGE_ROWS = 1_000;
 const MAX_ROWS = 100_000;
 
 const CSV = 'text/csv';
-export const CSV_TYPE = `${CSV}; charset=utf-8`;
+const CSV_TYPE = `${CSV}; charset=utf-8`;
 const TYPES = ['application/json', CSV, CSV_TYPE] as const;
 
 /** True if the caller prefers CSV to JSON; a caller that takes anything gets JSON. */
-export const prefersCsv = (accept: string | undefined): boolean =>
+const prefersCsv = (accept: string | undefined): boolean =>
   new Negotiator({ headers: { accept } }).mediaType([...TYPES])?.startsWith(CSV) === true;
 
 /** @throws DomainError VALIDATION_ERROR for a cursor that no Link header of a CSV page had. */
-export const csvPageAt = (cursor: string | undefined): CsvPage => {
+const csvPageAt = (cursor: string | undefined): CsvPage => {
   const [, rows, position] = /^(\d{1,6})(?:\.([\w-]+))?$/.exec(cursor ?? '0') ?? [];
   const before = Number(rows);
   if (rows === undefined || before >= MAX_ROWS) {
@@ -53,14 +53,14 @@ export const csvPageAt = (cursor: string | undefined): CsvPage => {
 };
 
 /** The cursor of the next page; undefined at the end of the list, and after 100,000 rows. */
-export const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string | undefined => {
+const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string | undefined => {
   const before = page.before + shown;
   if (more === undefined || before >= MAX_ROWS) return undefined;
   return more === 'rows' ? String(before) : `${before}.${encodeCursor(more)}`;
 };
 
 /** A header row and the records. A cell that begins like a formula gets a leading apostrophe, inside quotes. */
-export const csvText = (columns: readonly string[], records: readonly unknown[]): string =>
+const csvText = (columns: readonly string[], records: readonly unknown[]): string =>
   stringify([...records], {
     columns: [...columns],
     header: true,
@@ -69,3 +69,12 @@ export const csvText = (columns: readonly string[], records: readonly unknown[])
     quoted_match: /^[=+\-@\t]|[\r\n]/,
     cast: { boolean: String },
   });
+
+/** Only the functions of lists load this: its packages would slow down every other start. */
+export const csvRenderer = { prefersCsv, csvPageAt, csvCursor, csvText } as const;
+export type CsvRenderer = typeof csvRenderer;
+
+/** The dependencies of an endpoint that declares `csv`. */
+export const withCsv =
+  <D>(depsOf: () => D) =>
+  (): D & { readonly csv: CsvRenderer } => ({ ...depsOf(), csv: csvRenderer });

@@ -8,6 +8,9 @@ import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/paym
 import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
+import { blankPayment } from '../payments/record/versions.ts';
+import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
+import { refundStore } from '../payments/refunds/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { removeAddress } from '../removal/address.ts';
 import { removeCustomer } from '../removal/customer.ts';
@@ -22,7 +25,6 @@ import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';
 import { markErased, markUserErased } from '../webhooks/record/erased.ts';
-import { blankPayment } from './blank-payment.ts';
 import type { Counted, Subject } from './job.ts';
 import { seekEmails } from './sought.ts';
 
@@ -53,6 +55,7 @@ interface RecordErasure {
 export const RECORD_ERASURES = {
   SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
   PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },
+  RFD: { counted: 'refunds', erase: (erasing, item) => eraseRefundOf(erasing, refundOf(item)) },
   PM: {
     counted: 'payment_methods',
     erase: (erasing, item) => removeMethodOf(erasing, paymentMethodRecord.parse(item)),
@@ -118,6 +121,15 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(payment.providerId, 'payments');
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
+};
+
+const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (refund.organizationId !== undefined || !isOf(subject, refund)) return false;
+  if (blankRefund(refund, deps.now()) === refund) return false;
+  await noteRecord(erasing, refund, [refund.id, refund.providerRefundId]);
+  const { isOurs } = await refundStore(deps).change(refund, 'report', (current) => blankRefund(current, deps.now()));
+  return isOurs;
 };
 
 /** A method of the person that pays for an organization stops paying for it. */

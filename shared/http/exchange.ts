@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Standings } from '../access/standing.ts';
 import type { IdKind } from '../core/ids.ts';
 import type { Now } from '../core/time.ts';
+import type { CsvRenderer } from '../csv/csv.ts';
 import type { KeptAnswer } from '../idempotency/idempotency.ts';
 import type { Log } from '../observability/logger.ts';
 import type { Table } from '../table/table.ts';
@@ -23,6 +24,8 @@ export interface WebDeps {
   readonly log: Log;
   readonly now: Now;
   readonly newId: (kind: IdKind) => string;
+  /** Of the functions whose endpoint declares `csv`. */
+  readonly csv?: CsvRenderer | undefined;
 }
 
 /** One request in the chain: each step fills in its part. */

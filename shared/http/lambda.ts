@@ -5,7 +5,7 @@ import { actorOfCaller, principalOf } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { CSV_TYPE, type CsvPage, csvCursor, csvPageAt, csvText, prefersCsv } from '../csv/csv.ts';
+import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
 import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
@@ -57,14 +57,27 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
 
 const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {
   const { name, columns } = exchange.spec.csv ?? { name: '', columns: [] };
+  const { csvCursor, csvText } = rendererOf(exchange);
   const records: readonly unknown[] = Array.isArray(data) ? data : [];
   const cursor = csvCursor(page, records.length, more);
   const { headers } = withLink(exchange, {
     data: undefined,
-    headers: { 'content-type': CSV_TYPE, 'content-disposition': `attachment; filename="${name}.csv"` },
+    headers: { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${name}.csv"` },
     ...(cursor !== undefined && { next: { cursor } }),
   });
   return renderText(csvText(columns, records), headers ?? {});
+};
+
+const rendererOf = ({ deps: { csv }, spec }: Exchange): CsvRenderer => {
+  if (!csv) throw new Error(`${spec.id} declares CSV and has nothing that writes it`);
+  return csv;
+};
+
+/** The page of a list that a caller asks for as CSV. */
+const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
+  if (!exchange.spec.csv) return undefined;
+  const { prefersCsv, csvPageAt } = rendererOf(exchange);
+  return prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
 };
 
 const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
@@ -170,7 +183,7 @@ const parsing: Step = {
       owner: undefined,
       named: () => undefined,
       alongside: [],
-      csvPage: spec.csv && prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined,
+      csvPage: csvPageOf(exchange),
       rawBody: exchange.rawBody,
       headers: exchange.headers,
       sourceNetwork: networkOf(

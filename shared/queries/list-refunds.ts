@@ -45,7 +45,8 @@ const listOfPayment = async (
     replyOf: (views) => ({ data: views }),
   });
 
-type OfPayment = ApiRequest<unknown, unknown, unknown, VisiblePayment>;
+type OfPayment = Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record'>;
+type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query' | 'csvPage'>;
 
 const refundViewOf = (item: Item) => refundView(refundOf(item));
 const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
@@ -74,10 +75,10 @@ export const listRefundsQuery = z.object({ status: z.enum(REFUND_STATUSES).optio
 export const listDisputesQuery = z.object({ status: z.enum(DISPUTE_STATUSES).optional(), ...range });
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
-export const listRefunds = ({ table, now }: ReadDeps, request: ApiRequest<unknown, RangeQuery>): Promise<Reply> =>
+export const listRefunds = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputes = ({ table, now }: ReadDeps, request: ApiRequest<unknown, RangeQuery>): Promise<Reply> =>
+export const listDisputes = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });
 
 /** Without `from`, a list goes this far back. */
@@ -98,7 +99,7 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
 /** Records of every payment, newest first: one partition per month of their creation. */
 const listByMonth = async (
   { table, now }: ReadDeps,
-  { query, csvPage }: ApiRequest<unknown, RangeQuery>,
+  { query, csvPage }: InRange,
   { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
 ): Promise<Reply> =>
   runList(table, {

@@ -5,7 +5,8 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { actorSchema } from '../payments/record/actor.ts';
-import { CAUSES, PAYMENT_STATUSES, type VisiblePayment } from '../payments/record/payment.ts';
+import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
+import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../providers/port/refunds.ts';
 import { HISTORY_PREFIX, paymentKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';
@@ -14,6 +15,20 @@ import { mayReadLogOf } from '../webhooks/logs/access.ts';
  * The history of a payment, oldest first: its versions with their causes, the provider's events with their results, and
  * the attempts to deliver its events to targets. Versions are kept for ever, the rest for 90 days, as in the webhook log.
  */
+/** The refund or dispute that the version changed, as it was then. */
+const changedRefund = z.object({
+  id: z.string(),
+  amount_cents: z.int(),
+  status: z.enum(REFUND_STATUSES),
+  reason: z.enum(REFUND_REASONS).nullable(),
+});
+const changedDispute = z.object({
+  id: z.string(),
+  amount_cents: z.int(),
+  status: z.enum(DISPUTE_STATUSES),
+  reason: z.string().nullable(),
+  evidence_due_by: z.string().nullable(),
+});
 const madeBy = {
   /** On whose behalf the entry was made; null for a version that is older than the field. */
   actor: actorSchema.nullable(),
@@ -30,6 +45,8 @@ const change = z.object({
   attempt: z.int(),
   failure_code: z.enum(DECLINE_CODES).optional(),
   anomaly: z.string().optional(),
+  refund: changedRefund.optional(),
+  dispute: changedDispute.optional(),
   ...madeBy,
 });
 const logged = {
@@ -111,20 +128,41 @@ const versionItem = z.object({
   attempt: z.int(),
   failureCode: z.enum(DECLINE_CODES).optional(),
   anomaly: z.string().optional(),
+  refund: paymentSchema.shape.refund,
+  dispute: paymentSchema.shape.dispute,
   actor: actorSchema.optional(),
   requestId: z.string().optional(),
 });
+type VersionItem = z.infer<typeof versionItem>;
 
 const entryOfVersion = (item: Item): TimelineEntry => {
-  const { sk, at, status, cause, attempt, failureCode, anomaly, actor, requestId } = versionItem.parse(item);
+  const { sk, at, status, cause, attempt, failureCode, anomaly, actor, requestId, ...rest } = versionItem.parse(item);
   return {
     ...{ kind: 'change', at, version: Number(sk.slice(HISTORY_PREFIX.length)), status, cause: cause ?? null, attempt },
     ...(failureCode && { failure_code: failureCode }),
     ...(anomaly && { anomaly }),
+    ...moneyBackOf(rest),
     actor: actor ?? null,
     request_id: requestId ?? null,
   };
 };
+
+const moneyBackOf = ({ refund, dispute }: Pick<VersionItem, 'refund' | 'dispute'>) => ({
+  ...(refund && { refund: { ...nameOf(refund), status: refund.status, reason: refund.reason ?? null } }),
+  ...(dispute && {
+    dispute: {
+      ...nameOf(dispute),
+      status: dispute.status,
+      reason: dispute.reason ?? null,
+      evidence_due_by: dispute.evidenceDueBy ?? null,
+    },
+  }),
+});
+
+const nameOf = ({ id, amountCents }: { readonly id: string; readonly amountCents: number }) => ({
+  id,
+  amount_cents: amountCents,
+});
 
 const logItem = z.object({
   at: z.string(),

@@ -85,7 +85,7 @@ describe('npm start', () => {
     const dataDir = await folder();
     const bareMs = await bareStartMs();
     const startedAt = performance.now();
-    const command = start({ DATA_DIR: dataDir });
+    const command = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     const baseUrl = await ready(command);
     expect(performance.now() - startedAt).toBeLessThan(Math.max(3_000, BUSY_FACTOR * bareMs));
     for (const text of [baseUrl, '/docs', 'demo-owner', 'demo-member', 'demo-admin', 'whsec_local_provider_a']) {
@@ -93,6 +93,7 @@ describe('npm start', () => {
     }
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
     expect(await createAsPrinted(command.output())).toMatchObject({ status: 201, body: { status: 'created' } });
+    await vi.waitFor(() => expect(command.output()).toContain('Demo data '), { timeout: 10_000 });
     command.child.kill('SIGTERM');
     expect(await ends(command)).toBe(0);
     expect(await processesOf(dataDir)).toEqual([]);

@@ -14,6 +14,7 @@ import {
   confirmInBrowser,
   createIntent,
   createPaidIntent,
+  itemsOf,
   MINUTE,
   read,
   signIn,
@@ -22,6 +23,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
+import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
 
 /** As somebody else than the host's own queues would: the bus, that is. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
@@ -293,6 +295,28 @@ describe('payctl drift', () => {
   const EACH = 5;
   const AGREEING = 40;
 
+  /** Refunds and disputes of two paid payments: the kinds of difference that each then shows. */
+  const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
+    const [atStripe, atSquare] = [
+      await paidPayment(service, user, PROVIDERS[0]),
+      await paidPayment(service, user, ['provider_c', 'cnon:card-nonce-ok']),
+    ];
+    const { options } = await signInAdmin(service);
+    const made = await refund(service, atStripe.id, options, { amount_cents: 500 });
+    const [item] = await itemsOf(service, `RFD#${made.body.id}`);
+    const returned = await service.control('POST', `/simulator/payments/${atStripe.id}/refunds`, { amount: 300 });
+    await service.settle();
+    await service.webhookMode('drop');
+    await changeTable(service, { put: { ...item, amountCents: 501 } });
+    await service.control('POST', `/simulator/refunds/${returned.id}`, { status: 'failed' });
+    await service.control('POST', `/simulator/payments/${atStripe.id}/disputes`, {});
+    await service.control('POST', `/simulator/payments/${atSquare.id}/refunds`, { amount: 100 });
+    return new Map([
+      [atStripe.id, ['dispute not here', 'refund amount differs', 'refund status differs']],
+      [atSquare.id, ['refund not here']],
+    ]);
+  };
+
   const plant = async (user: User): Promise<Map<string, string>> => {
     const planted = new Map<string, string>();
     for (const [name, change] of Object.entries(PLANTS)) {
@@ -305,7 +329,7 @@ describe('payctl drift', () => {
     return planted;
   };
 
-  test('finds 25 of 25 payments that differ among 40 that agree, and fixes those with a newer status at the provider', async () => {
+  test('finds 25 of 25 payments that differ among 40 that agree, and refunds and disputes that differ, and fixes what is newer at the provider', async () => {
     const user = await signIn(service);
     const providers = ['provider_a', 'provider_b', 'provider_c'];
     for (let count = 0; count < AGREEING; count += 1) {
@@ -318,14 +342,22 @@ describe('payctl drift', () => {
     }
     await service.settle();
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: AGREEING, drifted: 0 } });
-    await service.webhookMode('drop');
+    const moneyBack = await plantMoneyBack(user);
     const planted = await plant(user);
     await service.settle();
 
     const found = await payctl(['drift']);
-    expect(found).toMatchObject({ exitCode: 1, json: { checked: AGREEING + 25, drifted: 25, fixed: 0 } });
+    expect(found).toMatchObject({
+      exitCode: 1,
+      json: { checked: AGREEING + 27, not_compared: 0, drifted: 29, fixed: 0 },
+    });
     const kinds = new Map<string, Set<string>>();
+    for (const [id, expected] of moneyBack) {
+      const ofPayment = found.json.findings.filter(({ payment_id }: ParsedJson) => payment_id === id);
+      expect(ofPayment.map(({ kind }: ParsedJson) => kind)).toEqual(expected);
+    }
     for (const { payment_id, kind } of found.json.findings) {
+      if (moneyBack.has(payment_id)) continue;
       const name = planted.get(payment_id) ?? 'not planted';
       kinds.set(name, (kinds.get(name) ?? new Set()).add(kind));
     }
@@ -338,8 +370,11 @@ describe('payctl drift', () => {
     });
 
     const mended = await payctl(['drift', '--fix']);
-    expect(mended).toMatchObject({ exitCode: 1, json: { drifted: 25, fixed: 10 } });
-    expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { drifted: 15, fixed: 0 } });
+    expect(mended).toMatchObject({ exitCode: 1, json: { drifted: 29, fixed: 13 } });
+    expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { drifted: 16, fixed: 0 } });
+    const [atStripe = '', atSquare = ''] = moneyBack.keys();
+    expect(await read(service, atStripe, user.options)).toMatchObject({ refunded_cents: 500, disputed: true });
+    expect(await read(service, atSquare, user.options)).toMatchObject({ refunded_cents: 100 });
     for (const [id, name] of planted) {
       const { status } = await read(service, id, user.options);
       if (name.startsWith('paid')) expect(status).toBe('succeeded');
@@ -385,6 +420,11 @@ describe('payctl, for a payment whose creation has no answer,', () => {
 
     await service.advance(40 * MINUTE);
     const found = { payment_id: id, kind: 'creation unfinished', here: 'creating' };
+    const { checks } = (await payctl(['doctor'])).json;
+    expect(checks.find(({ check }: ParsedJson) => check === 'creations')).toMatchObject({
+      state: 'fail',
+      detail: expect.stringContaining(id),
+    });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 1, json: { checked: 1, findings: [found] } });
     expect(await payctl(['drift', '--fix'])).toMatchObject({ exitCode: 1, json: { fixed: 0, findings: [found] } });
     expect(await payctl(['reconcile', id])).toMatchObject({

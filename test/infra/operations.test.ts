@@ -60,11 +60,14 @@ describe('every alarm', () => {
     expect(silent.toSorted()).toEqual(
       [
         'anomalies',
+        'disputes-due',
+        'opened-disputes',
         'project-changes-gave-up',
         'publish-changes-gave-up',
         'quarantined-events',
         'refused-events',
         'stuck-payments',
+        'stuck-refunds',
       ].map((name) => `${PREFIX}${name}`),
     );
     const [paragraph = ''] = /^An alarm on an occurrence.*?\n\n/ms.exec(docs) ?? [];
@@ -95,11 +98,14 @@ describe('the metrics that alarms watch', () => {
       'Anomalies',
       'ConsumerFailures',
       'Declines',
+      'DisputesDue',
+      'OpenedDisputes',
       'ProviderErrors',
       'PublishFailures',
       'QuarantinedEvents',
       'RefusedSignatures',
       'StuckPayments',
+      'StuckRefunds',
       'ThrottledRequests',
     ]);
   });

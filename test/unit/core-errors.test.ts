@@ -7,6 +7,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
     'VALIDATION_ERROR',
     'INVALID_JSON',
     'PRICING_MISMATCH',
+    'REFUND_EXCEEDS_PAYMENT',
     'AMOUNT_TOO_SMALL',
     'UNSUPPORTED_CURRENCY',
     'UNSUPPORTED_PROVIDER',

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvCursor, csvPageAt, csvText, prefersCsv } from '../../shared/csv/csv.ts';
+import { csvRenderer } from '../../shared/csv/csv.ts';
+
+const { csvCursor, csvPageAt, csvText, prefersCsv } = csvRenderer;
 
 const ROW = { pk: 'PAY#pay_1', sk: 'PAY', sort: '2026-03-10T12:00:00.000Z#pay_1' };
 

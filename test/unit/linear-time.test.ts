@@ -10,7 +10,7 @@ import { compileRoutes } from '../../infra/local/gateway/routes.ts';
 import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
 import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';
-import { csvPageAt, prefersCsv } from '../../shared/csv/csv.ts';
+import { csvRenderer } from '../../shared/csv/csv.ts';
 import { metadataSchema } from '../../shared/http/fields.ts';
 import { apiVersion, jsonBodyOf, queryOf } from '../../shared/http/parse.ts';
 import { canonicalJson, checkKey } from '../../shared/idempotency/idempotency.ts';
@@ -171,8 +171,8 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['the form that requests are compared in', (text) => canonicalJson({ [text]: wordsOf(text) })],
   ['an API version', apiVersion],
   ['a cursor', decodeCursor],
-  ['the cursor of a CSV page', csvPageAt],
-  ['the Accept header', prefersCsv],
+  ['the cursor of a CSV page', csvRenderer.csvPageAt],
+  ['the Accept header', csvRenderer.prefersCsv],
   ['metadata', (text) => metadataSchema.safeParse({ [text]: text, a: wordsOf(text) })],
   ['a filter of events', (text) => matchesFilter('*a*.*a*@*b', text)],
   ['a filter that is it', (text) => matchesFilter(text, 'payment.succeeded')],

@@ -76,7 +76,13 @@ describe('the settings of the host', () => {
   });
 
   test('have defaults', () => {
-    expect(readHostSettings({})).toEqual({ port: 3000, dataDir: '.local', basePath: '', dynamoEndpoint: '' });
+    expect(readHostSettings({})).toEqual({
+      port: 3000,
+      dataDir: '.local',
+      basePath: '',
+      dynamoEndpoint: '',
+      demoData: 'none',
+    });
   });
 
   test.each<[Record<string, string>, object]>([
@@ -86,14 +92,19 @@ describe('the settings of the host', () => {
     ],
     [{ BASE_PATH: '/api/v1/' }, { basePath: '/api/v1' }],
     [{ BASE_PATH: '/' }, { basePath: '' }],
+    [{ DEMO_DATA: 'demo' }, { demoData: 'demo' }],
   ])('are read from %j', (env, expected) => {
     expect(readHostSettings(env)).toMatchObject(expected);
   });
 
-  test.each([{ PORT: '-1' }, { PORT: 'http' }, { PORT: '70000' }, { BASE_PATH: 'api' }, { DYNAMODB_ENDPOINT: 'here' }])(
-    'refuse %j by name',
-    (env) => {
-      expect(() => readHostSettings(env)).toThrow(Object.keys(env)[0]);
-    },
-  );
+  test.each([
+    { PORT: '-1' },
+    { PORT: 'http' },
+    { PORT: '70000' },
+    { BASE_PATH: 'api' },
+    { DYNAMODB_ENDPOINT: 'here' },
+    { DEMO_DATA: 'some' },
+  ])('refuse %j by name', (env) => {
+    expect(() => readHostSettings(env)).toThrow(Object.keys(env)[0]);
+  });
 });

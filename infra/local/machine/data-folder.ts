@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, mkdtempSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, statfsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,13 +19,19 @@ const MEMORY = ':memory:';
 const SHARED_MEMORY = '/dev/shm';
 const ROOM_BYTES = 2 ** 30;
 
+const STATE_FILE = 'host.db';
+
+/** True if no host has kept data there yet. */
+export const isNewFolder = (dataDir: string): boolean =>
+  dataDir === MEMORY || !existsSync(join(resolve(dataDir), STATE_FILE));
+
 /** @throws StartError where the folder cannot be created, or another host uses it. */
 export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
   const temporary = dataDir === MEMORY;
   const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : makeFolder(resolve(dataDir));
   if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
-  const state = openState(file('host.db'));
+  const state = openState(file(STATE_FILE));
   onClose(state.close);
   return { temporary, folder, state, file };
 };

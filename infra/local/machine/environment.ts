@@ -47,6 +47,9 @@ export const hostSchema = z.object({
     .union([z.literal(''), z.url('must be the URL of a DynamoDB engine')])
     .default('')
     .describe('another DynamoDB engine than the one that is started'),
+  DEMO_DATA: z
+    .preprocess((value) => (value === '' ? undefined : value), z.enum(['none', 'demo']).default('none'))
+    .describe('demo: payments with refunds and disputes, made on an empty data folder'),
 });
 
 export interface HostSettings {
@@ -56,6 +59,7 @@ export interface HostSettings {
   /** Prefix of every route of the service, without a slash at its end. */
   readonly basePath: string;
   readonly dynamoEndpoint: string;
+  readonly demoData: 'none' | 'demo';
 }
 
 /** @throws SettingsError naming every mistake. */
@@ -64,8 +68,14 @@ export const readHostSettings = (env: Env): HostSettings => {
   if (!parsed.success) {
     throw new SettingsError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   }
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT } = parsed.data;
-  return { port: PORT, dataDir: DATA_DIR, basePath: BASE_PATH, dynamoEndpoint: DYNAMODB_ENDPOINT };
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DEMO_DATA } = parsed.data;
+  return {
+    port: PORT,
+    dataDir: DATA_DIR,
+    basePath: BASE_PATH,
+    dynamoEndpoint: DYNAMODB_ENDPOINT,
+    demoData: DEMO_DATA,
+  };
 };
 
 export interface Wiring {

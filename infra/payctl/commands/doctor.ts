@@ -5,9 +5,11 @@ import type { KnownPayment } from '../../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { TABLE } from '../../../shared/table/keys.ts';
 import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
+import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
 import { readQueueAttributes } from './dead-letters.ts';
 import { columns, describeError, type Report } from './report.ts';
+import { findDueDisputes, findUnclear, type Unclear } from './unclear.ts';
 
 /** Checks every part of an installation: ok, failing, or closed and why. Changes nothing. */
 interface Check {
@@ -29,6 +31,8 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
     ...(await alarmChecks(installation)),
     ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(installation, slot)))),
     clockCheck(installation),
+    ...(await unclearChecks(installation)),
+    await disputesCheck(installation),
   ];
   return reportOf(checks);
 };
@@ -179,8 +183,6 @@ const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise
       };
 };
 
-const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
-
 /** Asks for an object that does not exist. A provider that says so is reachable and accepts our keys. */
 const askForNothing = async (
   provider: PaymentProvider,
@@ -210,3 +212,45 @@ const clockCheck = ({ datesSeen }: Installation): Check => {
     detail: `${skew} s off the providers’ clocks`,
   };
 };
+
+const MOST_NAMED = 5;
+
+/** Fails where records are found, and names the first of them. */
+const waitingCheck = (
+  check: string,
+  found: readonly string[],
+  { well, wrong }: { readonly well: string; readonly wrong: string },
+): Check => {
+  if (found.length === 0) return { check, state: 'ok', detail: well };
+  const more = found.length > MOST_NAMED ? [`and ${found.length - MOST_NAMED} more`] : [];
+  return {
+    check,
+    state: 'fail',
+    detail: `${found.length} ${wrong}: ${[...found.slice(0, MOST_NAMED), ...more].join(', ')}`,
+  };
+};
+
+const UNCLEAR = [
+  ['payments', 'unclear for over 10 minutes (payctl reconcile)'],
+  ['creations', 'unfinished for over 5 minutes (payctl reconcile)'],
+  ['refunds', 'unclear for over 10 minutes (payctl reconcile)'],
+] as const satisfies readonly (readonly [keyof Unclear, string])[];
+
+const unclearChecks = async (installation: Installation): Promise<readonly Check[]> => {
+  let unclear: Unclear;
+  try {
+    unclear = await findUnclear(installation);
+  } catch (error) {
+    return UNCLEAR.map(([check]) => ({ check, state: 'fail', detail: describeError(error) }));
+  }
+  const well = unclear.isPartial ? 'none is unclear among those that are due first' : 'none is unclear';
+  return UNCLEAR.map(([check, wrong]) => waitingCheck(check, unclear[check], { well, wrong }));
+};
+
+const disputesCheck = (installation: Installation): Promise<Check> =>
+  runCheck('disputes', async () =>
+    waitingCheck('disputes', await findDueDisputes(installation), {
+      well: 'no evidence is due within 3 days',
+      wrong: 'need evidence at their provider within 3 days',
+    }),
+  );

@@ -2,10 +2,17 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { DomainError } from '../../../shared/core/errors.ts';
 import { storeReading } from '../../../shared/payments/attempts/reconcile.ts';
 import { isStuck } from '../../../shared/payments/record/due.ts';
-import { isVisiblePayment, type Payment, paymentOf } from '../../../shared/payments/record/payment.ts';
+import {
+  isVisiblePayment,
+  type Payment,
+  paymentOf,
+  type VisiblePayment,
+} from '../../../shared/payments/record/payment.ts';
 import { paymentStore } from '../../../shared/payments/record/store.ts';
+import type { ProviderPayment } from '../../../shared/providers/port/payments.ts';
+import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
+import { comparePayment, type Drift, type DriftKind, reportUnfinished } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
-import { compareWithProvider, type Drift, reportUnfinished } from './compare.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
@@ -17,20 +24,30 @@ export interface DriftOptions {
 
 type Found = Drift & { readonly fixed?: boolean };
 
+/** The result of one payment. */
+interface Checked {
+  readonly found: readonly Found[];
+  /** Why the provider could not be read: the payment was not compared, or only in part. */
+  readonly unread?: string | undefined;
+}
+
 /**
- * Compares the status and amount of every payment with its provider's, and finds creations that never finished. The only
- * command that reads the whole table; it needs the operator's rights, since of the service's functions only the erasure of a person may scan.
+ * Compares the status and amount of every payment, its refunds and its disputes with its provider's, and finds creations
+ * that never finished. The only command that reads the whole table; it needs the operator's rights, since of the service's
+ * functions only the erasure of a person may scan.
  */
 export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');
   const found: Found[] = [];
+  const unread: Unread[] = [];
   let checked = 0;
   try {
     for await (const payments of scanPayments(installation, since)) {
       bar.expect(payments.length);
       await inLanes(payments, async (payment) => {
-        const drifted = await checkPayment(installation, payment, fix);
-        if (drifted) found.push(drifted);
+        const result = await checkPayment(installation, payment, fix);
+        found.push(...result.found);
+        if (result.unread !== undefined) unread.push({ provider: payment.providerId, reason: result.unread });
         checked += 1;
         bar.done();
       });
@@ -38,50 +55,158 @@ export const findDrift = async (installation: Installation, { since, fix = false
   } finally {
     bar.stop();
   }
-  found.sort((one, other) => (one.payment_id < other.payment_id ? -1 : 1));
-  const open = found.filter(({ fixed }) => fixed !== true);
+  return reportDrift({ checked, found: found.sort(inOrder), unread });
+};
+
+interface Unread {
+  readonly provider: string;
+  readonly reason: string;
+}
+
+const orderOf = ({ payment_id, kind, provider_object_id = '' }: Drift): string =>
+  `${payment_id} ${kind} ${provider_object_id}`;
+const inOrder = (one: Drift, other: Drift): number => (orderOf(one) < orderOf(other) ? -1 : 1);
+
+interface Result {
+  readonly checked: number;
+  readonly found: readonly Found[];
+  readonly unread: readonly Unread[];
+}
+
+const reportDrift = ({ checked, found, unread }: Result): Report => {
+  const fixed = found.filter((one) => one.fixed === true).length;
+  const isBlind = checked > 0 && unread.length === checked;
+  const reasons = countReasons(unread);
   return {
-    json: { checked, drifted: found.length, fixed: found.length - open.length, findings: found },
+    json: {
+      checked,
+      not_compared: unread.length,
+      drifted: found.length,
+      fixed,
+      findings: found,
+      unread: reasons,
+    },
     lines: [
       ...columns(
         found.map((one) => [
           one.payment_id,
           one.provider,
-          one.kind,
+          [one.kind, one.provider_object_id].filter(Boolean).join(' '),
           `${one.here} here`,
           `${one.there} there`,
           adviceFor(one),
         ]),
       ),
-      `${checked} payments compared: ${found.length} differ, ${found.length - open.length} fixed`,
+      ...reasons.map(
+        ({ provider, reason, payments }) => `${provider} cannot be read (${reason}): ${payments} payments`,
+      ),
+      `${checked - unread.length} payments compared: ${found.length} differences, ${fixed} fixed`,
     ],
-    exitCode: open.length === 0 ? 0 : 1,
+    exitCode: found.length > fixed ? 1 : isBlind ? 2 : 0,
   };
 };
+
+const countReasons = (unread: readonly Unread[]) => {
+  const counts = new Map<string, Unread & { payments: number }>();
+  for (const { provider, reason } of unread) {
+    const name = `${provider} ${reason}`;
+    counts.set(name, { provider, reason, payments: (counts.get(name)?.payments ?? 0) + 1 });
+  }
+  return [...counts].toSorted().map(([, count]) => count);
+};
+
+/** Differences that a read of the provider repairs. */
+const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
+  'status differs',
+  'refund not here',
+  'refund status differs',
+  'dispute not here',
+  'dispute status differs',
+]);
 
 const adviceFor = ({ fixed, kind }: Found): string => {
   if (fixed) return 'fixed';
   if (kind === 'creation unfinished') return 'reconcile it';
-  return fixed === false || kind !== 'status differs' ? 'needs a person' : '';
+  return fixed === false || !REPAIRED.has(kind) ? 'needs a person' : '';
 };
 
-const checkPayment = async (installation: Installation, seen: Payment, fix: boolean): Promise<Found | undefined> => {
+const checkPayment = async (installation: Installation, seen: Payment, fix: boolean): Promise<Checked> => {
   const { deps } = installation;
-  if (isVisiblePayment(seen) && !(await compareWithProvider(installation, seen)).drift) return undefined;
+  if (isVisiblePayment(seen)) {
+    const first = await compareAll(installation, seen);
+    if (first.drifts.length === 0) return { found: [], unread: first.unread };
+  }
   // The scanned payment may be out of date: load it again.
-  const store = paymentStore(deps.table, deps.now);
-  const payment = await store.load(seen.id);
-  if (!payment) return undefined;
-  if (!isVisiblePayment(payment)) return reportUnfinished(payment);
-  const { drift: still, report } = await compareWithProvider(installation, payment);
-  if (!still || !fix || still.kind !== 'status differs' || !report) return still;
+  const payment = await paymentStore(deps.table, deps.now).load(seen.id);
+  if (!payment) return { found: [] };
+  if (!isVisiblePayment(payment)) return { found: [reportUnfinished(payment)] };
+  const compared = await compareAll(installation, payment);
+  const { drifts: found, unread } = compared;
+  return fix && found.some(({ kind }) => REPAIRED.has(kind))
+    ? fixPayment(installation, payment, compared)
+    : { found, unread };
+};
+
+interface Compared {
+  readonly drifts: readonly Drift[];
+  readonly report?: ProviderPayment | undefined;
+  readonly unread?: string | undefined;
+}
+
+const compareAll = async (installation: Installation, payment: VisiblePayment): Promise<Compared> => {
+  const compared = await comparePayment(installation, payment);
+  if ('unread' in compared) return { drifts: [], ...compared };
+  const { drift, report } = compared;
+  const drifts = drift ? [drift] : [];
+  if (drift?.kind === 'not at the provider') return { drifts, report };
+  const moneyBack = await compareMoneyBack(installation, payment);
+  if ('unread' in moneyBack) return { drifts, report, ...moneyBack };
+  return { drifts: [...drifts, ...moneyBack.drifts], report };
+};
+
+/** Stores what the provider reports, and compares once more: what then differs was not fixed. */
+const fixPayment = async (
+  installation: Installation,
+  payment: VisiblePayment,
+  { drifts, report }: Compared,
+): Promise<Checked> => {
   try {
-    const { outcome } = await storeReading(deps, store, { payment, report, cause: 'sync' });
-    return outcome === 'overtaken' ? checkPayment(installation, seen, fix) : { ...still, fixed: outcome === 'stored' };
+    const isOvertaken = await storeAll(installation, payment, report);
+    if (isOvertaken) return await checkPayment(installation, payment, true);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return { ...still, fixed: false };
   }
+  const left = await compareAgain(installation, payment);
+  const leftOrders = new Set(left.drifts.map(orderOf));
+  const before = new Set(drifts.map(orderOf));
+  const later = left.drifts.filter((one) => !before.has(orderOf(one)));
+  return {
+    found: [
+      ...drifts.map((one) => ({ ...one, fixed: left.unread === undefined && !leftOrders.has(orderOf(one)) })),
+      ...later.map((one) => ({ ...one, fixed: false })),
+    ],
+    unread: left.unread,
+  };
+};
+
+/** @returns true where the payment has changed since it was compared. */
+const storeAll = async (
+  installation: Installation,
+  payment: VisiblePayment,
+  report: ProviderPayment | undefined,
+): Promise<boolean> => {
+  const { deps } = installation;
+  const store = paymentStore(deps.table, deps.now);
+  const stored = report && (await storeReading(deps, store, { payment, report, cause: 'sync' }));
+  if (stored?.outcome === 'overtaken') return true;
+  await storeMoneyBack(installation, stored?.payment ?? payment);
+  return false;
+};
+
+const compareAgain = async (installation: Installation, { id }: VisiblePayment): Promise<Compared> => {
+  const { deps } = installation;
+  const payment = await paymentStore(deps.table, deps.now).loadVisible(id);
+  return payment ? compareAll(installation, payment) : { drifts: [] };
 };
 
 const PAGE = 200;

@@ -1,45 +1,79 @@
-import { randomUUID } from 'node:crypto';
-import { runAs } from '../../../shared/core/actor.ts';
 import { DomainError } from '../../../shared/core/errors.ts';
-import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';
 import { instant } from '../../../shared/core/time.ts';
 import { createIntent } from '../../../shared/payments/attempts/create-intent.ts';
 import { storeReading } from '../../../shared/payments/attempts/reconcile.ts';
-import { isVisiblePayment, type Payment } from '../../../shared/payments/record/payment.ts';
+import { isVisiblePayment, type Payment, type VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type PaymentStore, paymentStore } from '../../../shared/payments/record/store.ts';
-import { findAlias } from '../../../shared/table/alias.ts';
+import { findPayment } from '../compare/find-payment.ts';
+import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
+import { comparePayment, type Drift, reportUnfinished } from '../compare/payment.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
-import { compareWithProvider, reportUnfinished } from './compare.ts';
 import type { Report } from './report.ts';
 
 /**
- * Syncs one payment, found by our id or its provider's, by the rules of POST /payments/sync. Where the outcome of its
- * creation is unknown, the creation is retried, as the due work would.
+ * Syncs one payment, found by our id or its provider's, with its refunds and disputes, by the rules of POST
+ * /payments/sync. Where the outcome of its creation is unknown, the creation is retried, as the due work would.
  */
-export const reconcile = (installation: Installation, id: string): Promise<Report> =>
-  runAs({ requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } }, () => reconcileOne(installation, id));
-
-const reconcileOne = async (installation: Installation, id: string): Promise<Report> => {
+export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
   const { deps } = installation;
   const store = paymentStore(deps.table, deps.now);
-  const payment = await store.load(await findPaymentId(installation, id));
-  if (!payment) throw new NotReachable(`there is no payment ${id}`);
+  const payment = await findPayment(installation, id);
   if (!isVisiblePayment(payment)) return finishCreation(installation, store, payment);
-  const { drift, report } = await compareWithProvider(installation, payment);
+  const compared = await comparePayment(installation, payment);
+  if ('unread' in compared) throw new NotReachable(`${payment.providerId} cannot be read: ${compared.unread}`);
+  const { drift, report } = compared;
   const stored = report && (await storeReading(deps, store, { payment, report, cause: 'sync' }));
-  if (stored?.outcome === 'overtaken') return reconcileOne(installation, id);
+  if (stored?.outcome === 'overtaken') return reconcile(installation, id);
   const after = stored?.payment ?? payment;
   const outcome = stored?.outcome ?? drift?.kind ?? 'never sent to its provider';
   const isWell = drift === undefined || outcome === 'stored';
+  const moneyBack = await reconcileMoneyBack(installation, after);
   return {
-    json: { payment_id: payment.id, before: payment.status, after: after.status, outcome, finding: drift ?? null },
+    json: {
+      payment_id: payment.id,
+      before: payment.status,
+      after: after.status,
+      outcome,
+      finding: drift ?? null,
+      money_back: moneyBack,
+    },
     lines: [
       `${payment.id}: ${payment.status} -> ${after.status} (${outcome})`,
-      ...(drift && !isWell ? [`${drift.kind}: ${drift.here} here, ${drift.there} there. This needs a person.`] : []),
+      ...(drift && !isWell ? [`${describeDrift(drift)}. This needs a person.`] : []),
+      ...(moneyBack.stored > 0 ? [`${moneyBack.stored} refunds or disputes stored`] : []),
+      ...moneyBack.findings.map((one) => `${describeDrift(one)}. This needs a person.`),
     ],
-    exitCode: isWell ? 0 : 1,
+    exitCode: isWell && moneyBack.findings.length === 0 ? 0 : 1,
   };
+};
+
+const describeDrift = ({ kind, provider_object_id = '', here, there }: Drift): string =>
+  `${kind}${provider_object_id && ` (${provider_object_id})`}: ${here} here, ${there} there`;
+
+interface MoneyBack {
+  /** Differences that the provider's refunds and disputes repaired. */
+  readonly stored: number;
+  /** Differences that remain. */
+  readonly findings: readonly Drift[];
+}
+
+const reconcileMoneyBack = async (installation: Installation, payment: VisiblePayment): Promise<MoneyBack> => {
+  const before = await findMoneyBackDrifts(installation, payment);
+  if (before.length === 0) return { stored: 0, findings: [] };
+  const { deps } = installation;
+  await storeMoneyBack(installation, payment);
+  const now = await paymentStore(deps.table, deps.now).loadVisible(payment.id);
+  const findings = now ? await findMoneyBackDrifts(installation, now) : [];
+  return { stored: before.length - findings.length, findings };
+};
+
+/** @throws NotReachable where the provider cannot be read */
+const findMoneyBackDrifts = async (installation: Installation, payment: VisiblePayment): Promise<readonly Drift[]> => {
+  const compared = await compareMoneyBack(installation, payment);
+  if ('unread' in compared)
+    throw new NotReachable(`refunds at ${payment.providerId} cannot be read: ${compared.unread}`);
+  return compared.drifts;
 };
 
 /** Retries under the same key, so that at most one intent exists. */
@@ -72,13 +106,4 @@ const create = async (deps: Installation['deps'], store: PaymentStore, payment: 
     if (error instanceof DomainError) return `${error.code}: ${error.message}`;
     throw error;
   }
-};
-
-const findPaymentId = async ({ deps }: Installation, id: string): Promise<string> => {
-  if (id.startsWith('pay_')) return id;
-  for (const slot of PROVIDER_SLOTS) {
-    const alias = await findAlias(deps.table, slot, id);
-    if (alias?.kind === 'PAY') return alias.id;
-  }
-  return id;
 };

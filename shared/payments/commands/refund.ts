@@ -6,7 +6,7 @@ import { metadataSchema } from '../../http/fields.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
-import { type ProviderRefund, REFUND_REASONS } from '../../providers/port/refunds.ts';
+import { type ProviderRefund, REFUND_REASONS, type RefundsPort } from '../../providers/port/refunds.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { makeClaimedCall } from '../attempts/claimed-call.ts';
@@ -35,14 +35,32 @@ export type CreateRefundBody = z.output<typeof createRefundBody>;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
 
+/** A refund to make. */
+export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
+  readonly payment: VisiblePayment;
+  /** The user id of the admin, or the operator's tool. */
+  readonly createdBy: string | undefined;
+}
+
+/** What came of the order. `replayed`: the refund was made before, under the same Idempotency-Key. */
+export type OrderedRefund = RefundResult & { readonly replayed: boolean };
+
+/** POST /payments/{id}/refunds. */
+export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+  const { record: payment, body, caller, idempotency } = request;
+  const createdBy = caller.kind === 'session' ? caller.userId : undefined;
+  const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy });
+  return ordered.replayed && ordered.refund ? replay(ordered.refund, refundableCents(payment)) : reply(deps, ordered);
+};
+
 /**
  * Gives back a payment, in whole or in part. The amount is reserved on the payment before the provider is called, so that
  * refunds together never exceed its total.
+ * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; UNSUPPORTED_PROVIDER; VERSION_CONFLICT
  */
-export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
-  const { record: payment, body, idempotency } = request;
-  const provider = await deps.providers.require(payment.providerId, 'payments');
-  if (!provider.refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
+export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
+  const { payment, body, idempotency } = order;
+  const port = await requireRefunds(deps, payment);
   const store = refundStore(deps);
   let made: { readonly payment: VisiblePayment; readonly refund: Refund } | undefined;
   const { record, replayed } = await createOnce<Refund>(deps, {
@@ -60,16 +78,25 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
     idempotency,
     build: async (id) => {
       const amountCents = requireRefundable(payment, body.amount_cents);
-      return newRefund(request, { id, amountCents, now: deps.now() });
+      return newRefund(order, { id, amountCents, now: deps.now() });
     },
   });
-  if (replayed || made === undefined) return replay(record, refundableCents(payment));
-  const parts: RefundParts = { deps, port: provider.refunds, payment: made.payment };
-  return reply(parts, await makeRefund(parts, made.refund));
+  if (replayed || made === undefined) return { refund: record, replayed: true };
+  return { ...(await makeRefund({ deps, port, payment: made.payment }, made.refund)), replayed: false };
+};
+
+/** @throws DomainError UNSUPPORTED_PROVIDER where the payment's provider takes no refunds */
+export const requireRefunds = async (
+  { providers }: Pick<MoneyDeps, 'providers'>,
+  { providerId }: Pick<VisiblePayment, 'providerId'>,
+): Promise<RefundsPort> => {
+  const { refunds } = await providers.require(providerId, 'payments');
+  if (!refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
+  return refunds;
 };
 
 const newRefund = (
-  { record: payment, body, caller, idempotency }: CreateRequest,
+  { payment, body, createdBy, idempotency }: RefundOrder,
   { id, amountCents, now }: { readonly id: string; readonly amountCents: number; readonly now: number },
 ): Refund => ({
   id,
@@ -86,13 +113,13 @@ const newRefund = (
   metadata: body.metadata ?? undefined,
   source: 'api',
   providerId: payment.providerId,
-  createdBy: caller.kind === 'session' ? caller.userId : undefined,
+  createdBy,
   ...ownerFieldsOfPayment(payment),
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
 });
 
-/** Sends a claimed refund. A refund that certainly did not happen is withdrawn, so that the same key may send it again. */
+/** Sends a claimed refund. One that certainly did not happen leaves nothing, and the same key creates a new one. */
 const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),
@@ -104,10 +131,10 @@ const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =
     },
   });
 
-const reply = async (parts: RefundParts, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {
+const reply = async (deps: MoneyDeps, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {
   if (notDone || !refund) throw unavailableError(notDone ?? { kind: 'not_done', reason: 'unreachable' });
   if (refusal) {
-    const now = await refundStore(parts.deps).loadPayment(refund.paymentId);
+    const now = await refundStore(deps).loadPayment(refund.paymentId);
     throw refundRefusedError(refund, refundableCents(now));
   }
   return answerOf(refund);

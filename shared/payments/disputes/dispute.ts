@@ -31,7 +31,10 @@ export const isClosedDispute = (status: DisputeStatus): boolean => CLOSED_DISPUT
 /** The operator gets the first reminder this long before the evidence is due, and then one per day. */
 const REMIND_BEFORE_MS = 3 * DAY;
 
-export const isEvidenceDueSoon = ({ status, evidenceDueBy }: Dispute, now: number): boolean =>
+export const isEvidenceDueSoon = (
+  { status, evidenceDueBy }: Pick<Dispute, 'status' | 'evidenceDueBy'>,
+  now: number,
+): boolean =>
   status === 'needs_response' &&
   evidenceDueBy !== undefined &&
   now >= instant(evidenceDueBy) - REMIND_BEFORE_MS &&

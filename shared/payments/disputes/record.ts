@@ -33,12 +33,21 @@ const load = async (table: Table, id: string): Promise<Dispute | undefined> => {
   return item && disputeOf(item);
 };
 
+/** The record of the dispute that the provider reports; undefined where it is not recorded. */
+export const findReportedDispute = (
+  { table }: Pick<DisputeDeps, 'table'>,
+  reported: ReportedDispute,
+): Promise<Dispute | undefined> => load(table, idOfReported(reported));
+
+const idOfReported = ({ payment, report }: ReportedDispute): string =>
+  derivedId('dispute', payment.providerId, report.disputeId);
+
 /**
  * Stores what the provider reports of a dispute. Its id is derived from the provider's, so that repeated and concurrent
  * reports make one record; the payment, which knows its open disputes, changes in the same transaction.
  */
 export const recordDispute = async (deps: DisputeDeps, { payment, report }: ReportedDispute): Promise<Dispute> => {
-  const id = derivedId('dispute', payment.providerId, report.disputeId);
+  const id = idOfReported({ payment, report });
   const blank = newDispute(id, { payment, report }, deps.now());
   const { record } = await changeRecord<Dispute>(
     (was, next) => commit(deps, payment, { was: was === blank ? undefined : was, next }),

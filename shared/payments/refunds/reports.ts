@@ -45,8 +45,22 @@ export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report
   return record;
 };
 
-/** The refund here that the provider's report is about; undefined where it was made at the provider. */
-const findReported = async (
+/** The record of the refund that the provider reports; undefined where it is not recorded. */
+export const findReportedRefund = async (
+  deps: RefundStoreDeps,
+  { payment, report }: Reported,
+): Promise<Refund | undefined> => {
+  const store = refundStore(deps);
+  const ours = await findOurs(deps, store, { payment, report });
+  return ours ?? store.load(idOfReported({ payment, report }));
+};
+
+/** A refund made at the provider has an id derived from the provider's. */
+const idOfReported = ({ payment, report }: Reported): string =>
+  derivedId('refund', payment.providerId, report.refundId);
+
+/** The refund made here that the provider's report is about; undefined where it was made at the provider. */
+const findOurs = async (
   { table }: RefundStoreDeps,
   store: RefundStore,
   { payment, report }: Reported,
@@ -73,11 +87,9 @@ export interface Reported {
  */
 export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
   const store = refundStore(deps);
-  const known = await findReported(deps, store, { payment, report });
+  const known = await findReportedRefund(deps, { payment, report });
   if (known) return settleRefund(deps, known, report);
-  const id = derivedId('refund', payment.providerId, report.refundId);
-  const stored = await store.load(id);
-  if (stored) return settleRefund(deps, stored, report);
+  const id = idOfReported({ payment, report });
   const made = await store.insert(payment, (current) => providerRefund(id, { payment: current, report }, deps.now()));
   if (made) return made.refund;
   const other = await store.load(id);

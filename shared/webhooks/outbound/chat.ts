@@ -60,8 +60,9 @@ const objectOf = (body: unknown): Fields => {
   return fieldsOf(data?.['object']) ?? data ?? fieldsOf(event['resource']) ?? event;
 };
 
-/** The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. */
-const amountOf = ({ amount, currency }: Fields): string => {
+/** The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. Of a refund or dispute: its own. */
+const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string => {
+  const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
   const code = currency.toUpperCase();
   const digits = currencyDigits(code);

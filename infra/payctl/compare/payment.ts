@@ -8,41 +8,62 @@ import { providerReference } from '../../../shared/payments/record/versions.ts';
 import type { ProviderPayment } from '../../../shared/providers/port/payments.ts';
 import type { Installation } from '../installation/installation.ts';
 
-/** A difference between a payment here and at its provider. */
+/** A difference between a payment, or one of its refunds or disputes, here and at its provider. */
 export interface Drift {
   readonly payment_id: string;
   readonly provider: string;
   readonly provider_payment_id: string | null;
-  readonly kind:
-    | 'status differs'
-    | 'amount differs'
-    | 'currency differs'
-    | 'never reached the provider'
-    | 'not at the provider'
-    | 'cannot be read'
-    | 'creation unfinished';
+  /** The provider's id of the refund or dispute that differs. */
+  readonly provider_object_id?: string;
+  readonly kind: DriftKind;
   readonly here: string;
   readonly there: string;
 }
 
+export type DriftKind =
+  | 'status differs'
+  | 'amount differs'
+  | 'currency differs'
+  | 'never reached the provider'
+  | 'not at the provider'
+  | 'creation unfinished'
+  | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`;
+
+/** The answer of a provider that cannot be read. */
+export interface Unread {
+  readonly unread: string;
+}
+
+/** A provider that refuses our keys cannot be read. */
+export const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
+
 /** Reads the payment at its provider. A payment without an intent was never sent there, and agrees. */
-export const compareWithProvider = async (
+export const comparePayment = async (
   { deps }: Pick<Installation, 'deps'>,
   payment: VisiblePayment,
-): Promise<{ readonly drift: Drift | undefined; readonly report: ProviderPayment | undefined }> => {
+): Promise<{ readonly drift: Drift | undefined; readonly report: ProviderPayment | undefined } | Unread> => {
   if (payment.providerIntentId === undefined) return { drift: undefined, report: undefined };
   const provider = await deps.providers.find(payment.providerId);
-  const found: Outcome<ProviderPayment> = provider?.can.payments
-    ? await provider.findPayment(providerReference(payment))
-    : { kind: 'unknown', reason: 'unreachable' };
+  if (!provider?.can.payments) return { unread: 'closed' };
+  const found = await provider.findPayment(providerReference(payment));
+  if (isUnread(found)) return { unread: found.reason };
   return { drift: findDifference(payment, found, deps.now()), report: found.kind === 'done' ? found.value : undefined };
 };
+
+const isUnread = (
+  found: Outcome<unknown>,
+): found is Extract<Outcome<unknown>, { kind: 'unknown' | 'not_done' | 'refused' }> =>
+  found.kind === 'unknown' ||
+  found.kind === 'not_done' ||
+  (found.kind === 'refused' && KEYS_REFUSED.test(found.reason));
+
+type Difference = Pick<Drift, 'kind' | 'here' | 'there' | 'provider_object_id'>;
 
 /** The outcome of the creation is unknown: the provider has not answered. */
 export const reportUnfinished = (payment: Payment): Drift =>
   findingOf(payment, { kind: 'creation unfinished', here: payment.status, there: 'no answer' });
 
-const findingOf = (payment: Payment, difference: Pick<Drift, 'kind' | 'here' | 'there'>): Drift => ({
+export const findingOf = (payment: Payment, difference: Difference): Drift => ({
   payment_id: payment.id,
   provider: payment.providerId,
   provider_payment_id: payment.providerPaymentId ?? payment.providerIntentId ?? null,
@@ -50,8 +71,7 @@ const findingOf = (payment: Payment, difference: Pick<Drift, 'kind' | 'here' | '
 });
 
 const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
-  const of = (kind: Drift['kind'], here: string, there: string) => findingOf(payment, { kind, here, there });
-  if (found.kind === 'unknown' || found.kind === 'not_done') return of('cannot be read', payment.status, found.reason);
+  const of = (kind: DriftKind, here: string, there: string) => findingOf(payment, { kind, here, there });
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
   const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);

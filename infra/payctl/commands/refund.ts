@@ -1,0 +1,103 @@
+import { DomainError } from '../../../shared/core/errors.ts';
+import type { NotDone } from '../../../shared/core/outcome.ts';
+import { orderRefund, requireRefunds } from '../../../shared/payments/commands/refund.ts';
+import { refundableCents } from '../../../shared/payments/record/amounts.ts';
+import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/record/payment.ts';
+import { type Refund, refundView } from '../../../shared/payments/refunds/refund.ts';
+import { refundStore } from '../../../shared/payments/refunds/store.ts';
+import { requireRefundable } from '../../../shared/payments/refunds/sums.ts';
+import type { RefundReason } from '../../../shared/providers/port/refunds.ts';
+import { findPayment } from '../compare/find-payment.ts';
+import { NotReachable } from '../installation/control.ts';
+import type { Installation } from '../installation/installation.ts';
+import type { Report } from './report.ts';
+
+export interface RefundOptions {
+  /** Minor units; undefined: what is left of the payment. */
+  readonly amount?: number | undefined;
+  readonly reason?: RefundReason | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Names the operator's tool as the maker of a refund. */
+const MADE_BY = 'payctl';
+
+/** Refunds a payment, found by our id or its provider's, as POST /payments/{id}/refunds does. */
+export const refund = async (installation: Installation, id: string, options: RefundOptions): Promise<Report> => {
+  const payment = await findPayment(installation, id);
+  if (!isVisiblePayment(payment)) throw new NotReachable(`${payment.id} is still being created`);
+  try {
+    return options.dryRun
+      ? await planRefund(installation, payment, options)
+      : await makeRefund(installation, payment, options);
+  } catch (error) {
+    if (error instanceof DomainError) throw new NotReachable(describeRefusal(error, payment));
+    throw error;
+  }
+};
+
+/** By the checks that come before the first write; nothing is stored and the provider is not called. */
+const planRefund = async (
+  { deps }: Installation,
+  payment: VisiblePayment,
+  { amount, reason }: RefundOptions,
+): Promise<Report> => {
+  await requireRefunds(deps, payment);
+  const amountCents = requireRefundable(payment, amount);
+  const left = refundableCents(payment) - amountCents;
+  return {
+    json: {
+      dry_run: true,
+      payment_id: payment.id,
+      provider: payment.providerId,
+      amount_cents: amountCents,
+      currency: payment.currency,
+      reason: reason ?? null,
+      refundable_cents: left,
+    },
+    lines: [`would refund ${describeAmount(payment, amountCents)}`, leftLine(payment, left)],
+    exitCode: 0,
+  };
+};
+
+const makeRefund = async (
+  { deps }: Installation,
+  payment: VisiblePayment,
+  { amount, reason }: RefundOptions,
+): Promise<Report> => {
+  const made = await orderRefund(deps, {
+    payment,
+    body: { amount_cents: amount, reason },
+    idempotency: undefined,
+    createdBy: MADE_BY,
+  });
+  if (!made.refund) throw new NotReachable(describeNotDone(payment, made.notDone));
+  return reportRefund(made.refund, await refundStore(deps).loadPayment(payment.id));
+};
+
+const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
+  const isUnknown = refund.status === 'pending' && refund.providerRefundId === undefined;
+  const left = refundableCents(payment);
+  const state = isUnknown ? 'pending: the provider has not answered' : refund.status;
+  return {
+    json: { dry_run: false, refund: refundView(refund), refundable_cents: left },
+    lines: [
+      `${refund.id} is ${[state, refund.failureCode].filter(Boolean).join(': ')}`,
+      `${describeAmount(payment, refund.amountCents)}, made by ${MADE_BY}`,
+      leftLine(payment, left),
+      ...(isUnknown ? ['The service looks it up by itself. Do not refund again: the amount stays reserved.'] : []),
+    ],
+    exitCode: isUnknown || refund.status === 'failed' ? 1 : 0,
+  };
+};
+
+const describeAmount = ({ id, totalCents, currency, providerId }: VisiblePayment, amountCents: number): string =>
+  `${amountCents} of ${totalCents} ${currency} of ${id} at ${providerId}`;
+
+const leftLine = ({ currency }: VisiblePayment, left: number): string => `${left} ${currency} left to refund`;
+
+const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
+  `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}): nothing was refunded`;
+
+const describeRefusal = ({ code, message }: DomainError, payment: VisiblePayment): string =>
+  `${code}: ${message}; ${payment.id} is ${payment.status}, ${refundableCents(payment)} ${payment.currency} left to refund`;

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import { DAY, HOUR, instant, iso, MINUTE } from '../../../shared/core/time.ts';
+import { disputeViewSchema, isEvidenceDueSoon } from '../../../shared/payments/disputes/dispute.ts';
+import { isVisiblePayment, type Payment, paymentOf } from '../../../shared/payments/record/payment.ts';
+import { type Refund, refundOf } from '../../../shared/payments/refunds/refund.ts';
+import { listDisputes } from '../../../shared/queries/list-refunds.ts';
+import { dueShards, type Key } from '../../../shared/table/keys.ts';
+import type { Item } from '../../../shared/table/table.ts';
+import type { Installation } from '../installation/installation.ts';
+
+/** Records that wait for an operator or a provider for too long. */
+type Reader = Pick<Installation, 'deps'>;
+
+/** How long an outcome may stay unknown before the doctor names its record. */
+const UNCLEAR_AFTER_MS = 10 * MINUTE;
+const UNFINISHED_AFTER_MS = 5 * MINUTE;
+
+export interface Unclear {
+  /** A charge or an update whose outcome is unknown. */
+  readonly payments: readonly string[];
+  readonly creations: readonly string[];
+  readonly refunds: readonly string[];
+  /** True if more records are due than were read. */
+  readonly isPartial: boolean;
+}
+
+/** An unknown outcome is looked up again within a day, so that its record is among those that are due soon. */
+const HORIZON_MS = 25 * HOUR;
+const PER_PAGE = 500;
+const MAX_PAGES_PER_SHARD = 10;
+
+export const findUnclear = async (reader: Reader): Promise<Unclear> => {
+  const now = reader.deps.now();
+  const shards = await Promise.all(dueShards.map((shard) => readShard(reader, shard)));
+  const keys = shards.flatMap((shard) => shard.keys);
+  const items = await reader.deps.table.getMany(keys.filter(({ sk }) => sk === 'PAY' || sk === 'RFD'));
+  const of = (sk: string): readonly Item[] =>
+    items.filter((item) => item !== undefined).filter((one) => one['sk'] === sk);
+  const [payments, refunds] = [of('PAY').map(paymentOf), of('RFD').map(refundOf)];
+  return {
+    payments: payments.filter((one) => isVisiblePayment(one) && isUnclear(one, now)).map(({ id }) => id),
+    creations: payments.filter((one) => !isVisiblePayment(one) && isUnfinished(one, now)).map(({ id }) => id),
+    refunds: refunds.filter((one) => isUnclearRefund(one, now)).map(({ id, paymentId }) => `${id} of ${paymentId}`),
+    isPartial: shards.some((shard) => shard.isPartial),
+  };
+};
+
+const readShard = async ({ deps }: Reader, shard: string) => {
+  const keys: Key[] = [];
+  let after: Item | undefined;
+  for (let pages = 0; pages < MAX_PAGES_PER_SHARD; pages += 1) {
+    const to = iso(deps.now() + HORIZON_MS);
+    const page = await deps.table.queryIndex({ index: 'due', partition: shard, to, limit: PER_PAGE, after });
+    keys.push(...page.items.map((item) => ({ pk: String(item['pk']), sk: String(item['sk']) })));
+    after = page.next;
+    if (!after) break;
+  }
+  return { keys, isPartial: after !== undefined };
+};
+
+/** A claim without an answer, or an update without one. */
+const isUnclear = (payment: Payment, now: number): boolean =>
+  ((payment.status === 'processing' && payment.cause === 'claim') || payment.draft !== undefined) &&
+  now - instant(payment.updatedAt) > UNCLEAR_AFTER_MS;
+
+const isUnfinished = ({ createdAt }: Payment, now: number): boolean => now - instant(createdAt) > UNFINISHED_AFTER_MS;
+
+const isUnclearRefund = ({ status, providerRefundId, createdAt }: Refund, now: number): boolean =>
+  status === 'pending' && providerRefundId === undefined && now - instant(createdAt) > UNCLEAR_AFTER_MS;
+
+/** No provider gives longer than this for evidence. */
+const CREATED_WITHIN_MS = 120 * DAY;
+
+const disputePage = z.object({
+  data: z.array(disputeViewSchema),
+  meta: z.object({ next_cursor: z.string().nullable() }),
+});
+
+/** Disputes whose evidence is due within three days: `dsp_… of pay_… by <time>`, the most urgent first. */
+export const findDueDisputes = async ({ deps }: Reader): Promise<readonly string[]> => {
+  const from = iso(deps.now() - CREATED_WITHIN_MS);
+  const due: z.infer<typeof disputePage>['data'] = [];
+  let cursor: string | undefined;
+  do {
+    const page = disputePage.parse(
+      await listDisputes(deps, { query: { status: 'needs_response', from, limit: 100, cursor }, csvPage: undefined }),
+    );
+    due.push(
+      ...page.data.filter(({ status, evidence_due_by: by }) =>
+        isEvidenceDueSoon({ status, evidenceDueBy: by ?? undefined }, deps.now()),
+      ),
+    );
+    cursor = page.meta.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  const byTime = due.toSorted((one, other) => ((one.evidence_due_by ?? '') < (other.evidence_due_by ?? '') ? -1 : 1));
+  return byTime.map(({ id, payment_id, evidence_due_by }) => `${id} of ${payment_id} by ${evidence_due_by}`);
+};

@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import type { Outcome } from '../../../shared/core/outcome.ts';
+import { readMoneyBack } from '../../../shared/payments/commands/read-money-back.ts';
+import { disputeViewSchema } from '../../../shared/payments/disputes/dispute.ts';
+import { findReportedDispute } from '../../../shared/payments/disputes/record.ts';
+import type { VisiblePayment } from '../../../shared/payments/record/payment.ts';
+import { chargedAs } from '../../../shared/payments/refunds/attempt.ts';
+import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
+import { findReportedRefund } from '../../../shared/payments/refunds/reports.ts';
+import type { ProviderDispute, ProviderRefund, RefundsPort } from '../../../shared/providers/port/refunds.ts';
+import { listDisputesOfPayment, listRefundsOfPayment } from '../../../shared/queries/list-refunds.ts';
+import type { Installation } from '../installation/installation.ts';
+import { type Drift, type DriftKind, findingOf, type Unread } from './payment.ts';
+
+/** Refunds and disputes of a payment, here and at its provider. */
+type Reader = Pick<Installation, 'deps'>;
+
+const refundViews = z.array(refundViewSchema);
+const disputeViews = z.array(disputeViewSchema);
+
+/** As GET /payments/{id}/refunds shows them, newest first. */
+export const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
+  refundViews.parse((await listRefundsOfPayment(deps, { record })).data);
+
+/** As GET /payments/{id}/disputes shows them, newest first. */
+export const listDisputesHere = async ({ deps }: Reader, record: VisiblePayment) =>
+  disputeViews.parse((await listDisputesOfPayment(deps, { record })).data);
+
+/** Only a payment that has succeeded is refunded or disputed. undefined: its provider has neither. */
+const findPort = async ({ deps }: Reader, payment: VisiblePayment): Promise<RefundsPort | undefined> => {
+  if (payment.status !== 'succeeded' || payment.providerIntentId === undefined) return undefined;
+  return (await deps.providers.find(payment.providerId))?.refunds;
+};
+
+/** Stores what the provider has, as POST /payments/sync does. */
+export const storeMoneyBack = async (reader: Reader, payment: VisiblePayment): Promise<void> => {
+  const port = await findPort(reader, payment);
+  if (port) await readMoneyBack({ deps: reader.deps, port, payment });
+};
+
+/** Reads refunds and disputes at the provider, then looks up each of them here. */
+export const compareMoneyBack = async (
+  reader: Reader,
+  payment: VisiblePayment,
+): Promise<{ readonly drifts: readonly Drift[] } | Unread> => {
+  const port = await findPort(reader, payment);
+  if (!port) return { drifts: [] };
+  const refunds = await port.listRefunds(chargedAs(payment));
+  if (refunds.kind !== 'done') return unreadOf(refunds);
+  const disputes = await port.listDisputes(chargedAs(payment));
+  if (disputes.kind !== 'done') return unreadOf(disputes);
+  const parts = { reader, payment };
+  return {
+    drifts: [...(await compareRefunds(parts, refunds.value)), ...(await compareDisputes(parts, disputes.value))],
+  };
+};
+
+const unreadOf = (read: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => ({
+  unread: 'reason' in read ? read.reason : read.kind,
+});
+
+interface Parts {
+  readonly reader: Reader;
+  readonly payment: VisiblePayment;
+}
+
+/** What is compared of a refund or dispute. */
+interface Facts {
+  readonly status: string;
+  readonly amountCents: number;
+  readonly currency: string;
+}
+
+interface Sides {
+  readonly what: 'refund' | 'dispute';
+  /** The provider's id. */
+  readonly id: string;
+  /** undefined: not recorded. */
+  readonly here: Facts | undefined;
+  readonly there: Facts;
+}
+
+const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]): Promise<readonly Drift[]> => {
+  const { reader, payment } = parts;
+  const drifts: Drift[] = [];
+  for (const report of reports) {
+    const here = await findReportedRefund(reader.deps, { payment, report });
+    // The provider has it, and its answer is not stored yet.
+    const known = here && here.providerRefundId === undefined ? { ...here, status: `${here.status}, no answer` } : here;
+    drifts.push(...differencesOf(payment, { what: 'refund', id: report.refundId, here: known, there: report }));
+  }
+  return [...drifts, ...(await refundsOnlyHere(parts, reports))];
+};
+
+/** A refund that failed here and never reached the provider is no difference; one without an answer is looked up. */
+const refundsOnlyHere = async (
+  { reader, payment }: Parts,
+  reports: readonly ProviderRefund[],
+): Promise<readonly Drift[]> => {
+  if ((payment.refundedCents ?? 0) + (payment.refundingCents ?? 0) === 0) return [];
+  const refunds = await listRefundsHere(reader, payment);
+  const there = new Set(reports.map(({ refundId }) => refundId));
+  return refunds.flatMap(({ provider_refund_id: id, status }) =>
+    id === null || there.has(id) ? [] : [onlyHere(payment, { kind: 'refund not at the provider', id, here: status })],
+  );
+};
+
+const compareDisputes = async (
+  { reader, payment }: Parts,
+  reports: readonly ProviderDispute[],
+): Promise<readonly Drift[]> => {
+  const drifts: Drift[] = [];
+  const open = new Set(payment.openDisputes);
+  for (const report of reports) {
+    const here = await findReportedDispute(reader.deps, { payment, report });
+    if (here) open.delete(here.id);
+    drifts.push(...differencesOf(payment, { what: 'dispute', id: report.disputeId, here, there: report }));
+  }
+  return [
+    ...drifts,
+    ...[...open].map((id) => onlyHere(payment, { kind: 'dispute not at the provider', id, here: 'open' })),
+  ];
+};
+
+const onlyHere = (
+  payment: VisiblePayment,
+  { kind, id, here }: { readonly kind: DriftKind; readonly id: string; readonly here: string },
+): Drift => findingOf(payment, { kind, here, there: 'nothing', provider_object_id: id });
+
+const differencesOf = (payment: VisiblePayment, { what, id, here, there }: Sides): readonly Drift[] => {
+  const of = (kind: DriftKind, mine: string, theirs: string): readonly Drift[] => [
+    findingOf(payment, { kind, here: mine, there: theirs, provider_object_id: id }),
+  ];
+  if (!here) return of(`${what} not here`, 'nothing', `${there.status}, ${there.amountCents} ${there.currency}`);
+  if (here.amountCents !== there.amountCents)
+    return of(`${what} amount differs`, String(here.amountCents), String(there.amountCents));
+  if (here.currency !== there.currency) return of(`${what} currency differs`, here.currency, there.currency);
+  return here.status === there.status ? [] : of(`${what} status differs`, here.status, there.status);
+};

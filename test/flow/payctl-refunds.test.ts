@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { payctlOf, spawned } from './payctl.ts';
+import { expectAgreement, PROVIDERS, paidPayment, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+
+/** What an operator does and sees of refunds and disputes. */
+const service = withHost({ frozen: true, env: PATIENT });
+const payctl = payctlOf(service);
+
+const setUp = async (provider = PROVIDERS[0]) => {
+  const user = await signIn(service, { expires_in: YEAR });
+  return { user, payment: await paidPayment(service, user, provider) };
+};
+const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
+  checks.find(({ check }: ParsedJson) => check === name);
+
+describe('payctl refund', () => {
+  test('shows in a dry run what it would do, and does it once it is asked to', async () => {
+    const { user, payment } = await setUp();
+    const part = ['refund', payment.id, '--amount', '700', '--reason', 'duplicate'];
+    const planned = { amount_cents: 700, currency: 'USD', provider: 'provider_a', reason: 'duplicate' };
+    expect(await payctl([...part, '--dry-run'])).toMatchObject({
+      exitCode: 0,
+      json: { dry_run: true, payment_id: payment.id, refundable_cents: 1_800, ...planned },
+    });
+    expect(await refundsAtProvider(service, payment.id)).toEqual([]);
+    expect(await payctl(part)).toMatchObject({
+      exitCode: 0,
+      json: {
+        dry_run: false,
+        refundable_cents: 1_800,
+        refund: { payment_id: payment.id, amount_cents: 700, status: 'succeeded', source: 'api', created_by: 'payctl' },
+      },
+    });
+    const rest = await spawned(service.host().baseUrl, ['refund', payment.provider_payment_id]);
+    expect(rest).toMatchObject({ exitCode: 0, complained: '' });
+    expect(rest.said).toMatch(/^ref_\w+ is succeeded\n1800 of 2500 USD of pay_\w+ at provider_a, .*\n0 USD left/);
+    const tooMuch = await spawned(service.host().baseUrl, ['refund', payment.id, '--amount', '1']);
+    expect(tooMuch).toMatchObject({
+      exitCode: 2,
+      said: '',
+      complained: expect.stringMatching(/^REFUND_EXCEEDS_PAYMENT/),
+    });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 2_500,
+      refund_status: 'full',
+    });
+    const timeline = (await service.get(`/payments/${payment.id}/timeline`, user.options)).body.data;
+    expect(timeline.find(({ refund }: ParsedJson) => refund?.amount_cents === 700)).toMatchObject({
+      actor: { type: 'system', id: 'payctl' },
+    });
+    await expectAgreement(service, payment.id, await signInAdmin(service));
+  });
+
+  test('refuses what is no amount, a payment that was not paid, and one that does not exist', async () => {
+    const unpaid = await createPaidIntent(service, await signIn(service));
+    const cases: readonly [readonly string[], RegExp][] = [
+      [[unpaid.id, '--amount', '1.5'], /whole number of minor units/],
+      [[unpaid.id], /^INVALID_STATE: [^\n]+\n$/],
+      [['pay_none'], /^there is no payment pay_none\n$/],
+    ];
+    for (const [args, complaint] of cases) {
+      const refused = await spawned(service.host().baseUrl, ['refund', ...args]);
+      expect(refused).toMatchObject({ exitCode: 2, said: '', complained: expect.stringMatching(complaint) });
+    }
+  });
+
+  test('shows a refund that the provider refuses, because more was refunded there, as failed', async () => {
+    const { payment } = await setUp();
+    await service.webhookMode('drop');
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
+    await service.webhookMode('normal');
+    expect(await payctl(['refund', payment.id, '--amount', '1000'])).toMatchObject({
+      exitCode: 1,
+      json: { refund: { amount_cents: 1_000, status: 'failed' }, refundable_cents: 500 },
+    });
+  });
+
+  test('says that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
+    const { user, payment } = await setUp();
+    const charged = await createPaidIntent(service, user);
+    await service.webhookMode('drop');
+    await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/refunds', times: 1, action: 'malformed' });
+    const unclear = await payctl(['refund', payment.id, '--amount', '300']);
+    expect(unclear).toMatchObject({ exitCode: 1, json: { refund: { status: 'pending', provider_refund_id: null } } });
+    await service.fault({ provider: 'provider_a', action: 'error_500' });
+    await confirm(service, charged.id, user.options);
+    await service.advance(11 * MINUTE);
+    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE * 1_000).toISOString()]);
+    expect(blind).toMatchObject({
+      exitCode: 2,
+      json: { drifted: 0, not_compared: blind.json.checked, unread: [{ provider: 'provider_a', reason: 'error' }] },
+    });
+    await service.clearFaults();
+    const { exitCode, json } = await payctl(['doctor']);
+    expect(exitCode).toBe(1);
+    expect(checkOf(json, 'payments')).toMatchObject({ state: 'fail', detail: expect.stringContaining(charged.id) });
+    expect(checkOf(json, 'creations')).toMatchObject({ state: 'ok' });
+    expect(checkOf(json, 'refunds')).toMatchObject({
+      state: 'fail',
+      detail: expect.stringContaining(`${unclear.json.refund.id} of ${payment.id}`),
+    });
+    expect(await payctl(['reconcile', payment.id])).toMatchObject({
+      exitCode: 0,
+      json: { outcome: 'same', money_back: { stored: 1, findings: [] } },
+    });
+    await service.webhookMode('normal');
+    await expectAgreement(service, payment.id, await signInAdmin(service));
+  });
+});
+
+describe('payctl', () => {
+  test('timeline lists the refunds and disputes of a payment', async () => {
+    const { user, payment } = await setUp(PROVIDERS[2]);
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 400, status: 'succeeded' });
+    await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
+    await service.settle();
+    const { json } = await payctl(['timeline', payment.id]);
+    expect(json).toMatchObject({
+      refunds: [{ amount_cents: 400, status: 'succeeded', source: 'provider' }],
+      disputes: [{ amount_cents: 2_500, status: 'needs_response' }],
+    });
+    const changes = json.entries.filter(({ kind }: ParsedJson) => kind === 'change');
+    expect(changes.find(({ cause }: ParsedJson) => cause === 'refund').refund).toEqual({
+      id: json.refunds[0].id,
+      amount_cents: 400,
+      status: 'succeeded',
+      reason: json.refunds[0].reason,
+    });
+    expect(changes.find(({ cause }: ParsedJson) => cause === 'dispute').dispute).toEqual({
+      id: json.disputes[0].id,
+      amount_cents: 2_500,
+      status: 'needs_response',
+      reason: json.disputes[0].reason,
+      evidence_due_by: json.disputes[0].evidence_due_by,
+    });
+    const shown = await service.get(`/payments/${payment.id}/timeline`, user.options);
+    expect(shown.body.data.filter(({ kind }: ParsedJson) => kind === 'change')).toEqual(changes);
+  });
+
+  test('doctor names a dispute once its evidence is due within three days, until it is answered', async () => {
+    const { payment } = await setUp();
+    const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
+    await service.settle();
+    expect(checkOf((await payctl(['doctor'])).json, 'disputes')).toMatchObject({ state: 'ok' });
+    await service.advance(4 * DAY + MINUTE);
+    const warned = await payctl(['doctor']);
+    expect(warned.exitCode).toBe(1);
+    expect(checkOf(warned.json, 'disputes')).toMatchObject({
+      state: 'fail',
+      detail: expect.stringMatching(new RegExp(`dsp_\\w+ of ${payment.id} by 20`)),
+    });
+    await service.control('POST', `/simulator/disputes/${id}`, { status: 'under_review' });
+    await service.settle();
+    expect(checkOf((await payctl(['doctor'])).json, 'disputes').detail).not.toContain(payment.id);
+  });
+});
