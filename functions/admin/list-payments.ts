@@ -1,6 +1,9 @@
-import { listEveryPayment } from '../../shared/every-payment/list-every-payment.ts';
+import { listEveryPayment } from '../../shared/admin/list-every-payment.ts';
+import { withCsv } from '../../shared/csv/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listEveryPaymentEndpoint } from './endpoints.ts';
 
-export const handler = lambda(listEveryPaymentEndpoint, webDeps, listEveryPayment);
+const deps = withCsv(webDeps);
+
+export const handler = lambda(listEveryPaymentEndpoint, deps, listEveryPayment);

@@ -1,6 +1,7 @@
+import { withCsv } from '../../shared/csv/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { listDisputes } from '../../shared/queries/list-refunds.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listDisputesEndpoint } from './endpoints.ts';
 
-export const handler = lambda(listDisputesEndpoint, webDeps, listDisputes);
+export const handler = lambda(listDisputesEndpoint, withCsv(webDeps), listDisputes);

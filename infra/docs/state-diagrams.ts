@@ -1,4 +1,6 @@
+import { DISPUTE_TRANSITIONS } from '../../shared/payments/disputes/states.ts';
 import { PAYMENT_TRANSITIONS } from '../../shared/payments/record/states.ts';
+import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/states.ts';
 import { SUBSCRIPTION_TRANSITIONS } from '../../shared/subscriptions/record/states.ts';
 
 /** The diagrams of docs/states.md: every arrow of the tables that the stores enforce, with its causes. */
@@ -6,6 +8,8 @@ type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly st
 
 export const stateDiagrams = (): Readonly<Record<string, string>> => ({
   payments: diagram(withoutReads(PAYMENT_TRANSITIONS)),
+  refunds: diagram(REFUND_TRANSITIONS),
+  disputes: diagram(DISPUTE_TRANSITIONS),
   subscriptions: diagram(SUBSCRIPTION_TRANSITIONS),
 });
 

@@ -8,6 +8,7 @@ import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/paym
 import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
+import { blankPayment } from '../payments/record/versions.ts';
 import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
 import { refundStore } from '../payments/refunds/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
@@ -24,7 +25,6 @@ import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';
 import { markErased, markUserErased } from '../webhooks/record/erased.ts';
-import { blankPayment } from './blank-payment.ts';
 import type { Counted, Subject } from './job.ts';
 import { seekEmails } from './sought.ts';
 

@@ -1,8 +1,8 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { writePaymentEntries } from '../every-payment/payment-entry.ts';
 import type { Log } from '../observability/logger.ts';
 import { type Payment, paymentOf } from '../payments/record/payment.ts';
 import { paymentProjection } from '../payments/record/projection.ts';
+import { writePaymentEntries } from '../queries/payment-entry.ts';
 import { changeOf } from '../table/images.ts';
 import type { Table } from '../table/table.ts';
 

@@ -22,17 +22,31 @@ const confirm = {
 };
 const sync = {
   of: 'payments.sync',
-  requests: 3,
-  levels: 3,
+  requests: 4,
+  levels: 4,
   writeUnits: 2,
   dueUnits: DUE_OF_ONE_COMMIT,
   windows: 1,
+  because: 'load, commit; a paid payment is read again once the refunds and disputes of its provider are stored',
+};
+const refund = {
+  of: 'refunds.create',
+  requests: 5,
+  levels: 5,
+  writeUnits: 24,
+  dueUnits: 2,
+  windows: 1,
+  because:
+    'load; the refund and its reservation on the payment in one transaction, and its outcome in another, before which the ' +
+    'payment is read; the alias of the provider’s id',
 };
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 const list = { of: 'payments.list', requests: 3, levels: 2, ...nothingWritten };
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
 const summary = { of: 'payments.summary', requests: 1, levels: 1, ...nothingWritten };
+const OF_PAYMENT = 'the payment for the access rule, then the index of its records, then the records';
+const BY_MONTH = 'one query per month of the range until the page is full, then its records';
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
   'create intent': create,
@@ -96,6 +110,21 @@ const PAYMENT_BUDGETS = {
     dueUnits: 0,
     because: 'load, commit',
   },
+  refund,
+  'refund with an Idempotency-Key': refund,
+  'refund of more than is left': {
+    of: 'refunds.create',
+    requests: 1,
+    levels: 1,
+    ...nothingWritten,
+    windows: 1,
+    because: 'the payment alone decides',
+  },
+  'get refund': { ...get, of: 'refunds.get' },
+  'list refunds of a payment': { ...get, of: 'refunds.list-of-payment', requests: 3, levels: 3, because: OF_PAYMENT },
+  'list disputes of a payment': { ...get, of: 'disputes.list-of-payment', requests: 3, levels: 3, because: OF_PAYMENT },
+  'list refunds of all payments': { ...list, of: 'refunds.list', requests: 2, because: BY_MONTH },
+  'list disputes of all payments': { ...list, of: 'disputes.list', requests: 2, because: BY_MONTH },
   cancel: { ...cancel, because: 'load, commit, as sync' },
   'cancel with an Idempotency-Key': { ...cancel, keepsAnswer: true, because: 'load, commit, as sync' },
   'inbound event, until the answer': {

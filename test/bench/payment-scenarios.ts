@@ -97,6 +97,30 @@ const change =
     return warmed(who, { method: 'PUT', path: `/payments/intents/${id}`, body, headers: who.headers });
   };
 
+/** What a platform admin asks about a payment of 129.50 that another has paid. */
+const ofPaid =
+  (ask: (payment: Json, admin: Person, service: Service) => Promise<Ask>, status = 200): Scenario =>
+  async (service) => {
+    const [admin, who] = [await person(service, { is_admin: true }), await person(service)];
+    const payment = await paid(service, who);
+    await service.settle();
+    return warmed(admin, await ask(payment, admin, service), status);
+  };
+
+const refunding = ({ id }: Json, admin: Person, amount_cents = 100): Ask =>
+  post(`/payments/${id}/refunds`, admin, { amount_cents });
+
+/** A refund and a dispute of the payment, which reads show. */
+const withMoneyBack = async (service: Service, payment: Json, admin: Person): Promise<Json> => {
+  const refund = await service.must(refunding(payment, admin));
+  await service.control(`/simulator/payments/${payment.id}/disputes`, {});
+  await service.settle();
+  return refund;
+};
+
+const readingMoneyBack = (pathOf: (payment: Json, refund: Json) => string): Scenario =>
+  ofPaid(async (payment, admin, service) => read(pathOf(payment, await withMoneyBack(service, payment, admin)), admin));
+
 const cancel = async (service: Service): Promise<Prepared> => {
   const who = await person(service);
   const { id } = await intent(service, who);
@@ -127,6 +151,17 @@ const inbound =
   };
 
 export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
+  refund: ofPaid(async (payment, admin) => refunding(payment, admin), 201),
+  'refund with an Idempotency-Key': ofPaid(
+    async (payment, admin) => withKey(refunding(payment, admin), `bench-refund-${payment.id}`),
+    201,
+  ),
+  'refund of more than is left': ofPaid(async (payment, admin) => refunding(payment, admin, 99_999), 400),
+  'get refund': readingMoneyBack((_, { id }) => `/refunds/${id}`),
+  'list refunds of a payment': readingMoneyBack(({ id }) => `/payments/${id}/refunds`),
+  'list disputes of a payment': readingMoneyBack(({ id }) => `/payments/${id}/disputes`),
+  'list refunds of all payments': readingMoneyBack(() => '/refunds?limit=1'),
+  'list disputes of all payments': readingMoneyBack(() => '/disputes?limit=1'),
   'create intent': createIntent(),
   'create intent in a project': createIntent(async (service, who) => ({ project_id: await projectOf(service, who) })),
   'create intent of an organization': createIntent(async (service, who) => ({

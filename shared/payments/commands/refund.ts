@@ -120,7 +120,7 @@ const newRefund = (
   reconcileStep: 0,
 });
 
-/** Sends a claimed refund. A refund that certainly did not happen is withdrawn, so that the same key may send it again. */
+/** Sends a claimed refund. One that certainly did not happen leaves nothing, and the same key creates a new one. */
 const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),

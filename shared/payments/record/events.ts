@@ -43,7 +43,7 @@ const REFUND_EVENT: Readonly<Partial<Record<RefundStatus, CanonicalEvent>>> = {
   canceled: 'payment.refund_failed',
 };
 
-/** A dispute whose first report here is already closed was never open here. */
+/** A dispute that is closed in its first report was never open here. */
 const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
   const { dispute } = payment;
   if (dispute === undefined) return [];

@@ -10,7 +10,7 @@ export interface DueRefundDeps extends RefundStoreDeps {
   readonly providers: Providers;
 }
 
-/** The outcome of a refund may stay unknown this long before the operator gets an alarm. */
+/** How long the outcome of a refund may stay unknown before the log warns an operator. */
 const STUCK_AFTER_MS = 30 * MINUTE;
 
 /** Looks up a pending refund, and sets the time of the next look. Safe to repeat, late or twice. */

@@ -12,6 +12,7 @@ import type { Identity } from '../identity/identity.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, refundStatusOf } from '../payments/record/view.ts';
 import type { ReadDeps } from '../providers/registry/deps.ts';
+import { referenceHash } from '../queries/payment-entry.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
 import {
@@ -23,7 +24,6 @@ import {
 import type { IndexRow } from '../table/listing.ts';
 import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
 import type { EveryPaymentQuery } from './every-payment-parameters.ts';
-import { referenceHash } from './payment-entry.ts';
 
 export interface EveryPaymentDeps extends ReadDeps {
   readonly identity: Pick<Identity, 'userByEmail'>;
