@@ -8,8 +8,13 @@ import type { Refund } from './refund.ts';
 import { isLaterRefund, refundMismatch } from './states.ts';
 import { type RefundStore, type RefundStoreDeps, refundStore } from './store.ts';
 
+/** True if the record is about another refund of the provider. */
+const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
+  providerRefundId !== undefined && providerRefundId !== refundId;
+
 /** The refund as the provider reports it; the same refund where the report says nothing new. */
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
+  if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
   if (!isLater && refund.providerRefundId !== undefined) return refund;
   const status = isLater ? report.status : refund.status;
@@ -52,13 +57,12 @@ const findReported = async (
   { payment, report }: Reported,
 ): Promise<Refund | undefined> => {
   const alias = await findAlias(table, payment.providerId, report.refundId);
-  if (alias?.kind === 'RFD') return store.load(alias.id);
+  const aliased = alias?.kind === 'RFD' ? await store.load(alias.id) : undefined;
+  if (aliased && !isAnother(aliased, report)) return aliased;
   const named = report.ourRefundId === undefined ? undefined : await store.load(report.ourRefundId);
   // Our id at the provider proves nothing: payment and amount must agree, and no other refund may bear the id already.
   const isOurs =
-    named?.paymentId === payment.id &&
-    refundMismatch(named, report) === undefined &&
-    (named.providerRefundId ?? report.refundId) === report.refundId;
+    named?.paymentId === payment.id && refundMismatch(named, report) === undefined && !isAnother(named, report);
   return isOurs ? named : undefined;
 };
 
@@ -74,7 +78,9 @@ export interface Reported {
 export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
   const store = refundStore(deps);
   const known = await findReported(deps, store, { payment, report });
-  if (known) return settleRefund(deps, known, report);
+  const settled = known && (await settleRefund(deps, known, report));
+  // Several refunds at the provider may bear our id: the first that is stored is ours.
+  if (settled && !isAnother(settled, report)) return settled;
   const id = derivedId('refund', payment.providerId, report.refundId);
   const stored = await store.load(id);
   if (stored) return settleRefund(deps, stored, report);
