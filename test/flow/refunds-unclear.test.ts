@@ -72,6 +72,21 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
   });
 
+  test('that is refused with an error is never made later, also where many requests are refused at once', async () => {
+    const { admin, payment } = await setUp(provider);
+    await strike('rate_limit', 500);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => refund(service, payment.id, admin.options, { amount_cents: 50 })),
+    );
+    await service.clearFaults();
+    const accepted = answers.filter(({ status }) => status === 202);
+    expect(new Set(answers.map(({ status }) => status)).difference(new Set([202, 409, 503]))).toEqual(new Set());
+    await service.advance(HOUR);
+    const made = (await refundsAtProvider(service, payment.id)).length;
+    expect(made).toBe(accepted.length);
+    await expectAgreement(service, payment.id, admin);
+  });
+
   test('that never reaches the provider fails after half an hour, and its amount may be refunded again', async () => {
     const { user, admin, payment } = await setUp(provider);
     await strike('timeout_before', 20);

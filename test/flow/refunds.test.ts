@@ -105,6 +105,15 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
+  test('is refunded in whole once by many requests at once under one Idempotency-Key, and none is refused', async () => {
+    const { admin, payment } = await setUp(provider);
+    const options = { ...admin.options, headers: { 'idempotency-key': `at-once-${payment.id}` } };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => refund(service, payment.id, options)));
+    expect(answers.filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
+  });
+
   test('is refunded by many requests at once, together never beyond its total', async () => {
     const { admin, payment } = await setUp(provider);
     const answers = await Promise.all(
@@ -205,6 +214,34 @@ describe('a refund', () => {
       body: { code: 'INVALID_STATE' },
     });
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
+  });
+
+  test('counts once for each refund at the provider, though several bear its id', async () => {
+    const { user, admin, payment } = await setUp();
+    for (let round = 0; round < 3; round += 1) {
+      await service.fault({
+        provider: 'provider_a',
+        method: 'POST',
+        path: '/v1/refunds',
+        action: 'error_500',
+        times: 1,
+      });
+      const made = await refund(service, payment.id, admin.options, { amount_cents: 100 });
+      expect(made.status).toBe(202);
+      const copies = [1, 2, 3].map((copy) => ({
+        ...{ id: `re_${made.body.id}_${copy}`, object: 'refund', amount: 100, currency: 'usd', status: 'succeeded' },
+        ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), reason: null },
+        metadata: { refund_id: made.body.id },
+      }));
+      await Promise.all(
+        copies.map((object) => service.sendEvent({ type: 'refund.updated', object, vocabulary: 'native' })),
+      );
+      await service.settle();
+    }
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refunded_cents: 900 });
+    const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(list.map(({ source }: { source: string }) => source).filter((one: string) => one === 'api')).toHaveLength(3);
+    expect(new Set(list.map((one: { provider_refund_id: string }) => one.provider_refund_id)).size).toBe(9);
   });
 
   test('names every problem of its body', async () => {

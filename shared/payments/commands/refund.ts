@@ -14,6 +14,7 @@ import { refundableCents } from '../record/amounts.ts';
 import { reconcileTime } from '../record/due.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import {
+  nowOrLater,
   type RefundParts,
   type RefundResult,
   recordRefundAnswer,
@@ -22,7 +23,7 @@ import {
 } from '../refunds/attempt.ts';
 import { foundRefund, type Refund, refundView } from '../refunds/refund.ts';
 import { ownerFieldsOfPayment } from '../refunds/reports.ts';
-import { refundStore } from '../refunds/store.ts';
+import { type RefundStore, refundStore } from '../refunds/store.ts';
 import { requireRefundable } from '../refunds/sums.ts';
 
 export const createRefundBody = z.object({
@@ -44,15 +45,12 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
   const provider = await deps.providers.require(payment.providerId, 'payments');
   if (!provider.refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
   const store = refundStore(deps);
-  let made: { readonly payment: VisiblePayment; readonly refund: Refund } | undefined;
+  let made: MadeRefund | undefined;
   const { record, replayed } = await createOnce<Refund>(deps, {
     store: {
       find: async (id) => foundRefund(await store.load(id)),
       insertOrFind: async (refund) => {
-        made = await store.insert(payment, (current) => ({
-          ...refund,
-          amountCents: requireRefundable(current, body.amount_cents),
-        }));
+        made = await insertUnlessMade(store, { payment, refund, asked: body.amount_cents });
         return made ? undefined : foundRefund(await store.load(refund.id));
       },
     },
@@ -66,6 +64,31 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
   if (replayed || made === undefined) return replay(record, refundableCents(payment));
   const parts: RefundParts = { deps, port: provider.refunds, payment: made.payment };
   return reply(parts, await makeRefund(parts, made.refund));
+};
+
+type MadeRefund = NonNullable<Awaited<ReturnType<RefundStore['insert']>>>;
+
+interface Asked {
+  readonly payment: VisiblePayment;
+  readonly refund: Refund;
+  /** undefined: what is left. */
+  readonly asked: number | undefined;
+}
+
+/**
+ * Reserves the amount and stores the refund. A refusal does not count if a request with the same key made the refund first:
+ * that refund left less to give back. @returns undefined where the refund exists
+ */
+const insertUnlessMade = async (
+  store: RefundStore,
+  { payment, refund, asked }: Asked,
+): Promise<MadeRefund | undefined> => {
+  try {
+    return await store.insert(payment, (current) => ({ ...refund, amountCents: requireRefundable(current, asked) }));
+  } catch (error) {
+    if (error instanceof DomainError && (await store.load(refund.id))) return undefined;
+    throw error;
+  }
 };
 
 const newRefund = (
@@ -97,11 +120,12 @@ const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),
     record: (outcome) => recordRefundAnswer(parts, refund, outcome),
-    takeBack: async (notDone: NotDone) => {
-      const store = refundStore(parts.deps);
-      if (await store.withdraw(refund)) return { refund: undefined, notDone };
-      return { refund: await store.load(refund.id) };
-    },
+    takeBack: (notDone: NotDone) =>
+      nowOrLater(refund, async () => {
+        const store = refundStore(parts.deps);
+        if (await store.withdraw(refund)) return { refund: undefined, notDone };
+        return { refund: await store.load(refund.id) };
+      }),
   });
 
 const reply = async (parts: RefundParts, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {
