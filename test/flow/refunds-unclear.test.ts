@@ -80,7 +80,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     );
     await service.clearFaults();
     const accepted = answers.filter(({ status }) => status === 202);
-    expect(new Set(answers.map(({ status }) => status)).difference(new Set([202, 409, 503]))).toEqual(new Set());
+    expect(answers.filter(({ status }) => ![202, 409, 503].includes(status))).toEqual([]);
     await service.advance(HOUR);
     const made = (await refundsAtProvider(service, payment.id)).length;
     expect(made).toBe(accepted.length);
