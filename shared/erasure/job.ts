@@ -16,6 +16,7 @@ const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 const COUNTED = [
   'subscriptions',
   'payments',
+  'refunds',
   'payment_methods',
   'customers',
   'addresses',

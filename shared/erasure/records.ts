@@ -9,6 +9,9 @@ import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
 import { blankPayment } from '../payments/record/blank.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
+import { blankRefund } from '../payments/refunds/blank.ts';
+import { type Refund, refundOf } from '../payments/refunds/refund.ts';
+import { refundStore } from '../payments/refunds/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { removeAddress } from '../removal/address.ts';
 import { removeCustomer } from '../removal/customer.ts';
@@ -53,6 +56,7 @@ interface RecordErasure {
 export const RECORD_ERASURES = {
   SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
   PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },
+  RFD: { counted: 'refunds', erase: (erasing, item) => eraseRefundOf(erasing, refundOf(item)) },
   PM: {
     counted: 'payment_methods',
     erase: (erasing, item) => removeMethodOf(erasing, paymentMethodRecord.parse(item)),
@@ -118,6 +122,15 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(payment.providerId, 'payments');
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
+};
+
+/** An event about a refund may name neither the payment nor its ids at the provider. */
+const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (!isOf(subject, refund) || blankRefund(refund, deps.now()) === refund) return false;
+  await noteRecord(erasing, refund, [refund.id, refund.providerRefundId]);
+  const { isOurs } = await refundStore(deps).change(refund, 'erasure', (current) => blankRefund(current, deps.now()));
+  return isOurs;
 };
 
 /** A method of the person that pays for an organization stops paying for it. */

@@ -8,8 +8,9 @@ import type { Refund } from './refund.ts';
  */
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
-/** `report`: what the provider says. `refusal`: the provider refused it. `limit`: it never reached the provider in time. */
-export type RefundCause = 'report' | 'refusal' | 'limit';
+/** `report`: what the provider says. `refusal`: the provider refused it. `limit`: it never reached the provider in time.
+ * `erasure`: it loses its person, and keeps its status. */
+export type RefundCause = 'report' | 'refusal' | 'limit' | 'erasure';
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
   pending: { report: ['canceled', 'succeeded', 'failed'], refusal: ['failed'], limit: ['failed'] },
