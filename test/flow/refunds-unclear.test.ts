@@ -125,3 +125,40 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 });
+
+describe('a refund that an event told of without its id', () => {
+  test('counts once when its own answer comes', async () => {
+    const [, paypal] = PROVIDERS;
+    const { user, admin, payment } = await setUp(paypal ?? PROVIDERS[0]);
+    await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });
+    const made = await refund(service, payment.id, admin.options, { amount_cents: 500 });
+    expect(made.status).toBe(202);
+    await service.webhookMode('normal');
+    const [held] = await refundsAtProvider(service, payment.id);
+    const capture = `https://api.paypal.com/v2/payments/captures/${payment.provider_payment_id}`;
+    await service.sendEvent({
+      provider: 'provider_b',
+      type: 'PAYMENT.CAPTURE.REFUNDED',
+      vocabulary: 'native',
+      object: {
+        ...{ id: held.id, status: 'COMPLETED', amount: { currency_code: 'USD', value: '5.00' } },
+        create_time: new Date(service.now()).toISOString(),
+        links: [{ rel: 'up', href: capture, method: 'GET' }],
+      },
+    });
+    await service.settle();
+    await service.advance(HOUR);
+    expect(await service.get(`/refunds/${made.body.id}`, user.options)).toMatchObject({
+      body: { status: 'succeeded' },
+    });
+    const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    const others = list.filter(({ id }: { id: string }) => id !== made.body.id);
+    expect(others).toMatchObject([
+      { source: 'provider', status: 'canceled', failure_code: 'duplicate_record', provider_refund_id: null },
+    ]);
+    await expectAgreement(service, payment.id, admin);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refunded_cents: 500 });
+    await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, admin.options);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refunded_cents: 500 });
+  });
+});

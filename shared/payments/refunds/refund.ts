@@ -28,7 +28,10 @@ export const refundSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   /** Set once the provider has answered. */
   providerRefundId: optional,
-  /** The provider's word, or `not_received` where the refund never reached the provider. */
+  /**
+   * The provider's word; `not_received` where the refund never reached the provider; `duplicate_record` where another
+   * record has the same refund of the provider.
+   */
   failureCode: optional,
   /** The user id of the admin who made it. */
   createdBy: optional,

@@ -50,6 +50,37 @@ export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report
   return record;
 };
 
+/**
+ * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
+ * the same refund: that record ends, before or just after, so that the amount counts once.
+ */
+export const recordAnswer = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+  if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
+  const settled = await settleRefund(deps, refund, report);
+  if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
+  return settled;
+};
+
+const endDuplicate = async (deps: RefundStoreDeps, refund: Refund, { refundId }: ProviderRefund): Promise<void> => {
+  const store = refundStore(deps);
+  const other = await store.load(derivedId('refund', refund.providerId, refundId));
+  if (other?.paymentId !== refund.paymentId) return;
+  await store.change(other, 'duplicate', (current) =>
+    current.providerRefundId === undefined
+      ? undefined
+      : {
+          ...current,
+          status: 'canceled',
+          providerRefundId: undefined,
+          failureCode: 'duplicate_record',
+          reconcileAt: undefined,
+          reconcileStep: undefined,
+          version: current.version + 1,
+          updatedAt: iso(deps.now()),
+        },
+  );
+};
+
 /** The refund here that the provider's report is about; undefined where it was made at the provider. */
 const findReported = async (
   { table }: RefundStoreDeps,
