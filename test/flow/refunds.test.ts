@@ -205,6 +205,25 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
   });
 });
 
+describe('a dispute', () => {
+  test('about an amount between two minor units is recorded in whole minor units', async () => {
+    const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+    const payment = await paidPayment(service, user, PROVIDERS[0], { currency: 'UGX', total_cents: 50_000 });
+    const created = Math.floor(service.now() / 1_000);
+    const object = {
+      ...{ id: `dp_${payment.id}`, object: 'dispute', amount: 1_234_567, currency: 'ugx', status: 'needs_response' },
+      ...{ payment_intent: payment.provider_payment_id, created, reason: 'fraudulent' },
+    };
+    await service.sendEvent({ type: 'charge.dispute.created', object, vocabulary: 'native' });
+    await service.settle();
+    expect(await service.get(`/payments/${payment.id}/disputes`, user.options)).toMatchObject({
+      status: 200,
+      body: [{ amount_cents: 12_346 }],
+    });
+    expect(await service.get('/disputes', admin.options)).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a refund', () => {
   test('of a payment that has not succeeded is refused, and stores nothing', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
@@ -243,6 +262,35 @@ describe('a refund', () => {
     expect(list.map(({ source }: { source: string }) => source).filter((one: string) => one === 'api')).toHaveLength(3);
     expect(new Set(list.map((one: { provider_refund_id: string }) => one.provider_refund_id)).size).toBe(9);
   });
+
+  test.each([
+    [150, 'UGX'],
+    [0, 'USD'],
+    [-100, 'USD'],
+    [300, 'EUR'],
+  ])(
+    'that the provider reports with %i %s changes nothing, and its records stay readable',
+    async (amount, currency) => {
+      const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+      const own = currency === 'UGX' ? 'UGX' : 'USD';
+      const payment = await paidPayment(service, user, PROVIDERS[0], { currency: own, total_cents: 50_000 });
+      const object = {
+        ...{ id: `re_${payment.id}`, object: 'refund', amount, currency: currency.toLowerCase(), status: 'succeeded' },
+        ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), metadata: {} },
+      };
+      await service.sendEvent({ type: 'refund.updated', object, vocabulary: 'native' });
+      await service.settle();
+      expect(await read(service, payment.id, user.options)).toMatchObject({
+        refunded_cents: 0,
+        refundable_cents: 50_000,
+      });
+      expect(await service.get(`/payments/${payment.id}/refunds`, user.options)).toMatchObject({
+        status: 200,
+        body: [],
+      });
+      expect(await service.get('/refunds', admin.options)).toMatchObject({ status: 200 });
+    },
+  );
 
   test('names every problem of its body', async () => {
     const { admin, payment } = await setUp();

@@ -103,6 +103,18 @@ export interface Reported {
 }
 
 /**
+ * Why a refund that the provider reports cannot be stored; undefined where it can. Sums hold whole minor units of the
+ * payment's currency only.
+ */
+export const findUnusable = (
+  payment: Pick<VisiblePayment, 'currency'>,
+  { amountCents, currency }: Pick<ProviderRefund, 'amountCents' | 'currency'>,
+): 'currency differs' | 'not a whole amount' | undefined => {
+  if (currency !== payment.currency) return 'currency differs';
+  return Number.isSafeInteger(amountCents) && amountCents > 0 ? undefined : 'not a whole amount';
+};
+
+/**
  * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from the
  * provider's, so that repeated and concurrent reports make one record. The provider is right about what it gave back.
  */
@@ -149,13 +161,20 @@ export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEma
   guestEmail,
 });
 
-/** Stores every refund that the provider has of the payment, oldest first. @returns the records, in the same order */
+/**
+ * Stores every refund that the provider has of the payment, oldest first. An operator is told of one that cannot be stored.
+ * @returns the records, in the same order
+ */
 export const recordReportedRefunds = async (
   deps: RefundStoreDeps,
   payment: VisiblePayment,
   reports: readonly ProviderRefund[],
 ): Promise<readonly Refund[]> => {
   const stored: Refund[] = [];
-  for (const report of reports) stored.push(await recordReportedRefund(deps, { payment, report }));
+  for (const report of reports) {
+    const reason = findUnusable(payment, report);
+    if (reason) deps.log.error('refund anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+    else stored.push(await recordReportedRefund(deps, { payment, report }));
+  }
   return stored;
 };
