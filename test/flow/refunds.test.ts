@@ -292,6 +292,17 @@ describe('a refund', () => {
     },
   );
 
+  test('of an amount that the provider cannot express is refused, and stores nothing', async () => {
+    const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+    const payment = await paidPayment(service, user, PROVIDERS[0], { currency: 'KWD', total_cents: 5_000 });
+    expect(await refund(service, payment.id, admin.options, { amount_cents: 1_234 })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'amount_cents', rule: 'multiple_of' }] },
+    });
+    expect((await service.get(`/payments/${payment.id}/refunds`, user.options)).body).toEqual([]);
+    expect(await refund(service, payment.id, admin.options, { amount_cents: 1_230 })).toMatchObject({ status: 201 });
+  });
+
   test('names every problem of its body', async () => {
     const { admin, payment } = await setUp();
     const refused = await refund(service, payment.id, admin.options, {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
 import { metadataSchema } from '../../http/fields.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { type ProviderRefund, REFUND_REASONS } from '../../providers/port/refunds.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
@@ -58,12 +59,24 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
     idempotency,
     build: async (id) => {
       const amountCents = requireRefundable(payment, body.amount_cents);
+      await requireExpressible(provider, { amountCents, currency: payment.currency });
       return newRefund(request, { id, amountCents, now: deps.now() });
     },
   });
   if (replayed || made === undefined) return replay(record, refundableCents(payment));
   const parts: RefundParts = { deps, port: provider.refunds, payment: made.payment };
   return reply(parts, await makeRefund(parts, made.refund));
+};
+
+/** A provider may count in coarser units than ISO 4217: the amount is refused before anything is written. */
+const requireExpressible = async (
+  provider: PaymentProvider,
+  amount: { readonly amountCents: number; readonly currency: string },
+): Promise<void> => {
+  const refusal = await provider.checkAmount(amount);
+  if (refusal?.kind !== 'not expressible') return;
+  const message = `must be a multiple of ${refusal.multipleOf} in ${amount.currency} at ${provider.slot}`;
+  throw invalid([{ path: 'amount_cents', rule: 'multiple_of', message }]);
 };
 
 type MadeRefund = NonNullable<Awaited<ReturnType<RefundStore['insert']>>>;
