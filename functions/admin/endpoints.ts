@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { paymentViewSchema } from '../../shared/payments/record/view.ts';
+import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/record/view.ts';
 import { everyPaymentQuery } from '../../shared/queries/every-payment-parameters.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
@@ -37,6 +37,7 @@ export const listEveryPaymentEndpoint = endpoint({
   response: z.array(paymentViewSchema),
   status: 200,
   form: 'envelope',
+  csv: { name: 'payments', columns: PAYMENT_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 });

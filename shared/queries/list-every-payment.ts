@@ -3,6 +3,7 @@ import { invalid } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
+import type { CsvPage } from '../csv/csv.ts';
 import { emailSchema } from '../http/fields.ts';
 import { runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
@@ -34,10 +35,10 @@ export interface EveryPaymentDeps extends ReadDeps {
  */
 export const listEveryPayment = async (
   deps: EveryPaymentDeps,
-  { query }: ApiRequest<unknown, EveryPaymentQuery>,
+  { query, csvPage }: ApiRequest<unknown, EveryPaymentQuery>,
 ): Promise<Reply> =>
   runList(deps.table, {
-    findPage: () => find(deps, query),
+    findPage: () => find(deps, query, placeOf(query, csvPage)),
     keyOf: ({ sort }) => paymentKey(sort.slice(sort.indexOf('#') + 1)),
     // The record decides: its entry follows it by moments.
     recordOf: (item) => {
@@ -51,15 +52,27 @@ export const listEveryPayment = async (
         data: views,
         meta: { limit: query.limit, has_more: cursor !== null, next_cursor: cursor },
         ...(cursor !== null && { next: { limit: String(query.limit), cursor } }),
+        ...(knownFrom !== undefined && { more: { pk: '', sk: '', sort: knownFrom } }),
       };
     },
   });
 
-const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery): Promise<EntriesFound> => {
+interface Place {
+  readonly limit: number;
+  /** The page starts below this position; undefined: at the newest payment. */
+  readonly before: string | undefined;
+}
+
+const placeOf = ({ limit, cursor }: EveryPaymentQuery, csvPage: CsvPage | undefined): Place => {
+  if (csvPage) return { limit: csvPage.limit, before: csvPage.cursor && checkedPosition(csvPage.cursor.sort) };
+  return { limit, before: cursor === undefined ? undefined : decodePosition(cursor) };
+};
+
+const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery, place: Place): Promise<EntriesFound> => {
+  const { limit, before } = place;
   const id = query.search === undefined ? undefined : await paymentIdOf(deps, query.search);
-  if (id !== undefined) return { rows: query.cursor === undefined ? [rowOf(id)] : [], knownFrom: undefined };
-  const { from, to = iso(deps.now()), limit } = query;
-  const before = query.cursor === undefined ? undefined : decodePosition(query.cursor);
+  if (id !== undefined) return { rows: before === undefined ? [rowOf(id)] : [], knownFrom: undefined };
+  const { from, to = iso(deps.now()) } = query;
   if (from !== undefined && before !== undefined && before <= from) return { rows: [], knownFrom: undefined };
   const source = await sourceOf(deps, query);
   const isInRange = before !== undefined && before < `${to}#~`;
@@ -141,8 +154,10 @@ const encodePosition = (position: string): string => Buffer.from(position).toStr
 
 const positionSchema = z.string().regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
 
-const decodePosition = (text: string): string => {
-  const position = positionSchema.safeParse(Buffer.from(text, 'base64url').toString('utf8'));
+const decodePosition = (text: string): string => checkedPosition(Buffer.from(text, 'base64url').toString('utf8'));
+
+const checkedPosition = (text: string): string => {
+  const position = positionSchema.safeParse(text);
   if (position.success && !Number.isNaN(Date.parse(position.data.slice(0, 24)))) return position.data;
   throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
 };
