@@ -1,7 +1,7 @@
 import { DomainError } from '../../../shared/core/errors.ts';
 import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
-import { orderRefund, requireRefunds } from '../../../shared/payments/commands/refund.ts';
+import { openRefunds, orderRefund } from '../../../shared/payments/commands/refund.ts';
 import { refundableCents } from '../../../shared/payments/record/amounts.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type Refund, refundView } from '../../../shared/payments/refunds/refund.ts';
@@ -42,7 +42,7 @@ const planRefund = async (
   payment: VisiblePayment,
   { amount, reason }: RefundOptions,
 ): Promise<Report> => {
-  await requireRefunds(deps, payment);
+  await openRefunds(deps, payment);
   const amountCents = requireRefundable(payment, amount);
   const left = refundableCents(payment) - amountCents;
   return {

@@ -139,6 +139,8 @@ export const paymentSchema = z.object({
   methodNotKept: z.literal(true).optional(),
   /** The sum of the refunds that succeeded. */
   refundedCents: z.int().optional(),
+  /** The number of the refunds that succeeded. */
+  refundedCount: z.int().optional(),
   /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
   refundingCents: z.int().optional(),
   /** The ids of the disputes that are open. */
