@@ -33,7 +33,7 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
 };
 
 /** Stores the provider's report of a refund that is recorded here: an answer, an event or a read. */
-export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
   const mismatch = refundMismatch(refund, report);
   if (mismatch) {
     deps.log.error('refund anomaly', {
@@ -54,7 +54,11 @@ export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report
  * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
  * the same refund: that record ends, before or just after, so that the amount counts once.
  */
-export const recordAnswer = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+export const recordRefundReport = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  report: ProviderRefund,
+): Promise<Refund> => {
   if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
   const settled = await settleRefund(deps, refund, report);
   if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
@@ -176,7 +180,7 @@ export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEma
 });
 
 /**
- * Stores every refund that the provider has of the payment, oldest first. An operator is told of one that cannot be stored.
+ * Stores every refund that the provider has of the payment, oldest first. The log names one that cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (
