@@ -174,6 +174,8 @@ describe('the role of a function', () => {
         'payments.confirm',
         'payments.create',
         'payments.create-intent',
+        // A refund that certainly did not happen is withdrawn.
+        'refunds.create',
         'subscriptions.cancel',
         'subscriptions.create',
         'subscriptions.link-address',
