@@ -9,7 +9,8 @@ import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { blankPayment } from '../payments/record/versions.ts';
-import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
+import { blankRefund } from '../payments/refunds/blank.ts';
+import { type Refund, refundOf } from '../payments/refunds/refund.ts';
 import { refundStore } from '../payments/refunds/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { removeAddress } from '../removal/address.ts';
@@ -123,12 +124,12 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };
 
+/** An event about a refund may name neither the payment nor its ids at the provider. */
 const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
   const { deps, subject } = erasing;
-  if (refund.organizationId !== undefined || !isOf(subject, refund)) return false;
-  if (blankRefund(refund, deps.now()) === refund) return false;
+  if (!isOf(subject, refund) || blankRefund(refund, deps.now()) === refund) return false;
   await noteRecord(erasing, refund, [refund.id, refund.providerRefundId]);
-  const { isOurs } = await refundStore(deps).change(refund, 'report', (current) => blankRefund(current, deps.now()));
+  const { isOurs } = await refundStore(deps).change(refund, 'erasure', (current) => blankRefund(current, deps.now()));
   return isOurs;
 };
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
 import { iso, type Now } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
 import { runList, wholeNumber } from '../http/paging.ts';
@@ -7,7 +8,6 @@ import type { ApiRequest } from '../http/request.ts';
 import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
 import type { VisiblePayment } from '../payments/record/payment.ts';
 import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts';
-import { DISPUTE_STATUSES, REFUND_STATUSES } from '../providers/port/refunds.ts';
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import type { Standings } from '../access/standing.ts';
+import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { actorSchema } from '../payments/record/actor.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
-import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../providers/port/refunds.ts';
 import { HISTORY_PREFIX, paymentKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';

@@ -21,7 +21,7 @@ export const benchBundles = async (): Promise<boolean> => {
   }
 };
 
-const LARGEST_BYTES = 700 * 1_024;
+const LARGEST_BYTES = 704 * 1_024;
 /** What a function that only reads has no use for: providers, and whatever sends. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DisputeStatus, RefundStatus } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import {
   type CreateRefund,
-  type DisputeStatus,
   REFUND_EXCEEDS,
   type RefundedCharge,
-  type RefundStatus,
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';

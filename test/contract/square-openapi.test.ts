@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { REFUND_REASONS } from '../../shared/providers/port/refunds.ts';
 import { check, type Operation, operationsOf, problemsOf, queryProblems, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';

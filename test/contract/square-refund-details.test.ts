@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import {
   type CreateRefund,
   REFUND_EXCEEDS,
-  REFUND_REASONS,
   type RefundedCharge,
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';

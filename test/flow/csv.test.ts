@@ -101,6 +101,27 @@ describe('lists as CSV', () => {
     expect(ids.size).toBe(MANY);
   });
 
+  test('of the payments of all owners hold each payment once, for platform admins', async () => {
+    const admin = await signIn(service, { is_admin: true });
+    const ids: string[] = [];
+    const pages: number[] = [];
+    for (let path: string | undefined = '/admin/payments?limit=3&min_cents=100'; path; ) {
+      const answer: TestAnswer = await csv(path, admin);
+      expect(answer).toMatchObject({ status: 200 });
+      expect(parseCsv(answer.body)[0]).toEqual([...PAYMENT_COLUMNS]);
+      const shown = recordsOf(answer);
+      pages.push(shown.length);
+      ids.push(...shown.map(({ id = '' }) => id));
+      path = nextOf(answer);
+    }
+    expect(pages[0]).toBe(1_000);
+    expect(ids).toHaveLength(MANY + 1);
+    expect(new Set(ids).size).toBe(MANY + 1);
+    const forged = Buffer.from(JSON.stringify(['', '', 'anywhere'])).toString('base64url');
+    expect((await csv(`/admin/payments?cursor=1.${forged}`, admin)).status).toBe(400);
+    expect((await csv('/admin/payments')).status).toBe(403);
+  });
+
   test('end at 100,000 rows', async () => {
     const first = nextOf(await csv('/payments', many)) ?? '';
     const [, position = ''] = /cursor=1000\.([\w-]+)/.exec(first) ?? [];

@@ -4,6 +4,7 @@ import {
   findPlanted,
   guestLife,
   plantedIn,
+  plantedRefund,
   planter,
   platformAdmin,
   readErasure,
@@ -60,6 +61,8 @@ describe('the erasure of a user', () => {
     const admin = await platformAdmin(service);
     const life = await userLife(service, plant);
     const neighbour = await userLife(service, other);
+    const refund = await plantedRefund(service, plant, { paymentId: life.payments[0].id, admin });
+    await plantedRefund(service, other, { paymentId: neighbour.payments[0].id, admin });
     expect((await findPlanted(service, plant.values)).length).toBeGreaterThan(10);
     const before = await Promise.all(life.payments.map(({ id }) => read(service, id, life.user.options)));
     const total = (await service.get('/payments', life.user.options)).body.meta.total;
@@ -71,7 +74,7 @@ describe('the erasure of a user', () => {
     expect(job).toMatchObject({
       status: 'done',
       completed_at: expect.any(String),
-      counts: { subscriptions: 1, payments: 4, payment_methods: 1, customers: 1, addresses: 1 },
+      counts: { subscriptions: 1, payments: 4, refunds: 1, payment_methods: 1, customers: 1, addresses: 1 },
     });
 
     expect(await findPlanted(service, plant.values)).toEqual([]);
@@ -79,6 +82,10 @@ describe('the erasure of a user', () => {
     const [paid, open, canceled] = before;
     expect(after.map(fixed)).toEqual([fixed(paid), { ...fixed(open), status: 'canceled' }, fixed(canceled)]);
     expect(after[0]).toMatchObject({ description: null, metadata: {}, tags: null, reference_code: null });
+    const refunded = await service.get(`/refunds/${refund.id}`, life.user.options);
+    expect(refunded).toMatchObject({
+      body: { amount_cents: 100, status: 'succeeded', description: null, metadata: {} },
+    });
     const lists = await service.get('/payments', life.user.options);
     expect(lists.body.meta.total).toBe(total);
     const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
@@ -164,14 +171,16 @@ describe('the erasure of the guests of an e-mail address', () => {
     const admin = await platformAdmin(service);
     const life = await guestLife(service, plant);
     const neighbour = await guestLife(service, other);
+    const refund = await plantedRefund(service, plant, { paymentId: life.payments[0].id, admin });
     const { id } = await requestErasure(service, admin.options, { email: life.email.toUpperCase() });
     const { job } = await untilErased(service, admin.options, id);
-    expect(job).toMatchObject({ counts: { payments: 2, payment_methods: 1, customers: 1, addresses: 1 } });
+    expect(job).toMatchObject({ counts: { payments: 2, refunds: 1, payment_methods: 1, customers: 1, addresses: 1 } });
     expect(await findPlanted(service, plant.values)).toEqual([]);
     const list = await service.get(`/payments/guest/${encodeURIComponent(life.email)}`);
     expect(list).toMatchObject({ status: 200, body: { data: [] } });
     const [paid] = life.payments;
     expect(await service.get(`/payments/${paid.id}`, { guestToken: life.token })).toMatchObject({ status: 404 });
+    expect(await service.get(`/refunds/${refund.id}`, { guestToken: life.token })).toMatchObject({ status: 404 });
     expect(await storedPayment(service, paid.id)).toMatchObject({
       status: 'succeeded',
       totalCents: 2_500,

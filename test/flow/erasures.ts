@@ -184,6 +184,18 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
   return { user, customer, method, payments, subscription };
 };
 
+/** A refund by support, with the person in its texts. */
+export const plantedRefund = async (
+  service: TestHost,
+  plant: Planter,
+  { paymentId, admin }: { readonly paymentId: string; readonly admin: User },
+): Promise<ParsedJson> => {
+  const body = { amount_cents: 100, description: `for ${plant.name()}`, metadata: { who: plant.email() } };
+  const made = await must(service.post(`/payments/${paymentId}/refunds`, body, admin.options));
+  await service.settle();
+  return made;
+};
+
 interface GuestLife {
   readonly email: string;
   readonly token: string;

@@ -72,6 +72,21 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
   });
 
+  test('that is refused with an error is never made later, also where many requests are refused at once', async () => {
+    const { admin, payment } = await setUp(provider);
+    await strike('rate_limit', 500);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => refund(service, payment.id, admin.options, { amount_cents: 50 })),
+    );
+    await service.clearFaults();
+    const accepted = answers.filter(({ status }) => status === 202);
+    expect(answers.filter(({ status }) => ![202, 409, 503].includes(status))).toEqual([]);
+    await service.advance(HOUR);
+    const made = (await refundsAtProvider(service, payment.id)).length;
+    expect(made).toBe(accepted.length);
+    await expectAgreement(service, payment.id, admin);
+  });
+
   test('that never reaches the provider fails after half an hour, and its amount may be refunded again', async () => {
     const { user, admin, payment } = await setUp(provider);
     await strike('timeout_before', 20);
@@ -108,5 +123,42 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     const [found] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
     expect(found).toMatchObject({ status: 'succeeded' });
     await expectAgreement(service, payment.id, admin);
+  });
+});
+
+describe('a refund that an event told of without its id', () => {
+  test('counts once when its own answer comes', async () => {
+    const [, paypal] = PROVIDERS;
+    const { user, admin, payment } = await setUp(paypal ?? PROVIDERS[0]);
+    await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });
+    const made = await refund(service, payment.id, admin.options, { amount_cents: 500 });
+    expect(made.status).toBe(202);
+    await service.webhookMode('normal');
+    const [held] = await refundsAtProvider(service, payment.id);
+    const capture = `https://api.paypal.com/v2/payments/captures/${payment.provider_payment_id}`;
+    await service.sendEvent({
+      provider: 'provider_b',
+      type: 'PAYMENT.CAPTURE.REFUNDED',
+      vocabulary: 'native',
+      object: {
+        ...{ id: held.id, status: 'COMPLETED', amount: { currency_code: 'USD', value: '5.00' } },
+        create_time: new Date(service.now()).toISOString(),
+        links: [{ rel: 'up', href: capture, method: 'GET' }],
+      },
+    });
+    await service.settle();
+    await service.advance(HOUR);
+    expect(await service.get(`/refunds/${made.body.id}`, user.options)).toMatchObject({
+      body: { status: 'succeeded' },
+    });
+    const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    const others = list.filter(({ id }: { id: string }) => id !== made.body.id);
+    expect(others).toMatchObject([
+      { source: 'provider', status: 'canceled', failure_code: 'duplicate_record', provider_refund_id: null },
+    ]);
+    await expectAgreement(service, payment.id, admin);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refunded_cents: 500 });
+    await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, admin.options);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refunded_cents: 500 });
   });
 });

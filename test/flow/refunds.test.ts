@@ -105,6 +105,15 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
+  test('is refunded in whole once by many requests at once under one Idempotency-Key, and none is refused', async () => {
+    const { admin, payment } = await setUp(provider);
+    const options = { ...admin.options, headers: { 'idempotency-key': `at-once-${payment.id}` } };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => refund(service, payment.id, options)));
+    expect(answers.filter(({ status }) => status !== 201 && status !== 202)).toEqual([]);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
+  });
+
   test('is refunded by many requests at once, together never beyond its total', async () => {
     const { admin, payment } = await setUp(provider);
     const answers = await Promise.all(
@@ -196,6 +205,25 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
   });
 });
 
+describe('a dispute', () => {
+  test('about an amount between two minor units is recorded in whole minor units', async () => {
+    const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+    const payment = await paidPayment(service, user, PROVIDERS[0], { currency: 'UGX', total_cents: 50_000 });
+    const created = Math.floor(service.now() / 1_000);
+    const object = {
+      ...{ id: `dp_${payment.id}`, object: 'dispute', amount: 1_234_567, currency: 'ugx', status: 'needs_response' },
+      ...{ payment_intent: payment.provider_payment_id, created, reason: 'fraudulent' },
+    };
+    await service.sendEvent({ type: 'charge.dispute.created', object, vocabulary: 'native' });
+    await service.settle();
+    expect(await service.get(`/payments/${payment.id}/disputes`, user.options)).toMatchObject({
+      status: 200,
+      body: [{ amount_cents: 12_346 }],
+    });
+    expect(await service.get('/disputes', admin.options)).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a refund', () => {
   test('of a payment that has not succeeded is refused, and stores nothing', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
@@ -205,6 +233,74 @@ describe('a refund', () => {
       body: { code: 'INVALID_STATE' },
     });
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
+  });
+
+  test('counts once for each refund at the provider, though several bear its id', async () => {
+    const { user, admin, payment } = await setUp();
+    for (let round = 0; round < 3; round += 1) {
+      await service.fault({
+        provider: 'provider_a',
+        method: 'POST',
+        path: '/v1/refunds',
+        action: 'error_500',
+        times: 1,
+      });
+      const made = await refund(service, payment.id, admin.options, { amount_cents: 100 });
+      expect(made.status).toBe(202);
+      const copies = [1, 2, 3].map((copy) => ({
+        ...{ id: `re_${made.body.id}_${copy}`, object: 'refund', amount: 100, currency: 'usd', status: 'succeeded' },
+        ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), reason: null },
+        metadata: { refund_id: made.body.id },
+      }));
+      await Promise.all(
+        copies.map((object) => service.sendEvent({ type: 'refund.updated', object, vocabulary: 'native' })),
+      );
+      await service.settle();
+    }
+    expect(await read(service, payment.id, user.options)).toMatchObject({ refunded_cents: 900 });
+    const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(list.map(({ source }: { source: string }) => source).filter((one: string) => one === 'api')).toHaveLength(3);
+    expect(new Set(list.map((one: { provider_refund_id: string }) => one.provider_refund_id)).size).toBe(9);
+  });
+
+  test.each([
+    [150, 'UGX'],
+    [0, 'USD'],
+    [-100, 'USD'],
+    [300, 'EUR'],
+  ])(
+    'that the provider reports with %i %s changes nothing, and its records stay readable',
+    async (amount, currency) => {
+      const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+      const own = currency === 'UGX' ? 'UGX' : 'USD';
+      const payment = await paidPayment(service, user, PROVIDERS[0], { currency: own, total_cents: 50_000 });
+      const object = {
+        ...{ id: `re_${payment.id}`, object: 'refund', amount, currency: currency.toLowerCase(), status: 'succeeded' },
+        ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), metadata: {} },
+      };
+      await service.sendEvent({ type: 'refund.updated', object, vocabulary: 'native' });
+      await service.settle();
+      expect(await read(service, payment.id, user.options)).toMatchObject({
+        refunded_cents: 0,
+        refundable_cents: 50_000,
+      });
+      expect(await service.get(`/payments/${payment.id}/refunds`, user.options)).toMatchObject({
+        status: 200,
+        body: [],
+      });
+      expect(await service.get('/refunds', admin.options)).toMatchObject({ status: 200 });
+    },
+  );
+
+  test('of an amount that the provider cannot express is refused, and stores nothing', async () => {
+    const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+    const payment = await paidPayment(service, user, PROVIDERS[0], { currency: 'KWD', total_cents: 5_000 });
+    expect(await refund(service, payment.id, admin.options, { amount_cents: 1_234 })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'amount_cents', rule: 'multiple_of' }] },
+    });
+    expect((await service.get(`/payments/${payment.id}/refunds`, user.options)).body).toEqual([]);
+    expect(await refund(service, payment.id, admin.options, { amount_cents: 1_230 })).toMatchObject({ status: 201 });
   });
 
   test('names every problem of its body', async () => {

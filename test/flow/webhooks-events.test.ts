@@ -196,6 +196,20 @@ describe('a raw target', () => {
     expect(await deliveredTo(service, 'canonical')).toHaveLength(before);
   });
 
+  test('receives the events of refunds and disputes, and their dispatch fails none', async () => {
+    const payment = await createPaidIntent(service, user);
+    await confirm(service, payment.id, user.options);
+    await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 300 });
+    await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
+    await service.settle();
+    const names = (await deliveredTo(service, 'raw'))
+      .filter(({ raw }) => raw.includes(payment.provider_intent_id))
+      .map(eventOf);
+    expect(names).toEqual(
+      expect.arrayContaining(['charge.refunded', 'charge.dispute.created'].map((name) => `provider_a:${name}`)),
+    );
+  });
+
   test('receives a repeated event once', async () => {
     const payment = await createIntent(service, user);
     await service.sendEvent(intentEvent(payment, 'payment_intent.processing', { id: 'evt_thrice', times: 3 }));

@@ -12,7 +12,7 @@ import { synthesize, temporaryFolder } from './synthesized.ts';
 
 const run = promisify(execFile);
 
-const LARGEST_BYTES = 700 * 1_024;
+const LARGEST_BYTES = 704 * 1_024;
 const PROVIDER_CLIENTS = ['stripe', 'braintree'];
 
 const folder = temporaryFolder();
@@ -48,7 +48,7 @@ describe('the bundles', () => {
     expect(relative(FUNCTIONS_FOLDER, CLIENT_FOLDER)).toBe(join('..', 'client'));
   });
 
-  it('are no larger than 700 KB', () => {
+  it('are no larger than 704 KB', () => {
     // With the largest adapter that it may load.
     const loaded = ({ bytes, adapters }: Bundle) => bytes + Math.max(0, ...adapters.values());
     const large = [...bundles.values()].filter((bundle) => loaded(bundle) > LARGEST_BYTES);

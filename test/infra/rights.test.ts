@@ -174,7 +174,6 @@ describe('the role of a function', () => {
         'payments.confirm',
         'payments.create',
         'payments.create-intent',
-        // A refund that certainly did not happen is withdrawn.
         'refunds.create',
         'subscriptions.cancel',
         'subscriptions.create',

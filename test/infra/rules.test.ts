@@ -27,39 +27,25 @@ const onBus = ({ source, type, detail }: BusEvent) => ({
 });
 type OnBus = ReturnType<typeof onBus>;
 
-const REFUND = { id: 'ref_00000000000000000000000a', amountCents: 100, was: 'pending' } as const;
-const DISPUTE = { id: 'dsp_00000000000000000000000a', amountCents: 100 } as const;
-
-const moneyBackEvents = (paid: VisiblePayment): readonly BusEvent[] => {
-  const next = { ...paid, version: paid.version + 1 };
-  const refunded = (status: 'succeeded' | 'failed') =>
-    paymentEvents(paid, { ...next, cause: 'refund', refund: { ...REFUND, status } });
-  const opened: VisiblePayment = {
-    ...next,
-    cause: 'dispute',
-    openDisputes: [DISPUTE.id],
-    dispute: { ...DISPUTE, status: 'needs_response' },
-  };
-  const closed: VisiblePayment = {
-    ...next,
-    cause: 'dispute',
-    dispute: { ...DISPUTE, status: 'won', was: 'needs_response' },
-  };
-  return [
-    ...refunded('succeeded'),
-    ...refunded('failed'),
-    ...paymentEvents(paid, opened),
-    ...paymentEvents(paid, closed),
-  ];
-};
-
 const paymentsOf = (fields: Partial<VisiblePayment>): readonly BusEvent[] => {
   const made = payment(fields);
   return [
     ...paymentEvents(undefined, made),
     ...paymentEvents(made, { ...made, version: 2, status: 'succeeded' }),
     ...paymentEvents(made, { ...made, version: 2, status: 'failed', failureCode: 'do_not_honor' }),
-    ...moneyBackEvents({ ...made, status: 'succeeded' }),
+    ...moneyBackOf({ ...made, status: 'succeeded', version: 2 }),
+  ];
+};
+
+const moneyBackOf = (paid: VisiblePayment): readonly BusEvent[] => {
+  const refund = { id: 'ref_00000000000000000000000a', amountCents: 500 };
+  const dispute = { id: 'dsp_00000000000000000000000a', amountCents: 500 };
+  const next = (change: Partial<VisiblePayment>) => paymentEvents(paid, { ...paid, version: 3, ...change });
+  return [
+    ...next({ cause: 'refund', refund: { ...refund, status: 'succeeded' } }),
+    ...next({ cause: 'refund', refund: { ...refund, status: 'failed' } }),
+    ...next({ cause: 'dispute', dispute: { ...dispute, status: 'needs_response' }, openDisputes: [dispute.id] }),
+    ...next({ cause: 'dispute', dispute: { ...dispute, status: 'won' } }),
   ];
 };
 

@@ -71,10 +71,12 @@ const world = () => {
     },
     refund: async (paid: VisiblePayment, next: Refund): Promise<void> => {
       refundsOf(paid.id).set(next.id, next);
-      const refundedCents = [...refundsOf(paid.id).values()]
-        .filter(({ status }) => status === 'succeeded')
-        .reduce((sum, { amountCents }) => sum + amountCents, 0);
-      await commit(advancePayment(paid, { to: paid.status, now, cause: 'refund' }, { refund: next, refundedCents }));
+      const succeeded = [...refundsOf(paid.id).values()].filter(({ status }) => status === 'succeeded');
+      const facts = {
+        refundedCents: succeeded.reduce((sum, { amountCents }) => sum + amountCents, 0),
+        refundedCount: succeeded.length,
+      };
+      await commit(advancePayment(paid, { to: paid.status, now, cause: 'refund' }, { refund: next, ...facts }));
     },
     erase: async (id: string): Promise<void> => {
       await erasePayment(table, id);
@@ -152,10 +154,12 @@ const run = async (all: World, given: Step): Promise<void> => {
   if (!found || !isVisiblePayment(found)) return;
   const now = all.now();
   if (given.act === 'erase') return all.erase(found.id);
-  if (given.act === 'refund') return found.status === 'succeeded' ? changeRefund(all, found, given) : undefined;
+  // A refund at the provider may be heard of before the payment's success.
+  if (given.act === 'refund') return found.withheld ? undefined : changeRefund(all, found, given);
   if (given.act === 'sync') return all.commit({ ...found, reconcileAt: iso(now) });
   if (found.status === 'succeeded' || found.status === 'canceled') return;
   if (given.act === 'move') return all.commit(advancePayment(found, { to: given.status, now, cause: 'event' }));
+  if (all.refunds.get(found.id)?.size) return;
   const { cents, currency } = given;
   const amended = { subtotalCents: cents, totalCents: cents, currency };
   return all.commit(advancePayment(found, { to: found.status, now, cause: 'update' }, amended));
@@ -275,7 +279,7 @@ describe('the sums of a payment', () => {
   });
 
   test('take a refund that failed after its success back from the day of the success', () => {
-    const paid = payment({ status: 'succeeded', completedAt: iso(NOON), refundedCents: 700 });
+    const paid = payment({ status: 'succeeded', completedAt: iso(NOON), refundedCents: 700, refundedCount: 1 });
     const refund: Refund = {
       id: 'ref_1',
       amountCents: 700,
@@ -283,9 +287,8 @@ describe('the sums of a payment', () => {
       was: 'succeeded',
       completedAt: iso(NOON + DAY),
     };
-    expect(
-      sums(paid, { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY), cause: 'refund', refund, refundedCents: 0 }),
-    ).toEqual([
+    const next = { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY), refundedCents: 0, refundedCount: 0 };
+    expect(sums(paid, { ...next, cause: 'refund', refund })).toEqual([
       { sk: '2026-03-10#USD', 'status#succeeded#refunds': -1, 'status#succeeded#refunded': -700 },
       { sk: '2026-03-11#USD', 'provider#provider_a#refunds': -1, 'provider#provider_a#refunded': -700 },
     ]);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import type { DisputeStatus, RefundReason } from '../../../shared/core/money-back.ts';
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
-import type { DisputeStatus, RefundReason } from '../../../shared/providers/port/refunds.ts';
 
 /**
  * Payments of the demo owner with refunds and disputes, so that lists have something to show. They are made by the

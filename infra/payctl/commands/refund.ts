@@ -1,12 +1,12 @@
 import { DomainError } from '../../../shared/core/errors.ts';
+import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
-import { orderRefund, requireRefunds } from '../../../shared/payments/commands/refund.ts';
+import { openRefunds, orderRefund } from '../../../shared/payments/commands/refund.ts';
 import { refundableCents } from '../../../shared/payments/record/amounts.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type Refund, refundView } from '../../../shared/payments/refunds/refund.ts';
 import { refundStore } from '../../../shared/payments/refunds/store.ts';
 import { requireRefundable } from '../../../shared/payments/refunds/sums.ts';
-import type { RefundReason } from '../../../shared/providers/port/refunds.ts';
 import { findPayment } from '../compare/find-payment.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -42,7 +42,7 @@ const planRefund = async (
   payment: VisiblePayment,
   { amount, reason }: RefundOptions,
 ): Promise<Report> => {
-  await requireRefunds(deps, payment);
+  await openRefunds(deps, payment);
   const amountCents = requireRefundable(payment, amount);
   const left = refundableCents(payment) - amountCents;
   return {

@@ -1,12 +1,14 @@
 import * as z from 'zod';
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
+import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
 import { metadataSchema } from '../../http/fields.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
-import { type ProviderRefund, REFUND_REASONS, type RefundsPort } from '../../providers/port/refunds.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import type { ProviderRefund, RefundsPort } from '../../providers/port/refunds.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { makeClaimedCall } from '../attempts/claimed-call.ts';
@@ -14,6 +16,7 @@ import { refundableCents } from '../record/amounts.ts';
 import { reconcileTime } from '../record/due.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import {
+  nowOrLater,
   type RefundParts,
   type RefundResult,
   recordRefundAnswer,
@@ -22,7 +25,7 @@ import {
 } from '../refunds/attempt.ts';
 import { foundRefund, type Refund, refundView } from '../refunds/refund.ts';
 import { ownerFieldsOfPayment } from '../refunds/reports.ts';
-import { refundStore } from '../refunds/store.ts';
+import { type RefundStore, refundStore } from '../refunds/store.ts';
 import { requireRefundable } from '../refunds/sums.ts';
 
 export const createRefundBody = z.object({
@@ -60,17 +63,14 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
  */
 export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
   const { payment, body, idempotency } = order;
-  const port = await requireRefunds(deps, payment);
+  const { provider, port } = await openRefunds(deps, payment);
   const store = refundStore(deps);
-  let made: { readonly payment: VisiblePayment; readonly refund: Refund } | undefined;
+  let made: MadeRefund | undefined;
   const { record, replayed } = await createOnce<Refund>(deps, {
     store: {
       find: async (id) => foundRefund(await store.load(id)),
       insertOrFind: async (refund) => {
-        made = await store.insert(payment, (current) => ({
-          ...refund,
-          amountCents: requireRefundable(current, body.amount_cents),
-        }));
+        made = await insertUnlessMade(store, { payment, refund, asked: body.amount_cents });
         return made ? undefined : foundRefund(await store.load(refund.id));
       },
     },
@@ -78,6 +78,7 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
     idempotency,
     build: async (id) => {
       const amountCents = requireRefundable(payment, body.amount_cents);
+      await requireExpressible(provider, { amountCents, currency: payment.currency });
       return newRefund(order, { id, amountCents, now: deps.now() });
     },
   });
@@ -86,13 +87,49 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
 };
 
 /** @throws DomainError UNSUPPORTED_PROVIDER where the payment's provider takes no refunds */
-export const requireRefunds = async (
+export const openRefunds = async (
   { providers }: Pick<MoneyDeps, 'providers'>,
   { providerId }: Pick<VisiblePayment, 'providerId'>,
-): Promise<RefundsPort> => {
-  const { refunds } = await providers.require(providerId, 'payments');
-  if (!refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
-  return refunds;
+): Promise<{ readonly provider: PaymentProvider; readonly port: RefundsPort }> => {
+  const provider = await providers.require(providerId, 'payments');
+  if (!provider.refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
+  return { provider, port: provider.refunds };
+};
+
+/** A provider may count in coarser units than ISO 4217: the amount is refused before anything is written. */
+const requireExpressible = async (
+  provider: PaymentProvider,
+  amount: { readonly amountCents: number; readonly currency: string },
+): Promise<void> => {
+  const refusal = await provider.checkAmount(amount);
+  if (refusal?.kind !== 'not expressible') return;
+  const message = `must be a multiple of ${refusal.multipleOf} in ${amount.currency} at ${provider.slot}`;
+  throw invalid([{ path: 'amount_cents', rule: 'multiple_of', message }]);
+};
+
+type MadeRefund = NonNullable<Awaited<ReturnType<RefundStore['insert']>>>;
+
+interface Asked {
+  readonly payment: VisiblePayment;
+  readonly refund: Refund;
+  /** undefined: what is left. */
+  readonly asked: number | undefined;
+}
+
+/**
+ * Reserves the amount and stores the refund. A refusal does not count if a request with the same key made the refund first:
+ * that refund left less to give back. @returns undefined where the refund exists
+ */
+const insertUnlessMade = async (
+  store: RefundStore,
+  { payment, refund, asked }: Asked,
+): Promise<MadeRefund | undefined> => {
+  try {
+    return await store.insert(payment, (current) => ({ ...refund, amountCents: requireRefundable(current, asked) }));
+  } catch (error) {
+    if (error instanceof DomainError && (await store.load(refund.id))) return undefined;
+    throw error;
+  }
 };
 
 const newRefund = (
@@ -124,11 +161,12 @@ const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),
     record: (outcome) => recordRefundAnswer(parts, refund, outcome),
-    takeBack: async (notDone: NotDone) => {
-      const store = refundStore(parts.deps);
-      if (await store.withdraw(refund)) return { refund: undefined, notDone };
-      return { refund: await store.load(refund.id) };
-    },
+    takeBack: (notDone: NotDone) =>
+      nowOrLater(refund, async () => {
+        const store = refundStore(parts.deps);
+        if (await store.withdraw(refund)) return { refund: undefined, notDone };
+        return { refund: await store.load(refund.id) };
+      }),
   });
 
 const reply = async (deps: MoneyDeps, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { CLOSED_DISPUTE_STATUSES, DISPUTE_STATUSES, type DisputeStatus } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, instant, iso } from '../../core/time.ts';
-import { CLOSED_DISPUTE_STATUSES, DISPUTE_STATUSES, type DisputeStatus } from '../../providers/port/refunds.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
 import { storedRecordFields } from '../../table/record-store.ts';
 import type { Item } from '../../table/table.ts';

@@ -69,7 +69,9 @@ const newDispute = (id: string, { payment, report }: ReportedDispute, now: Insta
 });
 
 const reported = (report: ProviderDispute, now: Instant) => {
-  const { status, amountCents, currency, reason } = report;
+  const { status, currency, reason } = report;
+  // A bank may dispute an amount between two minor units.
+  const amountCents = Math.round(report.amountCents);
   const evidenceDueBy = report.evidenceDueBy === undefined ? undefined : iso(report.evidenceDueBy * 1_000);
   return {
     ...{ status, amountCents, currency, reason, evidenceDueBy },

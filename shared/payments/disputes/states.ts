@@ -1,5 +1,5 @@
+import type { DisputeStatus } from '../../core/money-back.ts';
 import { allows, type Transitions } from '../../core/states.ts';
-import type { DisputeStatus } from '../../providers/port/refunds.ts';
 
 /**
  * The transition table of a dispute. Reports of the provider (events, reads) move a dispute only forward in ORDER, so that any

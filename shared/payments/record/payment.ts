@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { RecordKind } from '../../access/record-kind.ts';
+import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 import type { MethodKind } from '../../providers/port/payments.ts';
-import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
 import { actorOf, actorSchema, requestIdOf, storedActor, storedRequestId } from './actor.ts';
@@ -139,6 +139,8 @@ export const paymentSchema = z.object({
   methodNotKept: z.literal(true).optional(),
   /** The sum of the refunds that succeeded. */
   refundedCents: z.int().optional(),
+  /** The number of the refunds that succeeded. */
+  refundedCount: z.int().optional(),
   /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
   refundingCents: z.int().optional(),
   /** The ids of the disputes that are open. */

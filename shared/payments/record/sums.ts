@@ -38,7 +38,7 @@ const scopesOf = (payment: Payment): readonly string[] => {
 
 interface Amounts {
   readonly day: string;
-  readonly measures: Partial<Readonly<Record<Measure, number>>>;
+  readonly measures: Partial<Readonly<Record<Measure, number | undefined>>>;
 }
 
 const share = (payment: Payment, [group, value]: readonly [Group, string], { day, measures }: Amounts): Share[] =>
@@ -50,10 +50,14 @@ const share = (payment: Payment, [group, value]: readonly [Group, string], { day
     }),
   );
 
-/** What a payment adds to the sums, without its refunds. */
+/** What a payment adds to the sums. Its refunds move with its status; their own days have them by `refundShares`. */
 export const sharesOf = (payment: Payment): readonly Share[] => {
   const measures = { count: 1, cents: payment.totalCents };
-  const made = share(payment, ['status', payment.status], { day: utcDay(payment.createdAt), measures });
+  const refunds = { refunds: payment.refundedCount, refunded: payment.refundedCents };
+  const made = share(payment, ['status', payment.status], {
+    day: utcDay(payment.createdAt),
+    measures: { ...measures, ...refunds },
+  });
   if (payment.status !== 'succeeded') return made;
   const day = utcDay(payment.completedAt ?? payment.createdAt);
   return [...made, ...share(payment, ['provider', payment.providerId], { day, measures })];
@@ -65,14 +69,11 @@ export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was
   readonly refundedBy: number;
 };
 
-/** What a change of a refund adds: it counts from its success on, and a refund that fails after its success is taken back. */
+/** What a change of a refund adds to the day on which the refund succeeded: it counts from its success on, and a refund that fails after its success is taken back. */
 export const refundShares = (payment: Payment, { status, was, completedAt, refundedBy }: CountedRefund): Share[] => {
   const by = Number(status === 'succeeded') - Number(was === 'succeeded');
   const measures = { refunds: by, refunded: refundedBy };
-  return [
-    ...share(payment, ['status', payment.status], { day: utcDay(payment.createdAt), measures }),
-    ...share(payment, ['provider', payment.providerId], { day: utcDay(completedAt ?? payment.updatedAt), measures }),
-  ];
+  return share(payment, ['provider', payment.providerId], { day: utcDay(completedAt ?? payment.updatedAt), measures });
 };
 
 export const takenBack = (shares: readonly Share[]): readonly Share[] =>

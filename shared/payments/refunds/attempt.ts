@@ -4,7 +4,7 @@ import { iso } from '../../core/time.ts';
 import { type ProviderRefund, REFUND_EXCEEDS, type RefundsPort } from '../../providers/port/refunds.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import type { Refund } from './refund.ts';
-import { recordReportedRefunds, settleRefund } from './reports.ts';
+import { recordAnswer, recordReportedRefunds } from './reports.ts';
 import { type RefundStoreDeps, refundStore } from './store.ts';
 
 /** The parts of every provider call about a refund. */
@@ -48,21 +48,23 @@ export const recordRefundAnswer = async (
     case 'unknown':
       return { refund };
     case 'done':
-      return { refund: await settledNowOrLater(parts, refund, outcome.value) };
+      return nowOrLater({ ...refund, providerRefundId: outcome.value.refundId }, async () => ({
+        refund: await recordAnswer(parts.deps, refund, outcome.value),
+      }));
     case 'declined':
-      return recordRefusal(parts, refund, { kind: 'refused', reason: outcome.code });
+      return nowOrLater(refund, () => recordRefusal(parts, refund, { kind: 'refused', reason: outcome.code }));
     case 'refused':
-      return recordRefusal(parts, refund, outcome);
+      return nowOrLater(refund, () => recordRefusal(parts, refund, outcome));
   }
 };
 
-/** Many refunds of one payment commit one after another. One that comes too late is settled by its next look. */
-const settledNowOrLater = async ({ deps }: RefundParts, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+/** Many refunds of one payment commit one after another. One that comes too late stays pending: its next look settles it. */
+export const nowOrLater = async (pending: Refund, settle: () => Promise<RefundResult>): Promise<RefundResult> => {
   try {
-    return await settleRefund(deps, refund, report);
+    return await settle();
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
-    return { ...refund, providerRefundId: report.refundId };
+    return { refund: pending };
   }
 };
 

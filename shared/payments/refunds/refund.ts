@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import type { RecordKind } from '../../access/record-kind.ts';
+import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { iso } from '../../core/time.ts';
-import { REFUND_REASONS, REFUND_STATUSES } from '../../providers/port/refunds.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
 import { type Found, storedRecordFields } from '../../table/record-store.ts';
 import type { Item } from '../../table/table.ts';
@@ -29,7 +28,10 @@ export const refundSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   /** Set once the provider has answered. */
   providerRefundId: optional,
-  /** The provider's word, or `not_received` where the refund never reached the provider. */
+  /**
+   * The provider's word; `not_received` where the refund never reached the provider; `duplicate_record` where another
+   * record has the same refund of the provider.
+   */
   failureCode: optional,
   /** The user id of the admin who made it. */
   createdBy: optional,
@@ -47,14 +49,6 @@ export const refundSchema = z.object({
   reconcileStep: z.int().optional(),
 });
 export type Refund = z.infer<typeof refundSchema>;
-
-/** The next version without the person of the payment and the texts of the caller; the same refund if it has none. */
-export const blankRefund = (refund: Refund, now: number): Refund => {
-  const { guestEmail, description, metadata } = refund;
-  if (guestEmail === undefined && description === undefined && metadata === undefined) return refund;
-  const blank = { guestEmail: undefined, description: undefined, metadata: undefined };
-  return { ...refund, ...blank, version: refund.version + 1, updatedAt: iso(now) };
-};
 
 export const refundKey = (id: string) => recordKey('RFD', id);
 

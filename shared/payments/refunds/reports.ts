@@ -8,8 +8,13 @@ import type { Refund } from './refund.ts';
 import { isLaterRefund, refundMismatch } from './states.ts';
 import { type RefundStore, type RefundStoreDeps, refundStore } from './store.ts';
 
+/** True if the record is about another refund of the provider. */
+const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
+  providerRefundId !== undefined && providerRefundId !== refundId;
+
 /** The refund as the provider reports it; the same refund where the report says nothing new. */
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
+  if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
   if (!isLater && refund.providerRefundId !== undefined) return refund;
   const status = isLater ? report.status : refund.status;
@@ -45,6 +50,37 @@ export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report
   return record;
 };
 
+/**
+ * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
+ * the same refund: that record ends, before or just after, so that the amount counts once.
+ */
+export const recordAnswer = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+  if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
+  const settled = await settleRefund(deps, refund, report);
+  if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
+  return settled;
+};
+
+const endDuplicate = async (deps: RefundStoreDeps, refund: Refund, { refundId }: ProviderRefund): Promise<void> => {
+  const store = refundStore(deps);
+  const other = await store.load(derivedId('refund', refund.providerId, refundId));
+  if (other?.paymentId !== refund.paymentId) return;
+  await store.change(other, 'duplicate', (current) =>
+    current.providerRefundId === undefined
+      ? undefined
+      : {
+          ...current,
+          status: 'canceled',
+          providerRefundId: undefined,
+          failureCode: 'duplicate_record',
+          reconcileAt: undefined,
+          reconcileStep: undefined,
+          version: current.version + 1,
+          updatedAt: iso(deps.now()),
+        },
+  );
+};
+
 /** The record of the refund that the provider reports; undefined where it is not recorded. */
 export const findReportedRefund = async (
   deps: RefundStoreDeps,
@@ -66,13 +102,12 @@ const findOurs = async (
   { payment, report }: Reported,
 ): Promise<Refund | undefined> => {
   const alias = await findAlias(table, payment.providerId, report.refundId);
-  if (alias?.kind === 'RFD') return store.load(alias.id);
+  const aliased = alias?.kind === 'RFD' ? await store.load(alias.id) : undefined;
+  if (aliased && !isAnother(aliased, report)) return aliased;
   const named = report.ourRefundId === undefined ? undefined : await store.load(report.ourRefundId);
   // Our id at the provider proves nothing: payment and amount must agree, and no other refund may bear the id already.
   const isOurs =
-    named?.paymentId === payment.id &&
-    refundMismatch(named, report) === undefined &&
-    (named.providerRefundId ?? report.refundId) === report.refundId;
+    named?.paymentId === payment.id && refundMismatch(named, report) === undefined && !isAnother(named, report);
   return isOurs ? named : undefined;
 };
 
@@ -82,14 +117,30 @@ export interface Reported {
 }
 
 /**
+ * Why a refund that the provider reports cannot be stored; undefined where it can. Sums hold whole minor units of the
+ * payment's currency only.
+ */
+export const findUnusable = (
+  payment: Pick<VisiblePayment, 'currency'>,
+  { amountCents, currency }: Pick<ProviderRefund, 'amountCents' | 'currency'>,
+): 'currency differs' | 'not a whole amount' | undefined => {
+  if (currency !== payment.currency) return 'currency differs';
+  return Number.isSafeInteger(amountCents) && amountCents > 0 ? undefined : 'not a whole amount';
+};
+
+/**
  * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from the
  * provider's, so that repeated and concurrent reports make one record. The provider is right about what it gave back.
  */
 export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
   const store = refundStore(deps);
-  const known = await findReportedRefund(deps, { payment, report });
-  if (known) return settleRefund(deps, known, report);
+  const known = await findOurs(deps, store, { payment, report });
+  const settled = known && (await settleRefund(deps, known, report));
+  // Several refunds at the provider may bear our id: the first that is stored is ours.
+  if (settled && !isAnother(settled, report)) return settled;
   const id = idOfReported({ payment, report });
+  const stored = await store.load(id);
+  if (stored) return settleRefund(deps, stored, report);
   const made = await store.insert(payment, (current) => providerRefund(id, { payment: current, report }, deps.now()));
   if (made) return made.refund;
   const other = await store.load(id);
@@ -124,13 +175,20 @@ export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEma
   guestEmail,
 });
 
-/** Stores every refund that the provider has of the payment, oldest first. @returns the records, in the same order */
+/**
+ * Stores every refund that the provider has of the payment, oldest first. An operator is told of one that cannot be stored.
+ * @returns the records, in the same order
+ */
 export const recordReportedRefunds = async (
   deps: RefundStoreDeps,
   payment: VisiblePayment,
   reports: readonly ProviderRefund[],
 ): Promise<readonly Refund[]> => {
   const stored: Refund[] = [];
-  for (const report of reports) stored.push(await recordReportedRefund(deps, { payment, report }));
+  for (const report of reports) {
+    const reason = findUnusable(payment, report);
+    if (reason) deps.log.error('refund anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+    else stored.push(await recordReportedRefund(deps, { payment, report }));
+  }
   return stored;
 };

@@ -1,5 +1,6 @@
+import type { RefundStatus } from '../../core/money-back.ts';
 import type { Transitions } from '../../core/states.ts';
-import type { ProviderRefund, RefundStatus } from '../../providers/port/refunds.ts';
+import type { ProviderRefund } from '../../providers/port/refunds.ts';
 import type { Refund } from './refund.ts';
 
 /**
@@ -8,15 +9,21 @@ import type { Refund } from './refund.ts';
  */
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
-/** `report`: what the provider says. `refusal`: the provider refused it. `limit`: it never reached the provider in time. */
-export type RefundCause = 'report' | 'refusal' | 'limit';
+/** `report`: what the provider says. `refusal`: the provider refused it. `limit`: it never reached the provider in time.
+ * `duplicate`: another record has the same refund of the provider. `erasure`: it loses its person, and keeps its status. */
+export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
-  pending: { report: ['canceled', 'succeeded', 'failed'], refusal: ['failed'], limit: ['failed'] },
+  pending: {
+    report: ['canceled', 'succeeded', 'failed'],
+    refusal: ['failed'],
+    limit: ['failed'],
+    duplicate: ['canceled'],
+  },
   canceled: { report: ['succeeded', 'failed'] },
-  succeeded: { report: ['failed'] },
+  succeeded: { report: ['failed'], duplicate: ['canceled'] },
   // Only a refund that failed here, without a report of the provider, is found at the provider later.
-  failed: { report: ['pending', 'canceled', 'succeeded'] },
+  failed: { report: ['pending', 'canceled', 'succeeded'], duplicate: ['canceled'] },
 };
 
 /** Did the refund fail here, before the provider reported anything about it? */

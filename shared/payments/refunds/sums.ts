@@ -4,17 +4,18 @@ import { refundableCents } from '../record/amounts.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import type { Refund } from './refund.ts';
 
-/** What a payment knows of its refunds: two sums, which change in the same transaction as the refund. */
+/** What a payment knows of its refunds: sums, which change in the same transaction as the refund. */
 interface Sums {
   readonly refundedCents: number;
+  readonly refundedCount: number;
   readonly refundingCents: number;
 }
 
-const NOTHING: Sums = { refundedCents: 0, refundingCents: 0 };
+const NOTHING: Sums = { refundedCents: 0, refundedCount: 0, refundingCents: 0 };
 
 /** What one refund adds to the sums of its payment. */
 const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Sums => {
-  if (refund?.status === 'succeeded') return { ...NOTHING, refundedCents: refund.amountCents };
+  if (refund?.status === 'succeeded') return { ...NOTHING, refundedCents: refund.amountCents, refundedCount: 1 };
   if (refund?.status === 'pending') return { ...NOTHING, refundingCents: refund.amountCents };
   return NOTHING;
 };
@@ -71,6 +72,7 @@ export const withoutRefund = (payment: VisiblePayment, refund: Refund, now: Inst
 const withShare = (payment: VisiblePayment, was: Sums, next: Sums): VisiblePayment => ({
   ...payment,
   refundedCents: (payment.refundedCents ?? 0) - was.refundedCents + next.refundedCents,
+  refundedCount: (payment.refundedCount ?? 0) - was.refundedCount + next.refundedCount,
   refundingCents: (payment.refundingCents ?? 0) - was.refundingCents + next.refundingCents,
 });
 

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
-import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { customerGateway } from './gateway.ts';
 import { type BraintreeCall, braintreeCalls } from './outcome.ts';
 

@@ -1,5 +1,6 @@
 import { isIdOf } from '../../core/ids.ts';
-import type { DisputeStatus, ProviderDispute, ProviderRefund, RefundStatus } from '../port/refunds.ts';
+import type { DisputeStatus, RefundStatus } from '../../core/money-back.ts';
+import type { ProviderDispute, ProviderRefund } from '../port/refunds.ts';
 import { wholeCentsOf } from './amounts.ts';
 import { captureNameSchema, type PaypalDispute, type PaypalRefund } from './schemas.ts';
 

@@ -1,6 +1,6 @@
+import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
-import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { httpClient } from '../wire/http-client.ts';
 import { withAccessToken } from './access.ts';
 import { paypalAmounts } from './amounts.ts';

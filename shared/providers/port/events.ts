@@ -35,7 +35,9 @@ export const INBOUND_EVENTS = [
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
 
-export type InboundEventType = (typeof INBOUND_EVENTS)[number] | MoneyBackEventType;
+/** Every type that the service acts on. */
+export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...MONEY_BACK_EVENTS] as const;
+export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
 /** A received event is stored this long. In that time an event with the same id is a duplicate, and is not applied again. */
 export const EVENT_KEPT_MS = 30 * DAY;

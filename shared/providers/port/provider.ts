@@ -1,3 +1,4 @@
+import type { Capabilities } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { CallOptions } from './call-options.ts';
@@ -20,24 +21,6 @@ import type { SubscriptionsPort } from './subscriptions.ts';
  * The port to a payment provider. `can` has the provider's capabilities as data. Every write has our own key, derived
  * from our id and attempt, so that the provider recognizes a repeat.
  */
-export interface Capabilities {
-  readonly payments: boolean;
-  readonly customers: boolean;
-  /** False: one-time payments only. */
-  readonly methods: boolean;
-  /** Takes raw card data (development only). */
-  readonly rawCards: boolean;
-  /** Takes billing details of a saved method. */
-  readonly billingDetails: boolean;
-  /** The payer's browser can confirm with the client secret. False: only the server can charge. */
-  readonly clientConfirmation: boolean;
-  /** A payer's approval at the provider replaces a method; the service then captures the payment. */
-  readonly capturesOnApproval: boolean;
-  /** Takes the proof of a payer's authentication that the provider's page in the browser has made. */
-  readonly verificationTokens: boolean;
-  readonly subscriptions: 'native' | 'service';
-}
-
 export interface PaymentProvider {
   readonly slot: ProviderSlot;
   readonly can: Capabilities;

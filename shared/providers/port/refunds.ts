@@ -1,13 +1,8 @@
+import type { DisputeStatus, RefundReason, RefundStatus } from '../../core/money-back.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from './call-options.ts';
 
 /** Refunds and disputes at a provider. Amounts are integers in ISO 4217 minor units, currencies upper-case ISO 4217. */
-export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
-export type RefundStatus = (typeof REFUND_STATUSES)[number];
-
-export const REFUND_REASONS = ['duplicate', 'fraudulent', 'requested_by_customer', 'other'] as const;
-export type RefundReason = (typeof REFUND_REASONS)[number];
-
 /** The ids by which a provider finds the charge of a succeeded payment. */
 export interface RefundedCharge {
   /** The intent or order. */
@@ -43,11 +38,6 @@ export interface ProviderRefund {
 
 /** Refusal reason of a refund: less is left of the payment at the provider than the refund's amount. */
 export const REFUND_EXCEEDS = 'refund_exceeds';
-
-export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'closed'] as const;
-/** The statuses after which nothing follows. */
-export const CLOSED_DISPUTE_STATUSES: readonly string[] = ['won', 'lost', 'closed'];
-export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
 /** The state of a dispute at the provider. */
 export interface ProviderDispute {

@@ -1,16 +1,7 @@
 import * as z from 'zod/mini';
+import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import {
-  type CreateRefund,
-  type DisputeStatus,
-  type ProviderDispute,
-  type ProviderRefund,
-  REFUND_REASONS,
-  type RefundedCharge,
-  type RefundReason,
-  type RefundStatus,
-  type RefundsPort,
-} from '../port/refunds.ts';
+import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../port/refunds.ts';
 import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
 import { type SquareDispute, type SquareRefund, squareDisputeSchema, squareRefundSchema } from './schemas.ts';

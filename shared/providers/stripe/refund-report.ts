@@ -1,4 +1,5 @@
-import type { DisputeStatus, ProviderDispute, ProviderRefund, RefundReason, RefundStatus } from '../port/refunds.ts';
+import type { DisputeStatus, RefundReason, RefundStatus } from '../../core/money-back.ts';
+import type { ProviderDispute, ProviderRefund } from '../port/refunds.ts';
 import { reportedAmount } from './currencies.ts';
 
 /** The fields that are read of a Refund, as the SDK answers it or an event holds it. */

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import type { RefundReason } from '../../core/money-back.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import {
   type CreateRefund,
@@ -6,7 +7,6 @@ import {
   type ProviderRefund,
   REFUND_EXCEEDS,
   type RefundedCharge,
-  type RefundReason,
   type RefundsPort,
 } from '../port/refunds.ts';
 import { stripeAmounts } from './currencies.ts';

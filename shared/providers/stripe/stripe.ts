@@ -1,9 +1,9 @@
 import Stripe from 'stripe';
+import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { epochSeconds } from '../../core/time.ts';
 import type { WebhookRequest } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
-import { CAPABILITIES_OF } from '../wire/capabilities.ts';
 import { withOneRetry } from '../wire/one-retry.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';

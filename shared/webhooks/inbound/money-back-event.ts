@@ -5,7 +5,7 @@ import { recordDispute } from '../../payments/disputes/record.ts';
 import { findMismatch } from '../../payments/record/amounts.ts';
 import type { VisiblePayment } from '../../payments/record/payment.ts';
 import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
-import { recordReportedRefund } from '../../payments/refunds/reports.ts';
+import { findUnusable, recordReportedRefund } from '../../payments/refunds/reports.ts';
 import type { MoneyBackEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { findAlias } from '../../table/alias.ts';
@@ -23,11 +23,10 @@ export const applyMoneyBackEvent = async (
   const payment = await findCharged(deps, store, { slot, event });
   if (!payment) return { kind: 'early' };
   const { refund, dispute } = event.object;
-  const foreign = [refund, dispute].find((report) => report && report.currency !== payment.currency);
-  if (foreign) {
-    const reason = findMismatch(payment, { amountCents: undefined, currency: foreign.currency }) ?? 'currency differs';
-    return { kind: 'quarantined', payment, reason };
-  }
+  const reason = refund
+    ? findUnusable(payment, refund)
+    : dispute && findMismatch(payment, { amountCents: undefined, currency: dispute.currency });
+  if (reason) return { kind: 'quarantined', payment, reason };
   if (refund) await recordReportedRefund(deps, { payment, report: refund });
   else if (dispute) await recordDispute(deps, { payment, report: dispute });
   else await readRefundsNow(deps, payment);

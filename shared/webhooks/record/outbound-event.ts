@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { derivedId } from '../../core/ids.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import type { CanonicalEvent } from '../../events/bus-event.ts';
-import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/events.ts';
+import { ACTED_ON_EVENTS, type InboundEventType } from '../../providers/port/events.ts';
 
 /**
  * An event of the bus for targets: canonical, with its payload, or a provider's own event, with a reference to its
@@ -47,7 +47,7 @@ const rawSchema = z.object({
     id: z.string(),
     provider_id: z.enum(PROVIDER_SLOTS),
     event_id: z.string(),
-    type: z.enum(INBOUND_EVENTS).optional(),
+    type: z.enum(ACTED_ON_EVENTS).optional(),
   }),
 });
 

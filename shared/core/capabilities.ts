@@ -1,5 +1,23 @@
-import type { AdapterName } from '../../core/settings.ts';
-import type { Capabilities } from '../port/provider.ts';
+import type { AdapterName } from './settings.ts';
+
+/** What a payment provider can do, as data. */
+export interface Capabilities {
+  readonly payments: boolean;
+  readonly customers: boolean;
+  /** False: one-time payments only. */
+  readonly methods: boolean;
+  /** Takes raw card data (development only). */
+  readonly rawCards: boolean;
+  /** Takes billing details of a saved method. */
+  readonly billingDetails: boolean;
+  /** The payer's browser can confirm with the client secret. False: only the server can charge. */
+  readonly clientConfirmation: boolean;
+  /** A payer's approval at the provider replaces a method; the service then captures the payment. */
+  readonly capturesOnApproval: boolean;
+  /** Takes the proof of a payer's authentication that the provider's page in the browser has made. */
+  readonly verificationTokens: boolean;
+  readonly subscriptions: 'native' | 'service';
+}
 
 /** Stripe's slot has a setting for who bills subscriptions. */
 type Known = Omit<Capabilities, 'subscriptions'> & Partial<Pick<Capabilities, 'subscriptions'>>;
