@@ -33,7 +33,7 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
 };
 
 /** Stores the provider's report of a refund that is recorded here: an answer, an event or a read. */
-export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
   const mismatch = refundMismatch(refund, report);
   if (mismatch) {
     deps.log.error('refund anomaly', {
@@ -176,7 +176,7 @@ export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEma
 });
 
 /**
- * Stores every refund that the provider has of the payment, oldest first. An operator is told of one that cannot be stored.
+ * Stores every refund that the provider has of the payment, oldest first. The log warns an operator of one that cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (
