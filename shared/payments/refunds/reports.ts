@@ -54,7 +54,11 @@ const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: Provi
  * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
  * the same refund: that record ends, before or just after, so that the amount counts once.
  */
-export const recordAnswer = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+export const recordAnsweredRefund = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  report: ProviderRefund,
+): Promise<Refund> => {
   if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
   const settled = await settleRefund(deps, refund, report);
   if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
