@@ -33,7 +33,7 @@ const refund = {
   of: 'refunds.create',
   requests: 5,
   levels: 5,
-  writeUnits: 24,
+  writeUnits: 14,
   dueUnits: 2,
   windows: 1,
   because:
@@ -111,7 +111,7 @@ const PAYMENT_BUDGETS = {
     because: 'load, commit',
   },
   refund,
-  'refund with an Idempotency-Key': refund,
+  'refund with an Idempotency-Key': oneMore(refund, 'as refund; the refund of the key is looked for first'),
   'refund of more than is left': {
     of: 'refunds.create',
     requests: 1,

@@ -54,7 +54,7 @@ const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: Provi
  * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
  * the same refund: that record ends, before or just after, so that the amount counts once.
  */
-export const recordRefundReport = async (
+export const recordAnsweredRefund = async (
   deps: RefundStoreDeps,
   refund: Refund,
   report: ProviderRefund,
@@ -180,7 +180,7 @@ export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEma
 });
 
 /**
- * Stores every refund that the provider has of the payment, oldest first. The log names one that cannot be stored.
+ * Stores every refund that the provider has of the payment, oldest first. The log warns an operator of one that cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (
