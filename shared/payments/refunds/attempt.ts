@@ -4,7 +4,7 @@ import { iso } from '../../core/time.ts';
 import { type ProviderRefund, REFUND_EXCEEDS, type RefundsPort } from '../../providers/port/refunds.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import type { Refund } from './refund.ts';
-import { recordAnswer, recordReportedRefunds } from './reports.ts';
+import { recordAnsweredRefund, recordReportedRefunds } from './reports.ts';
 import { type RefundStoreDeps, refundStore } from './store.ts';
 
 /** The parts of every provider call about a refund. */
@@ -49,7 +49,7 @@ export const recordRefundAnswer = async (
       return { refund };
     case 'done':
       return nowOrLater({ ...refund, providerRefundId: outcome.value.refundId }, async () => ({
-        refund: await recordAnswer(parts.deps, refund, outcome.value),
+        refund: await recordAnsweredRefund(parts.deps, refund, outcome.value),
       }));
     case 'declined':
       return nowOrLater(refund, () => recordRefusal(parts, refund, { kind: 'refused', reason: outcome.code }));

@@ -54,7 +54,11 @@ export const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report
  * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
  * the same refund: that record ends, before or just after, so that the amount counts once.
  */
-export const recordAnswer = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+export const recordAnsweredRefund = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  report: ProviderRefund,
+): Promise<Refund> => {
   if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
   const settled = await settleRefund(deps, refund, report);
   if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
@@ -162,7 +166,7 @@ export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEma
 });
 
 /**
- * Stores every refund that the provider has of the payment, oldest first. An operator is told of one that cannot be stored.
+ * Stores every refund that the provider has of the payment, oldest first. Logs an anomaly for a refund that cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (
