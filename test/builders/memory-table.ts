@@ -72,7 +72,6 @@ export const memoryTable = ({ now }: Clock) => {
     else items.delete(nameOf(key));
     return { ok: true, item: item ?? {} };
   };
-  const refused = () => Promise.reject(new Error('not in memory: test this on the real engine'));
   const table: Table = {
     get: async (key) => live(key),
     getMany: async (keys) => keys.map(live),
@@ -97,7 +96,13 @@ export const memoryTable = ({ now }: Clock) => {
       }
       return { ok: true };
     },
-    queryIndex: refused,
+    queryIndex: async ({ index, partition, from = '', to = '~', descending = false, filter = [] }) => {
+      const found = [...items.values()]
+        .filter((item) => item[index] === partition && from <= `${item['sort']}` && `${item['sort']}` <= to)
+        .filter((item) => filter.every((clause) => holds(clause, item)))
+        .sort((one, other) => (`${one['sort']}` < `${other['sort']}` ? -1 : 1));
+      return { items: descending ? found.reverse() : found, next: undefined };
+    },
     queryItems: async ({ partition, from = '', to = '~' }) => {
       const found = [...items.values()].filter(({ pk, sk }) => pk === partition && from <= `${sk}` && `${sk}` <= to);
       return { items: found.sort((one, other) => (`${one['sk']}` < `${other['sk']}` ? -1 : 1)), next: undefined };

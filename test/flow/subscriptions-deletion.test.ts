@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY, itemsOf, MINUTE } from './flow.ts';
 import { withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
+import { refund, signInAdmin } from './refunders.ts';
 import {
   anotherMethod,
   command,
@@ -112,6 +113,39 @@ describe('a customer whose history goes too', () => {
     const left = await itemsOf(service);
     expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
     expect(left.filter(({ sk }) => sk === `SUB#${made.id}`)).toEqual([]);
+  });
+
+  it('leaves nothing of the refunds of its payments', async () => {
+    const who = await subscriber(service);
+    const admin = await signInAdmin(service);
+    const made = await subscribeToGold(service, who);
+    await service.settle();
+    const [paid] = await paymentsOf(service, who, made.id);
+    const refunded = await refund(service, paid.id, admin.options, { amount_cents: 100, description: 'for Ada' });
+    expect(refunded.status).toBe(201);
+    await service.settle();
+    expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
+    await service.settle();
+    const left = (await itemsOf(service)).filter(({ sk }) => ['PAY', 'RFD', 'REF'].includes(sk));
+    const ids = [paid.id, refunded.body.id, refunded.body.provider_refund_id];
+    expect(left.filter((item) => ids.some((id) => JSON.stringify(item).includes(id)))).toEqual([]);
+  });
+
+  it('keeps a payment whose refund is open until the refund has ended', async () => {
+    const who = await subscriber(service);
+    const admin = await signInAdmin(service);
+    const made = await subscribeToGold(service, who);
+    await service.settle();
+    const [paid] = await paymentsOf(service, who, made.id);
+    await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/refunds', action: 'error_500', times: 1 });
+    const open = await refund(service, paid.id, admin.options, { amount_cents: 100 });
+    expect(open.status).toBe(202);
+    expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
+    await service.advance(10 * MINUTE);
+    expect(await service.get(`/refunds/${open.body.id}`, admin.options)).toMatchObject({
+      status: 200,
+      body: { status: 'succeeded' },
+    });
   });
 });
 

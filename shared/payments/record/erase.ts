@@ -1,8 +1,23 @@
 import * as z from 'zod';
 import type { Clause } from '../../table/expression.ts';
-import { aliasKey, HISTORY_PREFIX, historyKey, type Key, paymentEntryKey, paymentKey } from '../../table/keys.ts';
+import {
+  aliasKey,
+  besidePayment,
+  HISTORY_PREFIX,
+  historyKey,
+  type Key,
+  paymentEntryKey,
+  paymentKey,
+} from '../../table/keys.ts';
 import type { Item, Table, TransactionStep } from '../../table/table.ts';
-import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf, paymentSchema } from './payment.ts';
+import {
+  isVisiblePayment,
+  type Payment,
+  type PaymentStatus,
+  paymentOf,
+  paymentSchema,
+  type VisiblePayment,
+} from './payment.ts';
 import { countersWithout, refundChangeOf } from './projection.ts';
 import type { CountedRefund } from './sums.ts';
 
@@ -10,25 +25,58 @@ import type { CountedRefund } from './sums.ts';
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
 
 const MAX_STEPS = 100;
+/** More than this is removed after the payment. */
+const MAX_BESIDE = 40;
 
-/** Removes a payment with its history, its aliases and its share in the counters; a payment in flight stays. */
+/** True while money is under way to or from the payer: the outcome needs the record. */
+const isInFlight = ({ status, refundingCents = 0, openDisputes = [] }: VisiblePayment): boolean =>
+  IN_FLIGHT.includes(status) || refundingCents > 0 || openDisputes.length > 0;
+
+/**
+ * Removes a payment with its refunds, disputes, history, aliases and its share in the counters; a payment in flight stays.
+ */
 export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const item = await table.get(paymentKey(id));
   const payment = item && paymentOf(item);
-  if (!payment || !isVisiblePayment(payment) || IN_FLIGHT.includes(payment.status)) return;
-  const history = await historyOf(table, id);
+  if (!payment || !isVisiblePayment(payment) || isInFlight(payment)) return;
+  const [history, beside] = await Promise.all([historyOf(table, id), besideOf(table, id)]);
   const unchanged: Clause[] = [{ equals: ['version', payment.version] }, { equals: ['status', payment.status] }];
   const steps: readonly TransactionStep[] = [
     { delete: paymentKey(id), if: unchanged },
     { delete: paymentEntryKey(payment.createdAt, id) },
-    ...aliasesOf(payment).map((key): TransactionStep => ({ delete: key })),
+    ...[...aliasesOf(payment), ...beside.slice(0, MAX_BESIDE)].map((key): TransactionStep => ({ delete: key })),
     ...countersWithout(payment, refundsIn(payment, history)),
   ];
   const first = history.length - Math.min(history.length, MAX_STEPS - steps.length);
   // The entries that show what was counted are the last to go: a retry needs them.
   for (const { key } of history.slice(0, first)) await table.remove(key);
-  await table.transact([...steps, ...history.slice(first).map(({ key }): TransactionStep => ({ delete: key }))]);
+  const removed = await table.transact([
+    ...steps,
+    ...history.slice(first).map(({ key }): TransactionStep => ({ delete: key })),
+  ]);
+  if (removed.ok) for (const key of beside.slice(MAX_BESIDE)) await table.remove(key);
 };
+
+/** The refunds with their aliases, and the disputes. */
+const besideOf = async (table: Table, id: string): Promise<readonly Key[]> => {
+  const keys: Key[] = [];
+  for (const kind of ['RFD', 'DSP'] as const) {
+    let after: Item | undefined;
+    do {
+      const page = await table.queryIndex({ index: 'owner', partition: besidePayment(id, kind), after });
+      keys.push(...page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+      after = page.next;
+    } while (after);
+  }
+  const items = await table.getMany(keys);
+  const aliases = items.flatMap((item) => {
+    const { data } = refundIds.safeParse(item);
+    return data ? [aliasKey(data.providerId, data.providerRefundId)] : [];
+  });
+  return [...keys, ...aliases];
+};
+
+const refundIds = z.object({ providerId: z.string(), providerRefundId: z.string() });
 
 interface HistoryItem {
   readonly key: Key;
