@@ -9,6 +9,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { createIntent, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import { paidPayment } from './refunders.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
 /** Whatever else a body holds, only what its caller may set is stored: here and at the provider. */
@@ -76,6 +77,10 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     const user = await someone();
     const { provider_payment_id: id } = await createIntent(service, user);
     return as(user, `POST /payments/sync/${id}`);
+  },
+  'refunds.create': async () => {
+    const payment = await paidPayment(service, await someone());
+    return as(await admin(), `POST /payments/${payment.id}/refunds`, { amount_cents: 500 });
   },
   'customers.create': async () => as(await someone(), 'POST /customers', customerBody()),
   'customers.update': async () => {

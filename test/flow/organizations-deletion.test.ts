@@ -39,8 +39,8 @@ const leftOf = async (service: TestHost, id: string): Promise<Record<string, num
   }
   return counts;
 };
-/** Counters of the payments, logs, and keys of idempotency. */
-const WITHOUT_MEANING = new Set(['COUNT', 'LOG', 'IDEM', 'EVT']);
+/** Counters and sums of the payments, logs, and keys of idempotency. */
+const WITHOUT_MEANING = new Set(['COUNT', 'SUM', 'LOG', 'IDEM', 'EVT']);
 
 /** Past the service, as nobody may: for what is too much to be made by its routes, and for whoever comes too late. */
 const behind = (service: TestHost) => {
