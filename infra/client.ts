@@ -52,5 +52,7 @@ import type { paths } from './schema.d.ts';
 export type { components, operations, paths } from './schema.d.ts';
 
 /** A function a method, as client.POST('/payments/confirm/{id}', { params, body }): what it takes and answers is typed. */
-export declare const createPaymentsClient: (options: ClientOptions & { baseUrl: string }) => Client<paths>;
+export declare const createPaymentsClient: (
+  options: ClientOptions & { baseUrl: string },
+) => Client<paths, 'application/json'>;
 `;

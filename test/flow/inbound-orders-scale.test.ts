@@ -101,10 +101,10 @@ beforeAll(async () => {
   records = new Map(items.filter(({ sk }) => sk === 'PAY').map((item) => [item.pk, item]));
 }, 240_000);
 
-/** Everything of a record but its own names, its version and its appointments. */
+/** Everything of a record but its own names, its version with the event that made it, and its appointments. */
 const stateOf = ({ payment }: Story): unknown => {
   const record = records.get(`PAY#${payment.id}`);
-  const { pk, providerIntentId, providerPaymentId, clientSecret, sort, version, ...state } = record;
+  const { pk, providerIntentId, providerPaymentId, clientSecret, sort, version, rq, ...state } = record;
   const { due, due_at, reconcileAt, reconcileStep, ...rest } = state;
   return rest;
 };
