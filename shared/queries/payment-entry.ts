@@ -3,7 +3,6 @@ import { isShown, type Payment, type VisiblePayment } from '../payments/record/p
 import { refundStatusOf } from '../payments/record/view.ts';
 import {
   guestEntriesPartition,
-  type Key,
   organizationEntriesPartition,
   paymentEntryKey,
   recordKey,
@@ -69,34 +68,21 @@ export const writePaymentEntries = async (table: Table, changed: readonly Paymen
 
 /** The last four digits of saved methods. Those of a method that has been deleted since are kept from the entry. */
 const lastFourOf = async (table: Table, payments: readonly VisiblePayment[]): Promise<ReadonlyMap<string, string>> => {
-  const found = new Map<string, string>();
   const paidBy = payments.flatMap(({ id, createdAt, paymentMethodId: method }) =>
-    method === undefined ? [] : [{ id, method: recordKey('PM', method), entry: paymentEntryKey(createdAt, id) }],
+    method === undefined ? [] : [{ id, keys: [recordKey('PM', method), paymentEntryKey(createdAt, id)] }],
   );
-  const read = async (
-    asked: typeof paidBy,
-    keyOf: (one: (typeof paidBy)[number]) => Key,
-    path: (item: Item) => unknown,
-  ) => {
-    if (asked.length === 0) return;
-    const items = await table.getMany(asked.map(keyOf), { consistent: true });
-    for (const [index, { id }] of asked.entries()) {
-      const item = items[index];
-      const digits = item && path(item);
-      if (typeof digits === 'string') found.set(id, digits);
-    }
-  };
-  await read(
-    paidBy,
-    ({ method }) => method,
-    (item) => item['lastFour'],
+  if (paidBy.length === 0) return new Map();
+  const items = await table.getMany(
+    paidBy.flatMap(({ keys }) => keys),
+    { consistent: true },
   );
-  await read(
-    paidBy.filter(({ id }) => !found.has(id)),
-    ({ entry }) => entry,
-    ({ f }) => fieldOf(f, 'l'),
+  return new Map(
+    paidBy.flatMap(({ id }, index): [string, string][] => {
+      const [method, entry] = [items[2 * index], items[2 * index + 1]];
+      const digits = method?.['lastFour'] ?? fieldOf(entry?.['f'], 'l');
+      return typeof digits === 'string' ? [[id, digits]] : [];
+    }),
   );
-  return found;
 };
 
 const fieldOf = (fields: unknown, name: string): unknown =>

@@ -44,8 +44,8 @@ export const refund = (
 
 /** What the provider has given back of a payment of ours, by the status of the refund. */
 export const refundsAtProvider = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> => {
-  const { refunds } = await service.ledger();
-  return refunds.filter((one: ParsedJson) => one.payment_id === paymentId);
+  const { refunds } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  return refunds;
 };
 
 const sumOf = (refunds: readonly ParsedJson[], amountOf: (one: ParsedJson) => number, statuses: readonly string[]) =>
