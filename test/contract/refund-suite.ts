@@ -281,7 +281,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       },
     );
 
-    it('of less than what is reserved never takes more than the payment, whoever asks at once', async () => {
+    it('requested many times at once never exceeds the payment', async () => {
       const payment = await pay(method);
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, () => port().createRefund(refundOf(payment, 1_500))),

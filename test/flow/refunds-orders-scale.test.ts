@@ -173,9 +173,9 @@ describe.each(PROVIDERS)('events about money that goes back at %s', (...paying: 
   });
 });
 
-/** Each outcome is told once; a dispute whose closing came first is not told as opened. */
-const expectEvents = (told: readonly string[], order: readonly number[]): void => {
-  const count = (name: string): number => told.filter((one) => one === name).length;
+/** Each outcome is published once. A dispute that is closed in its first event is not published as opened. */
+const expectEvents = (published: readonly string[], order: readonly number[]): void => {
+  const count = (name: string): number => published.filter((one) => one === name).length;
   const before = (first: number, later: number): boolean => order.indexOf(first) < order.indexOf(later);
   if (order.includes(0)) {
     expect({ order, failed: count('payment.refund_failed') }).toEqual({ order, failed: 1 });

@@ -3,7 +3,7 @@ import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
 
-/** Refunds whose call to the provider gets no clear answer. Nothing is told by webhooks: the looks must find it. */
+/** Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the outcome. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 /** The fault, the answer of the route, and whether the provider has made the refund. */
@@ -126,7 +126,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
   });
 });
 
-describe('a refund that an event told of without its id', () => {
+describe('a refund whose event arrives before the answer and without our refund id', () => {
   test('counts once when its own answer comes', async () => {
     const [, paypal] = PROVIDERS;
     const { user, admin, payment } = await setUp(paypal ?? PROVIDERS[0]);

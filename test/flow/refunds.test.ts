@@ -335,7 +335,7 @@ describe('a refund', () => {
     expect(await service.get('/disputes', user.options)).toMatchObject({ status: 403 });
   });
 
-  test('that the bank sends back is failed: what was refunded goes down again, and it is told', async () => {
+  test('that the bank sends back is failed: the refunded amount goes down again, and payment.refund_failed follows', async () => {
     const { user, admin, payment } = await setUp();
     const { body } = await refund(service, payment.id, admin.options, { amount_cents: 900 });
     await service.settle();
