@@ -8,7 +8,6 @@ const NOT_YET: readonly string[] = [
   'Payment methods',
   'Customers',
   'Addresses',
-  'Subscriptions',
   'Memberships',
   'Organizations',
   'Projects',
