@@ -53,7 +53,9 @@ const guestSubscriptionSchema = z
       description: 'What each period costs, in minor units: subtotal + tax − discount.',
       examples: [990],
     }),
-    billing_interval: z.string().describe('The unit of a period: `day`, `week`, `month`, `quarter` or `year`.'),
+    billing_interval: z
+      .string()
+      .describe('The unit of a period: `daily`, `weekly`, `monthly`, `quarterly` or `yearly`.'),
     current_period_end: timestamp.describe('When the current period, or the trial, ends.'),
     cancel_at_period_end: z
       .boolean()
@@ -102,7 +104,7 @@ const subscriptionSchema = guestSubscriptionSchema
     interval_multiplier: z
       .int()
       .positive()
-      .describe('Units of `billing_interval` per period: 3 with `month` is a charge every three months.'),
+      .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
     project_id: textOrNull.describe('The project that gets the membership; null without one.'),
     organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
     user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),

@@ -8,11 +8,6 @@ const NOT_YET: readonly string[] = [
   'Payment methods',
   'Customers',
   'Addresses',
-  'Memberships',
-  'Organizations',
-  'Projects',
-  'Webhooks',
-  'Administration',
   'Service',
 ];
 

@@ -255,7 +255,9 @@ export const createdPaymentSchema = paymentViewSchema
       .string()
       .optional()
       .describe('For a guest: the token that reads and confirms this payment later. Keep it like a password.'),
-    guest_token_expires_at: timestamp.optional().describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
+    guest_token_expires_at: timestamp
+      .optional()
+      .describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
   })
   .meta({
     id: 'CreatedPayment',

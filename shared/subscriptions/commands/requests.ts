@@ -50,7 +50,7 @@ export const createSubscriptionBody = z
       .min(1)
       .max(MAX_MULTIPLIER)
       .optional()
-      .describe('Units per period, from 1 to 100; 1 if absent. `month` × 3 charges every three months.'),
+      .describe('Units per period, from 1 to 100; 1 if absent. 3 with `monthly` charges every three months.'),
     concept: text(200).describe('A short title, such as a line of an invoice; yours to use.'),
     description: text(1000).describe('What the subscription is for; the payments of its periods get it too.'),
     reference_code: text(100).describe('Your own reference, such as a contract number.'),
