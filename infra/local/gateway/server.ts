@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { StartError } from '../machine/start-error.ts';
+import type { Door } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
 import { refusalOf } from './guard.ts';
@@ -32,15 +33,22 @@ const LOCAL = '/_local';
 const HEALTH = '/health';
 const KEEP_ALIVE_MS = 65_000;
 
-/** Listens on 127.0.0.1 only. @throws StartError where the port is in use. */
-export const listen = async (port: number): Promise<Listener> => {
+/**
+ * Listens on 127.0.0.1 only. @throws StartError where the port is in use.
+ * @param door where requests wait while it is closed
+ */
+export const listen = async (port: number, door?: Door): Promise<Listener> => {
   let sites: Sites | undefined;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
     const refusal = refusalOf(message, isControl(message.url ?? '/'));
     if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
-    else if (sites) void serve(sites, message, response);
+    else if (sites) void enter({ message, response });
     else write(response, textAnswer(json(503, { status: 'starting' })));
   });
+  const enter = async ({ message, response }: Omit<Exchange, 'body'>): Promise<void> => {
+    await door?.enter(message);
+    if (sites) await serve(sites, message, response);
+  };
   const taken = await bind(server, port);
   return {
     baseUrl: `http://127.0.0.1:${taken}`,
