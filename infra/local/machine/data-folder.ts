@@ -1,8 +1,18 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { openState, type State } from './sqlite.ts';
+import { dirname, join, resolve } from 'node:path';
+import { HELD, isHeld, openState, type State } from './sqlite.ts';
 import { StartError } from './start-error.ts';
 
 /** Where a host keeps its data. */
@@ -52,8 +62,7 @@ export const begin = (dataDir: string): { readonly finish: () => void } => {
 export const clearDataFolder = (dataDir: string): void => {
   if (isNewFolder(dataDir)) return;
   const folder = resolve(dataDir);
-  // Only the holder of the file may remove it.
-  openState(join(folder, STATE_FILE)).close();
+  if (isHeld(join(folder, STATE_FILE))) throw new StartError(HELD);
   for (const file of KEPT) rmSync(join(folder, file), { force: true });
   rmSync(join(folder, FAILURES), { recursive: true, force: true });
 };
@@ -84,11 +93,19 @@ const temporaryFolder = (): string => {
 
 const makeFolder = (folder: string): string => {
   try {
-    mkdirSync(folder, { recursive: true });
+    // Not by `recursive`: under /proc, Node then tries forever.
+    for (const each of missingFolders(folder)) mkdirSync(each);
     return folder;
   } catch (error) {
     throw unusable(folder, error);
   }
+};
+
+/** The folders to create, outermost first. */
+const missingFolders = (folder: string): readonly string[] => {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [...missingFolders(parent), folder];
 };
 
 const unusable = (path: string, error: unknown): StartError =>
