@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { floorParts } from './floors.ts';
-import { settingsTables } from './settings-table.ts';
+import { envExample, settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
@@ -28,6 +28,9 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/routes.md': () => ({ routes: routes() }),
 };
 
+/** Files of which every line is generated. */
+export const FILES: Readonly<Record<string, () => string>> = { '.env.example': envExample };
+
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
 /** @throws where a page has no place for a part, or a part is not made any more. */
@@ -47,5 +50,9 @@ if (import.meta.filename === resolve(argv[1] ?? '')) {
   for (const [page, parts] of Object.entries(PAGES)) {
     writeFileSync(join(ROOT, page), withParts(readPage(page), parts()));
     stdout.write(`${page}\n`);
+  }
+  for (const [file, made] of Object.entries(FILES)) {
+    writeFileSync(join(ROOT, file), made());
+    stdout.write(`${file}\n`);
   }
 }
