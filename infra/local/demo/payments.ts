@@ -137,7 +137,7 @@ const STORIES: readonly Story[] = [
       method: 'pm_card_visa_chargeDeclinedLostCard',
     },
   }),
-  paid('payment-yen', 9.4, { ...owner, place: 'stripe', price: [7_800, 'JPY'], text: 'Washi paper' }),
+  paid('payment-yen', 9.4, { ...owner, place: 'stripe', price: [7_800, 'JPY'], text: 'Paper from Kyoto' }),
   paid('payment-review', 8.2, {
     ...{ ...owner, place: 'stripe', price: [6_400, 'USD'], text: 'Course in calligraphy' },
     later: [dispute(4.5, 'under_review', 'product_unacceptable')],

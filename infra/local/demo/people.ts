@@ -25,7 +25,7 @@ const record = (kind: string, id: string, body: object): Step => ({
 
 const OLIVIA = { email: 'demo.owner@example.com', name: 'Olivia Owner' };
 const MILES = { email: 'demo.member@example.com', name: 'Miles Member' };
-const BERLIN = { line1: 'Unter den Linden 6', city: 'Berlin', postal_code: '10117', country: 'DE' };
+const BERLIN = { line1: 'Museum Street 6', city: 'Berlin', postal_code: '10117', country: 'DE' };
 
 const joinOrganization = async (demo: Demo): Promise<void> => {
   await demo.post({
@@ -36,7 +36,7 @@ const joinOrganization = async (demo: Demo): Promise<void> => {
   await demo.put({
     path: `/organizations/${ORGANIZATION}`,
     by: OWNER,
-    body: { business_email: 'office@demo.example.com', tax_id: 'DE129273398', address: 'Unter den Linden 6, Berlin' },
+    body: { business_email: 'office@demo.example.com', tax_id: 'DE129273398', address: 'Museum Street 6, Berlin' },
   });
 };
 
@@ -94,7 +94,7 @@ export const peopleSteps: readonly Step[] = [
   address(30.9, 'address-home', { by: OWNER, ...BERLIN, name: OLIVIA.name, alias: 'Home', is_default: true }),
   address(30.9, 'address-shipping', {
     by: OWNER,
-    ...{ ...BERLIN, line1: 'Am Kupfergraben 4', type: 'shipping', name: OLIVIA.name, alias: 'Workshop' },
+    ...{ ...BERLIN, line1: 'Museum Street 4', type: 'shipping', name: OLIVIA.name, alias: 'Workshop' },
   }),
   address(30.9, 'address-partial', { by: MEMBER, country: 'US', postal_code: '94103', is_partial: true }),
   address(30.9, 'address-office', {

@@ -122,7 +122,7 @@ const openClock = ({ place, beginsAt, log }: HostInputs): HostClock =>
     log,
   });
 
-/** The clock stands still until the past is told. */
+/** The clock stands still between the moves that make the demo data. */
 const beginning = (at: number): KeptTime => ({ offsetMs: at - Date.now(), reached: at, frozenAt: at });
 
 /** Caches the result until the next write. */
