@@ -108,12 +108,10 @@ const FAULTS = [
 
 /** One call under a fault, by an adapter that gives up soon where nothing else ends it. */
 const struck = async <T>(
-  action: string,
-  path: string,
+  { action, ...fault }: { readonly action: string; readonly path: string; readonly method?: 'POST' },
   call: (by: SubscriptionsPort) => Promise<T>,
-  method?: 'POST',
 ): Promise<T> => {
-  await rig.control('POST', '/faults', { action, path, method, times: 1 });
+  await rig.control('POST', '/faults', { action, ...fault, times: 1 });
   return call(native(action.startsWith('timeout') ? rig.impatient : rig.provider));
 };
 
@@ -248,7 +246,7 @@ describe('a subscription', () => {
   it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
     const input = wanted(await payer('pm_card_visa'));
     for (const path of ['/v1/products', '/v1/subscriptions']) {
-      expect(await struck(action, path, (by) => by.create(input))).toEqual({ kind: 'unknown', reason });
+      expect(await struck({ action, path }, (by) => by.create(input))).toEqual({ kind: 'unknown', reason });
     }
     const { subscriptionId } = doneValue(await native().create(input));
     expect((await ledger()).subscriptions).toMatchObject([{ id: subscriptionId, status: 'active' }]);
@@ -272,7 +270,7 @@ describe('a subscription', () => {
 
   it('whose decline is not canceled yet has an unknown outcome, and is canceled by the next call', async () => {
     const input = wanted(await payer('pm_card_chargeCustomerFail'));
-    const unclear = await struck('error_500', '/v1/subscriptions/sub_', (by) => by.create(input));
+    const unclear = await struck({ action: 'error_500', path: '/v1/subscriptions/sub_' }, (by) => by.create(input));
     expect(unclear).toMatchObject({ kind: 'unknown' });
     expect(await native().create(input)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
     expect((await ledger()).subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
@@ -365,7 +363,7 @@ describe('a subscription', () => {
 
   it('that nobody was told of is found by our id, until it is over', async () => {
     const input = wanted(await payer('pm_card_visa'));
-    await struck('timeout_after', '/v1/subscriptions', (by) => by.create(input));
+    await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
     const [found, ...others] = doneValue(await native().findOurs(input));
     expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'active', []]);
@@ -395,7 +393,7 @@ describe('a subscription', () => {
   it.each(FAULTS)('whose reading meets %s is unknown', async (action, reason) => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
-    const read = await struck(action, '/v1/subscriptions', (by) => by.find(subscriptionId));
+    const read = await struck({ action, path: '/v1/subscriptions' }, (by) => by.find(subscriptionId));
     expect(read).toEqual({ kind: 'unknown', reason });
   });
 });
@@ -426,7 +424,10 @@ describe('the end of a subscription', () => {
   it.each(FAULTS)('at once, which meets %s, is unknown, and done once it is sent again', async (action, reason) => {
     const { subscription } = await created();
     const end = { subscriptionId: subscription.subscriptionId, idempotencyKey: 'k' };
-    expect(await struck(action, '/v1/subscriptions', (by) => by.cancel(end))).toEqual({ kind: 'unknown', reason });
+    expect(await struck({ action, path: '/v1/subscriptions' }, (by) => by.cancel(end))).toEqual({
+      kind: 'unknown',
+      reason,
+    });
     for (const _ of [1, 2]) {
       expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId } });
     }
@@ -565,7 +566,7 @@ describe('another method', () => {
       await native().pause({ subscriptionId, idempotencyKey: 'p' });
       await rig.clock.advance(70 * DAY_MS);
       const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
-      const lost = await struck(action, subscriptionId, (by) => by.resume(command), 'POST');
+      const lost = await struck({ action, path: subscriptionId, method: 'POST' }, (by) => by.resume(command));
       expect(lost).toEqual({ kind: 'unknown', reason });
       expect(doneValue(await native().resume(command))).toMatchObject({ status: 'active', currentPeriodStart: now() });
       expect(await paid()).toBe(2);
@@ -597,7 +598,10 @@ describe('another method', () => {
         methodId: await attach(customerId, 'pm_card_visa'),
         idempotencyKey: 'k',
       };
-      expect(await struck(action, '/pay', (by) => by.changeMethod(change))).toEqual({ kind: 'unknown', reason });
+      expect(await struck({ action, path: '/pay' }, (by) => by.changeMethod(change))).toEqual({
+        kind: 'unknown',
+        reason,
+      });
       expect(doneValue(await native().changeMethod(change))).toMatchObject({ status: 'active' });
       expect(await paid()).toBe(2);
     },

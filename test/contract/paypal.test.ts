@@ -56,7 +56,11 @@ const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
   });
 const create = async (wish: Wish = {}): Promise<ProviderPayment> => doneValue(await createIntent(wish));
 
-const confirm = ({ intentId }: ProviderPayment, method?: string, attempt = 1, charged: Partial<ConfirmIntent> = {}) =>
+const confirm = (
+  { intentId }: ProviderPayment,
+  method?: string,
+  { attempt = 1, ...charged }: Partial<ConfirmIntent> & { readonly attempt?: number } = {},
+) =>
   provider.confirmIntent({
     ...charged,
     idempotencyKey: `${PAYMENT_ID}:confirm:${attempt}`,
@@ -136,7 +140,7 @@ describe('an order without a method', () => {
     expect(captured).toMatchObject({ status: 'succeeded', intentId: made.intentId, ourPaymentId: PAYMENT_ID });
     expect(captured.paymentId).not.toBe(made.intentId);
     expect(doneValue(await confirm(made))).toEqual(captured);
-    expect(doneValue(await confirm(made, undefined, 2))).toMatchObject({ status: 'succeeded' });
+    expect(doneValue(await confirm(made, undefined, { attempt: 2 }))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
   });
 
@@ -167,9 +171,9 @@ describe('an order without a method', () => {
     const made = await create();
     await approve('SIM-DECLINED');
     expect(await confirm(made)).toEqual({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
-    expect(await confirm(made, undefined, 2)).toMatchObject({ value: { status: 'pending' } });
+    expect(await confirm(made, undefined, { attempt: 2 })).toMatchObject({ value: { status: 'pending' } });
     await approve('SIM-OK');
-    expect(doneValue(await confirm(made, undefined, 3))).toMatchObject({ status: 'succeeded' });
+    expect(doneValue(await confirm(made, undefined, { attempt: 3 }))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
   });
 
@@ -211,7 +215,7 @@ describe('an order with a saved method', () => {
     expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
     expect(made).toMatchObject({ status: 'created', nextAction: undefined });
     expect(await timesCharged()).toBe(0);
-    await confirm(made, 'SIM-OK', 1, { methodKind: 'wallet' });
+    await confirm(made, 'SIM-OK', { methodKind: 'wallet' });
     expect(sentTo('/capture')).toEqual([{ payment_source: { paypal: { vault_id: 'SIM-OK' } } }]);
   });
 
@@ -222,7 +226,7 @@ describe('an order with a saved method', () => {
     const made = await create({ method });
     rig.exchanges.length = 0;
     for (const _ of [1, 2])
-      expect(doneValue(await confirm(made, method, 1, { methodKind }))).toMatchObject({ status: 'succeeded' });
+      expect(doneValue(await confirm(made, method, { methodKind }))).toMatchObject({ status: 'succeeded' });
     expect(rig.exchanges.map(({ path, status }) => [path.split('/').at(-1), status])).toEqual([
       ['capture', 201],
       ['capture', 200],
@@ -257,7 +261,7 @@ describe('an order with a saved method', () => {
     ],
   ])('declares who starts the charge of a card: %j', async (charged, declared) => {
     const made = await create({ method: 'SIM-CARD' });
-    await confirm(made, 'SIM-CARD', 1, { ...charged, methodKind: 'card' });
+    await confirm(made, 'SIM-CARD', { ...charged, methodKind: 'card' });
     expect(sentTo('/capture')).toEqual([
       { payment_source: { card: { vault_id: 'SIM-CARD', stored_credential: { ...declared, usage: 'SUBSEQUENT' } } } },
     ]);
@@ -266,7 +270,7 @@ describe('an order with a saved method', () => {
   it('with a card that asks for authentication waits for its payer, and is captured once it is approved', async () => {
     const made = await create({ method: 'SIM-CARD-3DS' });
     const charged = { methodKind: 'card', returnUrl: RETURN_URL } as const;
-    const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', 1, charged));
+    const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', charged));
     expect(asked).toMatchObject({
       status: 'pending',
       nextAction: { type: 'redirect_to_url', url: expect.stringContaining(made.intentId) },
@@ -278,7 +282,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
     await approve();
     expect(doneValue(await find(made, 'pending', 'SIM-CARD-3DS'))).toMatchObject({ awaitsCapture: true });
-    expect(doneValue(await confirm(made, undefined, 2))).toMatchObject({ status: 'succeeded' });
+    expect(doneValue(await confirm(made, undefined, { attempt: 2 }))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
   });
 
@@ -288,7 +292,7 @@ describe('an order with a saved method', () => {
   ] as const)('with %s, which asks its payer, is declined where the payer is absent', async (method, methodKind) => {
     const made = await create({ method });
     const charged = { methodKind, offSession: true, isRecurring: true } as const;
-    expect(await confirm(made, method, 1, charged)).toMatchObject({
+    expect(await confirm(made, method, charged)).toMatchObject({
       kind: 'declined',
       code: 'authentication_required',
     });
@@ -311,7 +315,7 @@ describe('an order with a saved method', () => {
     const made = await create({ method: 'SIM-NSF' });
     const declined = await confirm(made, 'SIM-NSF');
     expect(declined).toMatchObject({ kind: 'declined', code: 'insufficient_funds' });
-    expect(await confirm(made, 'SIM-OK', 2)).toEqual({ kind: 'refused', reason: 'intent_spent' });
+    expect(await confirm(made, 'SIM-OK', { attempt: 2 })).toEqual({ kind: 'refused', reason: 'intent_spent' });
     expect(await timesCharged()).toBe(0);
   });
 

@@ -100,7 +100,11 @@ const create = async (wish: Wish = {}): Promise<Intent> => {
   return { id, report: doneValue(await provider.createIntent(intentInput(id, wish))), wish };
 };
 
-const confirm = ({ id, report, wish }: Intent, method = wish.method, attempt = 1, offSession?: true) =>
+const confirm = (
+  { id, report, wish }: Intent,
+  method = wish.method,
+  { attempt = 1, offSession }: { readonly attempt?: number; readonly offSession?: true } = {},
+) =>
   provider.confirmIntent({
     offSession,
     idempotencyKey: `${id}:confirm:${attempt}`,
@@ -355,7 +359,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject
       const intent = await create({ method });
       const declined = await confirm(intent);
       const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
-      const paid = doneValue(await confirm(intent, methods.succeeds, 2));
+      const paid = doneValue(await confirm(intent, methods.succeeds, { attempt: 2 }));
       expect(paid).toMatchObject({ status: 'succeeded' });
       expect(paid.attemptRef).not.toBe(attemptRef);
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({
@@ -570,7 +574,7 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       const { methodId: method, customerId: customer } = doneValue(await attach(methods.attaches));
       const intent = await create({ method, customerId: customer ?? '' });
       for (const _ of [1, 2])
-        expect(doneValue(await confirm(intent, method, 1, true))).toMatchObject({ status: 'succeeded' });
+        expect(doneValue(await confirm(intent, method, { offSession: true }))).toMatchObject({ status: 'succeeded' });
       expect(await moneyMoved(intent.id)).toBe(1);
       expect(rig.exchanges.findLast(({ path }) => path.includes(paths.confirm))?.sent).toContain(subject.unattended);
     });
@@ -580,7 +584,9 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
         const charge = async () =>
-          confirm(await create({ method, customerId: customer ?? '', amountCents: DECLINED_AMOUNT }), method, 1, true);
+          confirm(await create({ method, customerId: customer ?? '', amountCents: DECLINED_AMOUNT }), method, {
+            offSession: true,
+          });
         for (let paid = 0; paid < late.pays; paid += 1) {
           expect(doneValue(await charge())).toMatchObject({ status: 'succeeded' });
         }

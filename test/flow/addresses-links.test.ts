@@ -71,7 +71,7 @@ describe('an address that is deleted', () => {
     const live = await subscribe(service, who, { billing_address_id: address.id });
     const canceled = await subscribe(service, who);
     expect(await link(`/subscriptions/${canceled.id}`, address.id, who.options)).toMatchObject({ status: 200 });
-    await command(service, who, canceled.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: canceled.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await remove(`/addresses/${address.id}`, who.options);
     for (const { id } of [live, canceled]) {
       expect(await readSubscription(service, who, id)).toMatchObject({ billing_address_id: null });

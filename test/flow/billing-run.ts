@@ -125,7 +125,11 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
     await service.moveTo(at);
     const { options } = await signIn(service, { user_id: userId, expires_in: DAY });
     const who = { options, names: { customer_id: '', payment_method_id: '', provider_id: '' } };
-    const answer = await command(service, who, one.id, 'cancel', { cancel_at_period_end: cancel.atPeriodEnd });
+    const answer = await command(service, who, {
+      id: one.id,
+      name: 'cancel',
+      body: { cancel_at_period_end: cancel.atPeriodEnd },
+    });
     expect(answer.status).toBe(200);
     one.endsAt = cancel.atPeriodEnd ? answer.body.current_period_end : at;
   }

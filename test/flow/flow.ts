@@ -54,8 +54,7 @@ export const createPaidIntent = (service: TestHost, user: User, fields: Fields =
 export const confirm = (
   service: TestHost,
   paymentId: string,
-  options: RequestOptions,
-  body: Fields = {},
+  { body = {}, ...options }: RequestOptions,
 ): Promise<TestAnswer> => service.post(`/payments/confirm/${paymentId}`, body, options);
 
 /** The payment as its user reads it. */

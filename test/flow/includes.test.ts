@@ -109,7 +109,10 @@ describe('a member', () => {
 
   test('is not shown another member’s personal card beside the organization’s subscription', async () => {
     const acme = await company(service);
-    const ofOrganization = await payer(service, acme.owner.options, VISA, { organization_id: acme.id });
+    const ofOrganization = await payer(service, acme.owner.options, {
+      token: VISA,
+      fields: { organization_id: acme.id },
+    });
     const { id } = await subscribe(service, ofOrganization, { organization_id: acme.id });
     const card = await saveMethod(service, acme.billing.options);
     const [stored] = (await partitionOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');

@@ -134,7 +134,7 @@ describe('deleting an organization', () => {
     const { service, stopped } = stoppable();
     const [owner, biller] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
-    await addMember(service, id, owner, { email: biller.email, role: 'billing' });
+    await addMember(service, owner, { organizationId: id, email: biller.email, role: 'billing' });
     const { put, putAll, organization } = behind(service);
     await putAll([
       ...memberItems(id, part(0.55)),
@@ -206,7 +206,7 @@ describe('deleting an organization', () => {
     const { service } = stoppable();
     const [owner, member] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
-    await addMember(service, id, owner, { email: member.email, role: 'admin' });
+    await addMember(service, owner, { organizationId: id, email: member.email, role: 'admin' });
     await remove(service, id, owner);
     const listed = await service.get('/organizations', member.options);
     expect(listed.body).toMatchObject({ data: [], meta: { pagination: { total: 0 } } });

@@ -10,7 +10,7 @@ const payctl = payctlOf(service);
 
 const setUp = async (provider = PROVIDERS[0]) => {
   const user = await signIn(service, { expires_in: YEAR });
-  return { user, payment: await paidPayment(service, user, provider) };
+  return { user, payment: await paidPayment(service, user, { paying: provider }) };
 };
 const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);

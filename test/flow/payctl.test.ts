@@ -175,7 +175,7 @@ describe('payctl', () => {
     const user = await signIn(service);
     for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
     const late = await createIntent(service, user);
-    await confirm(service, late.id, user.options, { payment_method_id: VISA });
+    await confirm(service, late.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
     const range = ['--from', new Date(service.now() - 3_600_000).toISOString(), '--event', 'payment.*'];
     const counted = await payctl(['replay', ...range, '--dry-run']);
@@ -298,11 +298,11 @@ describe('payctl drift', () => {
   /** Refunds and disputes of two paid payments: the kinds of difference that each then shows. */
   const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
     const [atStripe, atSquare] = [
-      await paidPayment(service, user, PROVIDERS[0]),
-      await paidPayment(service, user, ['provider_c', 'cnon:card-nonce-ok']),
+      await paidPayment(service, user, { paying: PROVIDERS[0] }),
+      await paidPayment(service, user, { paying: ['provider_c', 'cnon:card-nonce-ok'] }),
     ];
     const { options } = await signInAdmin(service);
-    const made = await refund(service, atStripe.id, options, { amount_cents: 500 });
+    const made = await refund(service, atStripe.id, { ...options, body: { amount_cents: 500 } });
     const [item] = await itemsOf(service, `RFD#${made.body.id}`);
     const returned = await service.control('POST', `/simulator/payments/${atStripe.id}/refunds`, { amount: 300 });
     await service.settle();
@@ -337,7 +337,7 @@ describe('payctl drift', () => {
         provider_id: providers[count % 3],
         payment_method_id: undefined,
       });
-      if (count % 9 === 0) await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+      if (count % 9 === 0) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
       if (count % 9 === 3) await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
     }
     await service.settle();
@@ -439,7 +439,9 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 1, drifted: 0 } });
     expect((await atProvider(service, id)).intents).toHaveLength(1);
-    expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+    expect(await confirm(service, id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
+      status: 200,
+    });
   });
 
   test('reconcile reports that the payment ended because the provider refuses it', async () => {

@@ -226,7 +226,7 @@ describe('a confirm that is stopped', () => {
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'failed' : 'created' });
-      const paid = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+      const paid = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
       expect({ way, paid }).toMatchObject({ way, paid: { status: 200 } });
       await expectAgreement({ user, payment }, way);
     }

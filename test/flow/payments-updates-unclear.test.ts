@@ -213,7 +213,7 @@ describe('a payment that changed at the provider meanwhile', () => {
       status: 409,
       body: { code: 'INVALID_STATE' },
     });
-    const again = await confirm(service, confirmed.id, user.options, { payment_method_id: VISA });
+    const again = await confirm(service, confirmed.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(await cancel(canceled.id, user)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     for (const { id } of [updated, confirmed, canceled]) await expectCharged(id, user, 2_500);

@@ -41,7 +41,7 @@ const ofOrganization = async ({ acme }: Lent) => {
   const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
   const own = await saveMethod(service, acme.owner.options, sent);
   const pay = async () =>
-    (await confirm(service, payment.id, acme.owner.options, { payment_method_id: own.id })).status;
+    (await confirm(service, payment.id, { ...acme.owner.options, body: { payment_method_id: own.id } })).status;
   return { payment, pay };
 };
 
@@ -92,7 +92,7 @@ const ENDINGS: readonly {
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
       await strike('/confirm', 'rate_limit', 2);
-      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      const answer = await confirm(service, payment.id, { ...lender.options, body: { payment_method_id: saved.id } });
       return { payment, answered: answer.status };
     },
   },
@@ -111,7 +111,7 @@ const ENDINGS: readonly {
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
       await strike(payment.provider_payment_id, 'malformed', 1);
-      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      const answer = await confirm(service, payment.id, { ...lender.options, body: { payment_method_id: saved.id } });
       return { payment, answered: answer.status };
     },
   },
@@ -121,7 +121,7 @@ const ENDINGS: readonly {
     status: 402,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
-      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      const answer = await confirm(service, payment.id, { ...lender.options, body: { payment_method_id: saved.id } });
       return { payment, answered: answer.status };
     },
   },

@@ -64,7 +64,7 @@ const take = async ({ payment, admin }: Subject, wanted: Act): Promise<void> => 
   switch (wanted.kind) {
     case 'refund': {
       const body = wanted.cents === null ? {} : { amount_cents: wanted.cents };
-      const { status } = await refund(service, payment.id, admin.options, body);
+      const { status } = await refund(service, payment.id, { ...admin.options, body });
       expect([201, 202, 400, 409, 502, 503]).toContain(status);
       return;
     }
@@ -142,7 +142,7 @@ test.each(PARTS)('record and ledger agree after any history of refunds and dispu
     fc.asyncProperty(batch, async ({ webhooks, faults, thenSeconds, histories }) => {
       const subjects = await Promise.all(
         histories.map(async (_, index): Promise<Subject> => {
-          const payment = await paidPayment(service, user, PROVIDERS[index % PROVIDERS.length]);
+          const payment = await paidPayment(service, user, { paying: PROVIDERS[index % PROVIDERS.length] });
           return { payment, admin };
         }),
       );

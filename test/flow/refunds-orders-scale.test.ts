@@ -156,7 +156,7 @@ describe.each(PROVIDERS)('events about money that goes back at %s', (...paying: 
     const forms = FORMS[provider];
     if (!forms) throw new Error('no forms');
     for (const [index, order] of ORDERS.entries()) {
-      const payment = await paidPayment(service, user, paying);
+      const payment = await paidPayment(service, user, { paying });
       const all = [...forms.refund(payment), ...forms.dispute(payment)];
       const events = order.flatMap((at) => all[at] ?? []);
       await sendAll(provider, events, index % 2 === 0);

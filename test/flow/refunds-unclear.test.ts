@@ -17,7 +17,7 @@ const FAULTS = [
 
 const setUp = async (provider: (typeof PROVIDERS)[number]) => {
   const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
-  const payment = await paidPayment(service, user, provider);
+  const payment = await paidPayment(service, user, { paying: provider });
   await service.webhookMode('drop');
   onTestFinished(async () => {
     await service.clearFaults();
@@ -42,7 +42,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
       const { user, admin, payment } = await setUp(provider);
       // The service sends again what certainly did not happen: once.
       await strike(action, status === 503 ? 2 : 1);
-      const answer = await refund(service, payment.id, admin.options, { amount_cents: 900 });
+      const answer = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
       expect(answer.status).toBe(status);
       expect(await refundsAtProvider(service, payment.id)).toHaveLength(made ? 1 : 0);
       expect(await read(service, payment.id, user.options)).toMatchObject({
@@ -76,7 +76,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     const { admin, payment } = await setUp(provider);
     await strike('rate_limit', 500);
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => refund(service, payment.id, admin.options, { amount_cents: 50 })),
+      Array.from({ length: 40 }, () => refund(service, payment.id, { ...admin.options, body: { amount_cents: 50 } })),
     );
     await service.clearFaults();
     const accepted = answers.filter(({ status }) => status === 202);
@@ -110,7 +110,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
   test('is looked up while the provider cannot be read, and never sent again before it was read', async () => {
     const { user, admin, payment } = await setUp(provider);
     await strike('timeout_after', 1);
-    await refund(service, payment.id, admin.options, { amount_cents: 400 });
+    await refund(service, payment.id, { ...admin.options, body: { amount_cents: 400 } });
     await service.fault({ provider: provider[0], method: 'GET', action: 'error_500', probability: 1 });
     await service.control('DELETE', '/simulator/requests');
     await service.advance(2 * HOUR);
@@ -131,7 +131,7 @@ describe('a refund whose event arrives before the answer and without our refund 
     const [, paypal] = PROVIDERS;
     const { user, admin, payment } = await setUp(paypal ?? PROVIDERS[0]);
     await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });
-    const made = await refund(service, payment.id, admin.options, { amount_cents: 500 });
+    const made = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 500 } });
     expect(made.status).toBe(202);
     await service.webhookMode('normal');
     const [held] = await refundsAtProvider(service, payment.id);

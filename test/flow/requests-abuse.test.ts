@@ -149,7 +149,7 @@ describe('confirms', () => {
   };
   type GuestPayment = Awaited<ReturnType<typeof guestPayment>>;
   const tryCard = (ip: string, { id, guestToken }: GuestPayment, card?: string) =>
-    confirm(service, id, from(ip, { guestToken }), card === undefined ? {} : { payment_method_id: card });
+    confirm(service, id, { ...from(ip, { guestToken }), body: card === undefined ? {} : { payment_method_id: card } });
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
 
@@ -172,13 +172,15 @@ describe('confirms', () => {
   test('that are declined: 5 an hour of a payment, then nothing is charged', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
-    const pay = (card: string) => confirm(service, payment.id, user.options, { payment_method_id: card });
+    const pay = (card: string) => confirm(service, payment.id, { ...user.options, body: { payment_method_id: card } });
     expect(await inTurn(5, () => pay(DECLINED))).toEqual(many(5, 402));
     const refused = await pay(VISA);
     expect(refused).toMatchObject(RETRY_LATER);
     expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
     const other = await createIntent(service, user);
-    expect(await confirm(service, other.id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+    expect(await confirm(service, other.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
+      status: 200,
+    });
     await service.advance(HOUR - 20);
     expect(await pay(VISA)).toMatchObject({ status: 200 });
   });
@@ -231,9 +233,9 @@ describe('confirms', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const once = { ...user.options, idempotencyKey: 'declined-once-and-for-all' };
-    const again = () => confirm(service, payment.id, once, { payment_method_id: DECLINED });
+    const again = () => confirm(service, payment.id, { ...once, body: { payment_method_id: DECLINED } });
     expect(await inTurn(8, again)).toEqual(many(8, 402));
-    expect(await confirm(service, payment.id, user.options, { payment_method_id: VISA })).toMatchObject({
+    expect(await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
       status: 200,
     });
   });
@@ -311,7 +313,7 @@ describe('payment methods', () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations: string[] = [];
     for (let index = 0; index < 4; index += 1) organizations.push(await newOrganization(service, user));
-    await addMember(service, at(organizations, 3), user, { email: other.email, role: 'admin' });
+    await addMember(service, user, { organizationId: at(organizations, 3), email: other.email, role: 'admin' });
     const saveFor = (person: User, index: number) =>
       save(person.options, { organization_id: at(organizations, index) });
     const answers = await times(60, (index) => saveFor(user, index % 3));
@@ -370,7 +372,7 @@ describe('payment methods', () => {
     for (let index = 0; index < 6; index += 1) {
       const { body: payment } = await service.post('/payments/intents', guestIntentBody(), from(newAddress()));
       const options = from(ip, { guestToken: payment.guest_token });
-      statuses.push((await confirm(service, payment.id, options, { payment_method_id: DECLINED })).status);
+      statuses.push((await confirm(service, payment.id, { ...options, body: { payment_method_id: DECLINED } })).status);
     }
     expect(statuses).toEqual([...many(10, 402), ...many(2, 429)]);
     expect(await saveAsGuest(ip, 'declined.last', VISA)).toMatchObject(RETRY_LATER);
@@ -398,7 +400,7 @@ describe('with RATE_LIMITS=off', () => {
   test('nothing of this is counted', async () => {
     const user = await signIn(free);
     const payment = await createIntent(free, user);
-    const pay = (card: string) => confirm(free, payment.id, user.options, { payment_method_id: card });
+    const pay = (card: string) => confirm(free, payment.id, { ...user.options, body: { payment_method_id: card } });
     expect(await inTurn(8, () => pay(DECLINED))).toEqual(many(8, 402));
     expect(await pay(VISA)).toMatchObject({ status: 200 });
     const forged = await times(70, () => free.request('POST', '/webhooks/provider_b', transmission('invalid')));

@@ -88,8 +88,8 @@ const payAsUser = async (): Promise<void> => {
   const payment = await createIntent(service, user);
   keep('secret', 'client secret', payment.client_secret);
   const options = { ...user.options, idempotencyKey: token('key of a confirm') };
-  await confirm(service, payment.id, options, { payment_method_id: VISA });
-  await confirm(service, payment.id, { bearer: user.token }, { payment_method_id: token('one-time token') });
+  await confirm(service, payment.id, { ...options, body: { payment_method_id: VISA } });
+  await confirm(service, payment.id, { bearer: user.token, body: { payment_method_id: token('one-time token') } });
   const raw = { card_number: card('raw card'), card_exp_month: '12', card_exp_year: '2030', card_cvc: '123' };
   await service.post('/payment-methods', { ...methodBody(), payment_method_id: undefined, ...raw }, user.options);
   await service.get(`/payments?session_id=${user.session}`);
@@ -99,7 +99,7 @@ const payAsGuest = async (): Promise<void> => {
   const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: email('guest') }));
   keep('token', 'guest token', body.guest_token);
   keep('secret', 'client secret', body.client_secret);
-  await confirm(service, body.id, { guestToken: body.guest_token }, { payment_method_id: VISA });
+  await confirm(service, body.id, { guestToken: body.guest_token, body: { payment_method_id: VISA } });
   await service.get(`/payments/${body.id}?token=${body.guest_token}`);
 };
 

@@ -105,9 +105,9 @@ describe('rate limits', () => {
     const payment = await createIntent(service, user);
     await times(10, () => confirm(service, payment.id, user.options));
     const paid = { payment_method_id: 'pm_card_visa' };
-    expect((await confirm(service, payment.id, user.options, paid)).status).toBe(429);
+    expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(429);
     await service.advance(HOUR);
-    expect((await confirm(service, payment.id, user.options, paid)).status).toBe(200);
+    expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(200);
   });
 
   test('on syncs: 10 a minute of a payment', async () => {

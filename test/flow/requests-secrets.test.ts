@@ -68,8 +68,8 @@ const actAsUser = async (): Promise<void> => {
   const { id, provider_payment_id } = canaryPayment;
   const keyed = { ...user.options, idempotencyKey: plant('idempotency key') };
   await service.post('/payments', intentBody(texts), keyed);
-  await confirm(service, id, keyed, { payment_method_id: 'pm_card_visa_chargeDeclined' });
-  await confirm(service, id, { bearer: user.token }, { payment_method_id: 'tok_visa' });
+  await confirm(service, id, { ...keyed, body: { payment_method_id: 'pm_card_visa_chargeDeclined' } });
+  await confirm(service, id, { bearer: user.token, body: { payment_method_id: 'tok_visa' } });
   await service.get(`/payments/${id}?session_id=${user.session}`);
   await service.get(`/payments?search=${plant('search')}`, user.options);
   await service.post(`/payments/sync/${provider_payment_id}`, {}, user.options);

@@ -98,7 +98,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
     });
   };
   const pay = (payment: ParsedJson, options: RequestOptions, method = its.succeeds): Promise<TestAnswer> =>
-    confirm(service, payment.id, options, { payment_method_id: method });
+    confirm(service, payment.id, { ...options, body: { payment_method_id: method } });
   const read = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
     (await service.get(`/payments/${id}`, options)).body.data;
 

@@ -31,15 +31,14 @@ export const subscriber = async (
   fields: Fields = {},
 ): Promise<Subscriber & { readonly user: User }> => {
   const user = await signIn(service, { expires_in: A_YEAR });
-  return { user, ...(await payer(service, user.options, token, fields)) };
+  return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 
 /** Customer and method of whoever asks. */
 export const payer = async (
   service: TestHost,
   options: RequestOptions,
-  token = 'pm_card_visa',
-  fields: Fields = {},
+  { token = 'pm_card_visa', fields = {} }: { readonly token?: string; readonly fields?: Fields } = {},
 ): Promise<Subscriber> => {
   const customer = await createCustomer(service, options, fields);
   const method = await saveReadyMethod(service, options, { provider_payment_method_token: token, ...fields });
@@ -82,16 +81,20 @@ export const storyOf = (service: TestHost, id: string): string[] =>
       return `${event['detail-type']} ${reason ?? status}`;
     });
 
-export const command = (
+interface Command {
+  readonly id: string;
+  readonly name: 'cancel' | 'reactivate' | 'pause' | 'resume';
+  readonly body?: Fields;
+}
+
+export const command = (service: TestHost, who: Subscriber, { id, name, body = {} }: Command): Promise<TestAnswer> =>
+  service.post(`/subscriptions/${id}/${name}`, body, who.options);
+
+export const patch = (
   service: TestHost,
   who: Subscriber,
-  id: string,
-  name: 'cancel' | 'reactivate' | 'pause' | 'resume',
-  body: Fields = {},
-): Promise<TestAnswer> => service.post(`/subscriptions/${id}/${name}`, body, who.options);
-
-export const patch = (service: TestHost, who: Subscriber, id: string, body: Fields): Promise<TestAnswer> =>
-  service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
+  { id, body }: { readonly id: string; readonly body: Fields },
+): Promise<TestAnswer> => service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
 
 /** Another saved method of somebody's. */
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>

@@ -106,7 +106,7 @@ const expectTruth = async (service: TestHost, who: Payer) => {
 const detach = async (service: TestHost, { options, names }: Payer): Promise<void> => {
   const { body: method } = await service.get(`/payment-methods/${names.payment_method_id}`, options);
   await service.webhookMode('drop');
-  await atStripe(service, 'POST', `payment_methods/${method.provider_payment_method_id}/detach`);
+  await atStripe(service, `POST payment_methods/${method.provider_payment_method_id}/detach`);
   await service.webhookMode('normal');
 };
 

@@ -126,8 +126,8 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { who, made } = await weekly();
-        await command(service, who, made.id, 'cancel', NOW);
-        return { who, act: () => command(service, who, made.id, 'reactivate') };
+        await command(service, who, { id: made.id, name: 'cancel', body: NOW });
+        return { who, act: () => command(service, who, { id: made.id, name: 'reactivate' }) };
       },
       async (who, way) => {
         const found = await stateOf(who);
@@ -143,8 +143,8 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { who, made } = await weekly();
-        await command(service, who, made.id, 'pause');
-        return { who, act: () => command(service, who, made.id, 'resume') };
+        await command(service, who, { id: made.id, name: 'pause' });
+        return { who, act: () => command(service, who, { id: made.id, name: 'resume' }) };
       },
       async (who, way) => {
         const found = await stateOf(who);
@@ -161,13 +161,13 @@ describe('what is stopped on its way to the provider', () => {
         const { service } = stoppable();
         const { id: organization_id, owner } = await company(service);
         const { options } = await signIn(service, { user_id: owner.userId, expires_in: A_YEAR });
-        const paying = await payer(service, options, 'pm_card_visa', { organization_id });
+        const paying = await payer(service, options, { token: 'pm_card_visa', fields: { organization_id } });
         const made = await subscribe(service, paying, { organization_id });
         const method = await saveMethod(service, options);
         const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: A_YEAR });
         return {
           who: { ...paying, options: inside.options },
-          act: () => patch(service, paying, made.id, { payment_method_id: method.id }),
+          act: () => patch(service, paying, { id: made.id, body: { payment_method_id: method.id } }),
         };
       },
       async (who, way) => {

@@ -50,7 +50,8 @@ const runStopped = async (
 ): Promise<void> => {
   const { service, watch, stopped } = stoppable();
   const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE * 1_000).toISOString());
-  const end = ({ who, made }: Subscribed) => command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+  const end = ({ who, made }: Subscribed) =>
+    command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   const observed = await make();
   await beforeDue(observed);
   const ways = waysToStop(await watch(() => service.advance(WINDOW)));
@@ -89,7 +90,7 @@ const periodEnd = ({ made }: Subscribed): number => Date.parse(made.current_peri
 const failing = async (one: Subscribed): Promise<Subscribed> => {
   const { service } = stoppable();
   const method = await anotherMethod(service, one.who, 'pm_card_chargeCustomerFail');
-  expect((await patch(service, one.who, one.made.id, { payment_method_id: method })).status).toBe(200);
+  expect((await patch(service, one.who, { id: one.made.id, body: { payment_method_id: method } })).status).toBe(200);
   return one;
 };
 

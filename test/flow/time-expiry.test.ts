@@ -47,7 +47,7 @@ describe('an intent that nobody confirms', () => {
     for (const { id } of payments) {
       expect((await atProvider(service, id)).intents).toMatchObject([{ status: 'canceled' }]);
       expect(eventsOf(service, id)).toEqual(['payment.created']);
-      expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({
+      expect(await confirm(service, id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
         status: 409,
         body: { code: 'INVALID_STATE' },
       });
@@ -138,7 +138,7 @@ describe('a client secret', () => {
   ])('of a payment that is %s is removed from the table by its appointment', async (status, method) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
-    if (method) await confirm(service, payment.id, user.options, { payment_method_id: method });
+    if (method) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
     else await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
     await moveTo(createdAt(payment) + DAY_MS - 1);
     expect(await storedPayment(service, payment.id)).toMatchObject({ status, clientSecret: payment.client_secret });

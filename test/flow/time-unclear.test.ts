@@ -157,7 +157,7 @@ describe('a confirm with an unknown outcome', () => {
     }
     await service.advance(5);
     await strike(payment, '/confirm', 'reset', 1);
-    const again = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(again).toMatchObject({ status: 202 });
     expect(await syncOf(payment, user)).toMatchObject({ body: { status: 'processing' } });
     await service.advance(2 * MINUTE);
