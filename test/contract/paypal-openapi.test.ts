@@ -113,12 +113,27 @@ describe.skipIf(folder === undefined)(
         provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: 'attach' }),
       );
       const named = first.customerId ?? '';
+      await attachedCards(named);
+      await charged();
+      for (const holder of [customerId, named]) await vaulted(holder);
+      for (const method of ['SIM-OK', 'SIM-CARD', 'SIM-REFUND-PENDING', 'SIM-REFUND-FAIL-LATER'])
+        await refunded(method);
+
+      await provider.findPayment(known({ intentId: 'ABSENT' }));
+      for (const { headers, body } of await rig.delivered()) {
+        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
+      }
+      await done(provider.deleteCustomer(named));
+    };
+
+    const attachedCards = async (customerId: string): Promise<void> => {
+      const { provider } = rig;
       const tokens = [...Array.from({ length: 6 }, () => 'SIM-CARD'), 'SIM-DECLINED', 'SIM-UNKNOWN'];
       for (const [count, token] of tokens.entries()) {
         const attached = await provider.attachMethod({
           paymentMethodId: 'pmt_1',
           token,
-          customerId: named,
+          customerId,
           idempotencyKey: `attach-${count}`,
         });
         if (attached.kind === 'done') await provider.findMethod(attached.value.methodId);
@@ -129,6 +144,9 @@ describe.skipIf(folder === undefined)(
         customerId: 'INVENTED',
         idempotencyKey: 'invented',
       });
+    };
+
+    const charged = async (): Promise<void> => {
       for (const method of [
         'SIM-OK',
         'SIM-CARD',
@@ -141,21 +159,12 @@ describe.skipIf(folder === undefined)(
       ]) {
         const made = await intent({ method });
         for (const _ of [1, 2]) await confirm(made, method);
-        await provider.findPayment({ ...made, attemptRef: undefined, method, status: 'processing' });
+        await rig.provider.findPayment({ ...made, attemptRef: undefined, method, status: 'processing' });
       }
       for (const declared of [{ isRecurring: true }, { offSession: true }, { offSession: true, isRecurring: true }]) {
         for (const method of ['SIM-CARD', 'SIM-CARD-3DS'])
           await confirm(await intent({ method }), method, { ...declared, methodKind: 'card' });
       }
-      for (const holder of [customerId, named]) await vaulted(holder);
-      for (const method of ['SIM-OK', 'SIM-CARD', 'SIM-REFUND-PENDING', 'SIM-REFUND-FAIL-LATER'])
-        await refunded(method);
-
-      await provider.findPayment(known({ intentId: 'ABSENT' }));
-      for (const { headers, body } of await rig.delivered()) {
-        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
-      }
-      await done(provider.deleteCustomer(named));
     };
 
     /** An order whose payer stores the wallet. */

@@ -186,26 +186,27 @@ describe('a refund', () => {
   });
 
   it.each([
-    ['JPY', 2_500, '2500', 1_200, '1200'],
-    ['HUF', 250_000, '2500', 120_000, '1200'],
-    ['TWD', 250_000, '2500', 100, '1'],
-    ['EUR', 2_500, '25.00', 7, '0.07'],
-  ])("in %s is sent and read in PayPal's digits", async (currency, amountCents, whole, part, sent) => {
+    ['JPY', { amountCents: 2_500, value: '2500' }, { amountCents: 1_200, value: '1200' }],
+    ['HUF', { amountCents: 250_000, value: '2500' }, { amountCents: 120_000, value: '1200' }],
+    ['TWD', { amountCents: 250_000, value: '2500' }, { amountCents: 100, value: '1' }],
+    ['EUR', { amountCents: 2_500, value: '25.00' }, { amountCents: 7, value: '0.07' }],
+  ])("in %s is sent and read in PayPal's digits", async (currency, paid, part) => {
+    const { amountCents } = paid;
     const payment = await pay({ currency, amountCents });
-    expect(doneValue(await refund(payment, { currency, amountCents: part }))).toMatchObject({
-      amountCents: part,
+    expect(doneValue(await refund(payment, { currency, amountCents: part.amountCents }))).toMatchObject({
+      amountCents: part.amountCents,
       currency,
     });
-    const left = amountCents - part;
+    const left = amountCents - part.amountCents;
     doneValue(await refund(payment, { currency, amountCents: left, refundId: numbered(2) }));
-    expect((await refunds(payment)).map((one) => one.amountCents)).toEqual([part, left]);
+    expect((await refunds(payment)).map((one) => one.amountCents)).toEqual([part.amountCents, left]);
     const values = rig.exchanges
       .filter(({ path }) => path.endsWith('/refund'))
       .map((one) => JSON.parse(one.sent).amount.value);
-    expect(values[0]).toBe(sent);
+    expect(values[0]).toBe(part.value);
     expect(
       JSON.parse(rig.exchanges.find(({ path }) => path.endsWith('/orders'))?.sent ?? '').purchase_units[0].amount.value,
-    ).toBe(whole);
+    ).toBe(paid.value);
   });
 
   it('in a currency that PayPal does not take is refused without a call', async () => {

@@ -140,7 +140,7 @@ const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   const end = endsAt !== undefined && endsAt < until ? endsAt : until;
   const due: string[] = [];
   for (let period = 0; ; period += 1) {
-    const start = oracleStart(anchor, group.interval, group.multiplier, period);
+    const start = oracleStart(anchor, group, period);
     if (start >= end) return due;
     due.push(start);
   }

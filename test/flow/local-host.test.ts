@@ -49,9 +49,9 @@ const send = (service: TestHost, body: string, more: { delay?: number; group?: s
   );
 };
 
-const put = (service: TestHost, pk: string, more: Record<string, string> = {}, sk = 'PAY') => {
+const put = (service: TestHost, pk: string, more: Record<string, string> = {}) => {
   const { dynamo, table } = clients(service);
-  const attributes = Object.entries({ pk, sk, ...more }).map(([name, value]) => [name, { S: value }]);
+  const attributes = Object.entries({ pk, sk: 'PAY', ...more }).map(([name, value]) => [name, { S: value }]);
   return dynamo.send(new PutItemCommand({ TableName: table, Item: Object.fromEntries(attributes) }));
 };
 
@@ -543,7 +543,7 @@ describe('the stream', () => {
     const { service, catalogue } = await freshHost();
     const { dynamo, table } = clients(service);
     await put(service, 'one', { a: '1' });
-    await put(service, 'log', {}, 'LOG');
+    await put(service, 'log', { sk: 'LOG' });
     await put(service, 'one', { a: '1' });
     await dynamo.send(
       new UpdateItemCommand({

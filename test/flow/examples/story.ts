@@ -7,7 +7,7 @@ export const story = async (service: TestHost, tell: Tell): Promise<void> => {
   await references(tell, people);
   await organizations(service, tell, people);
   const payer = await payers(tell, people);
-  await payments(service, tell, people, payer);
+  await payments(service, tell, { people, payer });
   await subscriptions(tell, people, payer);
   await events(service, tell, people);
   await operations(service, tell, people);
@@ -151,7 +151,11 @@ const saved = (tell: Tell, by: RequestOptions, more: object): Promise<ParsedJson
     by,
   });
 
-const payments = async (service: TestHost, tell: Tell, people: People, payer: Payer): Promise<void> => {
+const payments = async (
+  service: TestHost,
+  tell: Tell,
+  { people, payer }: { readonly people: People; readonly payer: Payer },
+): Promise<void> => {
   const { ada: by } = people;
   const guest = { total_cents: 700, currency: 'EUR', guest_data: { email: GUS, name: 'Gus Guest' } };
   await tell('payments.create-intent', { body: guest });
