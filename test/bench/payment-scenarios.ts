@@ -300,13 +300,13 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'the same event again': inbound('evt_3MtwBwLkdIwHu7ix0kBench2', (service, ask) => service.must(ask)),
 };
 
-/** What appointments cost when they come, a day on: a paid payment's client secret goes, an unpaid one expires. */
+/** Cost of the due work a day later: it removes the client secret of a paid payment and expires an unpaid one. */
 export const LATER: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
   'a paid payment, a day on': async (service) => paid(service, await person(service)),
   'an unconfirmed payment, a day on': async (service) => intent(service, await person(service)),
 };
 
-/** Payments whose stored size is told. */
+/** Payments whose stored size is reported. */
 export const SIZES: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
   'nothing but an amount, created': async (service) =>
     service.must(post('/payments/intents', await person(service), { total_cents: 2_500, currency: 'USD' })),

@@ -31,7 +31,7 @@ const nextOf = (link: string | null): string | undefined => /<([^>]+)>; rel="nex
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** @param wanted the triggers that shall work; all of them unless told. */
+/** @param wanted the triggers that run; all by default. */
 export const startService = async (wanted: (trigger: Trigger) => boolean = () => true) => {
   let running: Host | undefined;
   const meter = await openMeter(() => running?.dynamoEndpoint ?? '');

@@ -8,11 +8,11 @@ export interface Cost {
   readonly units: Units;
 }
 
-/** Parts of a request that have budgets of their own, told by the items they are about. */
+/** Parts of a request that have budgets of their own, recognized by their items. */
 const PARTS = { RATE: 'limits', IDEM: 'key', CACHE: 'epoch' } as const;
 export type Part = 'own' | (typeof PARTS)[keyof typeof PARTS];
 
-/** Who works after the answer; a log entry is told by its item. */
+/** Functions that run after the answer; a log entry is recognized by its item. */
 const WORKERS: Readonly<Record<string, string>> = {
   'workers.publish-changes': 'publish',
   'workers.project-changes': 'project',

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Capacity units as DynamoDB counts them: told by the engine, whose figures follow AWS's rules (its item sizes agree with
- * those counted here to the byte), and by item size where no answer tells.
+ * Capacity units as DynamoDB counts them: from the engine, whose figures follow AWS's rules (its item sizes equal
+ * those counted here to the byte), or from the item size if the answer has no units.
  */
 const KILOBYTE = 1_024;
 

@@ -7,7 +7,7 @@ import { say, sheet } from './sheet.ts';
 
 /**
  * Outbound webhooks on the local host: deliveries a second, and how long the others wait while one target hangs.
- * @returns whether nobody waits for the target that hangs.
+ * @returns whether no other target waits for the target that hangs.
  */
 export const benchWebhooks = async (): Promise<boolean> => {
   const burst = await throughput();

@@ -10,8 +10,8 @@ import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { Subject } from './provider-suite.ts';
 
 /**
- * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a mistake in
- * either shows as another amount in the ledger, or as a refusal of what the other takes.
+ * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a
+ * mistake in either shows as another amount in the ledger, or as a refusal of what the other takes.
  */
 interface Ledger {
   readonly payment_intents: readonly {
@@ -136,7 +136,7 @@ describe('a location of Square', () => {
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toBeUndefined();
   });
 
-  it('that does not exist is told as a refusal', async () => {
+  it('that does not exist is refused', async () => {
     const fresh = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({
       kind: 'not known',

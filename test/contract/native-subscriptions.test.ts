@@ -361,7 +361,7 @@ describe('a subscription', () => {
     });
   });
 
-  it('that nobody was told of is found by our id, until it is over', async () => {
+  it('whose creation got no answer is found by our id until the subscription ends', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
@@ -439,7 +439,7 @@ describe('the end of a subscription', () => {
     });
   });
 
-  it('leaves what is unpaid to nobody', async () => {
+  it('collects no unpaid invoice', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
     await rig.clock.advance(31 * DAY_MS);

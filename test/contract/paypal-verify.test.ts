@@ -40,7 +40,7 @@ describe('a signed event', () => {
     expect(JSON.parse(sent)).toMatchObject({ webhook_id: 'LOCALWEBHOOK', auth_algo: 'SHA256withRSA' });
   });
 
-  it('is not what it was once it is written anew', async () => {
+  it('is invalid after its body was serialized again', async () => {
     expect(await verify(signed(), JSON.stringify(JSON.parse(EVENT)))).toBe('invalid');
   });
 
@@ -103,7 +103,7 @@ describe('what is plainly not PayPal’s', () => {
     expect(await verify(elsewhere)).toBe('invalid');
     expect(asked()).toBe(0);
     const bound = rig.reopen({ ...PAYPAL.settings, BASE_URL });
-    // Nobody answers there: the question was asked, at least.
+    // Nothing listens there, but the call was made.
     expect(bound && (await verify(elsewhere, EVENT, bound))).toBe('unavailable');
     expect(bound && (await verify({ ...elsewhere, 'paypal-cert-url': 'https://proxy.example/c' }, EVENT, bound))).toBe(
       'invalid',
@@ -161,7 +161,7 @@ describe('a verification service', () => {
     expect(await verify(signed(), EVENT, rig.impatient)).toBe('unavailable');
   });
 
-  it('to which nobody gives us access tells nothing', async () => {
+  it('that refuses our credentials gives no result', async () => {
     await rig.control('POST', '/faults', { action: 'error_500', path: '/oauth2/token', times: 1 });
     expect(await verify(signed())).toBe('unavailable');
     const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });

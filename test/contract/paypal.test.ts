@@ -183,7 +183,7 @@ describe('an order without a method', () => {
     expect(await update(made, { amountCents: 3_000 })).toEqual({ kind: 'refused', reason: 'order_not_open' });
   });
 
-  it('asks its payer anew where what is asked has changed', async () => {
+  it('asks its payer again after the order changed', async () => {
     const made = await create();
     const customerId = OUR_CUSTOMER;
     const changed = doneValue(await update(made, { saveMethod: true, customerId }));
@@ -319,7 +319,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('asks its payer anew once the method is taken away', async () => {
+  it('asks its payer again after the method was removed', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(doneValue(await update(made, { clears: true }))).toMatchObject({
       status: 'requires_payment_method',
@@ -394,7 +394,7 @@ describe('an amount', () => {
     expect(made).toMatchObject({ amountCents, currency });
   });
 
-  it.each(['HUF', 'TWD'])('of %s that is no whole unit is refused, and nobody is called', async (currency) => {
+  it.each(['HUF', 'TWD'])('of %s that is no whole unit is refused without a call', async (currency) => {
     expect(await createIntent({ currency, amountCents: 250_050 })).toMatchObject({
       kind: 'refused',
       parameter: 'amount',
@@ -476,7 +476,7 @@ describe('the access token', () => {
     expect(calls('/v1/oauth2/token')).toHaveLength(1);
   });
 
-  it('is bought anew once PayPal no longer takes it, and the call carried out', async () => {
+  it('is renewed when PayPal refuses it, and the call is retried', async () => {
     await create();
     await rig.clock.advance(TOKEN_LIFETIME_MS);
     expect(await provider.findMethod('SIM-OK')).toMatchObject({ kind: 'done' });

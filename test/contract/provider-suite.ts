@@ -470,7 +470,7 @@ const testCancellation = ({ name, methods, forgets }: Subject): void => {
 };
 
 const testNoPayments = ({ name }: Subject): void => {
-  it(`${name}: refuses payments and methods, and calls nobody`, async () => {
+  it(`${name}: refuses payments and methods without a call`, async () => {
     const key = { idempotencyKey: 'k' };
     const refusals = await Promise.all([
       provider.createIntent(intentInput('pay_1', {})),
@@ -661,7 +661,7 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
     }
     if (can.rawCards) testRawCards();
     else {
-      it('takes no raw card, and calls nobody', async () => {
+      it('refuses a raw card without a call', async () => {
         const answer = await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' });
         expect(answer).toEqual({ kind: 'refused', reason: 'not_offered' });
         expect(rig.exchanges).toEqual([]);

@@ -3,7 +3,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's refunds and disputes as the simulator speaks of them, called as anybody might. */
+/** The simulator's PayPal API for refunds and disputes, called directly. */
 const DAY_MS = 86_400_000;
 
 let rig: ProviderRig;

@@ -372,7 +372,7 @@ describe('a customer who is asked', () => {
     expect(later.status).toBe('succeeded');
   });
 
-  it('is not known where nobody waits', async () => {
+  it('is unknown when no authentication is pending', async () => {
     expect(await rig.control('POST', '/payments/pay_x/authenticate', { outcome: 'success' })).toMatchObject({
       status: 404,
     });

@@ -105,7 +105,7 @@ describe("the simulator's own events", () => {
     expect(told['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
-  it('are tried again with growing delays, signed afresh, and then given up', async () => {
+  it('are retried with growing delays and new signatures, then dropped', async () => {
     rig.answerWith(500);
     await rig.stripe.customers.create({});
     await settled();

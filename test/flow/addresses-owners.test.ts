@@ -217,7 +217,7 @@ describe('the default', () => {
 });
 
 describe("another's personal address", () => {
-  test('is nobody’s to see or change', async () => {
+  test('can be neither read nor changed by anyone', async () => {
     const [owner, stranger] = [await signedIn(), await signedIn()];
     const { id } = await create(owner);
     const before = await partitionOf(service, `ADDR#${id}`);
@@ -308,7 +308,7 @@ describe("an organization's addresses", () => {
     expect(await itemsOf(service)).toEqual(before);
   });
 
-  test('are closed to everybody else', async () => {
+  test('are refused to all other callers', async () => {
     const made = await create(as('owner'), theirs());
     const path = `/addresses/${made.id}`;
     const before = await itemsOf(service, 'ADDR#');

@@ -58,7 +58,7 @@ describe('a platform admin', () => {
     expect(canceled.status).toBe(200);
   });
 
-  test('may not update, confirm or pay with anything of somebody else: 403', async () => {
+  test('cannot update or confirm another user’s payment or pay with another user’s method: 403', async () => {
     const [user, admin, stranger] = [await signIn(service), await signInAdmin(), await signIn(service)];
     const payment = await createPaidIntent(service, user);
     const method = await saveMethod(service, user.options);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ParsedJson, TestHost } from './host.ts';
 
-/** A call that somebody makes at Stripe with the secret key, past the service: a click in the dashboard, say. */
+/** A call to Stripe with the secret key, past the service, for example a click in the dashboard. */
 export const atStripe = async (
   service: TestHost,
   route: `${'POST' | 'DELETE'} ${string}`,

@@ -85,7 +85,7 @@ const twice =
     return answer;
   };
 
-/** Nobody but the sweeps and the run: what they do alone is all that happens. */
+/** Only the sweeps and the run act on the subscriptions. */
 const RACING: Catalogue = {
   endpoints,
   triggers: triggers.filter(({ kind }) => kind !== 'stream'),

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { writeClient } from '../../infra/client.ts';
 import { withHost } from './host.ts';
 
-/** The generated client, in a package of somebody else's: compiled and run as docs/client.md shows it. */
+/** The generated client in a separate package, compiled and run as docs/client.md shows. */
 const service = withHost();
 
 const run = promisify(execFile);

@@ -41,7 +41,7 @@ const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; a
 
 describe('customer.updated', () => {
   test.each(['contract', 'native'] as const)(
-    'in the %s vocabulary refreshes e-mail, name and phone, told once',
+    'in the %s vocabulary refreshes e-mail, name and phone, and publishes one event',
     async (vocabulary) => {
       const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });
       await tell(

@@ -10,7 +10,7 @@ import { type Way, waysToStop } from './ways.ts';
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
-  // Nobody tells: what is finished is finished by whoever asked.
+  // No provider events arrive: only a retry of the request finishes the work.
   await stoppable().service.webhookMode('drop');
 });
 

@@ -5,7 +5,7 @@ import { MORNING, steadied } from './examples/steadied.ts';
 import { story } from './examples/story.ts';
 import { withHost } from './host.ts';
 
-/** The examples of the API document are what the service answers. `npm run examples` records them anew. */
+/** The examples of the API document equal the answers of the service. `npm run examples` records them again. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 /** Its answer is the document itself. */

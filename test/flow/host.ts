@@ -5,11 +5,14 @@ import { type Host, type HostOptions, startHost } from '../../infra/local/host/h
 import type { Env } from '../../infra/local/machine/environment.ts';
 
 /**
- * The local host in the test's own process, on a free port and without kept data, with a client that speaks HTTP to it
- * as anybody would. Time is moved, never slept through.
+ * The local host in the test's own process, on a free port and without kept data, with an HTTP client. Tests move the
+ * clock and never sleep.
  */
 export interface TestHostOptions {
-  /** Rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing unless this says otherwise. */
+  /**
+   * Rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing unless this says
+   * otherwise.
+   */
   readonly env?: Env;
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
@@ -196,7 +199,10 @@ const send = async (url: string, method: string, options: RequestOptions): Promi
   return { status: response.status, headers: response.headers, body: parsed(text) };
 };
 
-/** Another caller than the test's own, by its address: 203.0.113.7 calls as 127.0.113.7, since the host listens on loopback. */
+/**
+ * Another caller than the test's own, by its address: 203.0.113.7 calls as 127.0.113.7, since the host listens on
+ * loopback.
+ */
 export const from = (ip: string): RequestOptions => ({ address: ip.replace(/^\d+/, '127') });
 
 interface Init {

@@ -26,7 +26,7 @@ const service = withHost({ frozen: true, env: PATIENT });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
 
-/** A payment that nobody has confirmed, its user, and how it stands after an event. */
+/** An unconfirmed payment, its user, and its state after an event. */
 const unconfirmed = async (fields = {}) => {
   const user = await signIn(service);
   const payment = await createIntent(service, user, fields);

@@ -6,8 +6,9 @@ import { type ParsedJson, withHost } from './host.ts';
 
 /**
  * Every order in which six events of one payment can arrive; one of them comes twice, and in the end one once more as
- * another event. Events of one type are told apart by their id and second alone, which decide nothing here: so orders that
- * differ in nothing else are run once, but for those with a final event in `npm run test:long`. `npm test` runs a third.
+ * another event. Events of one type differ only in their id and second, which have no effect here: so orders that
+ * differ in nothing else are run once, but for those with a final event in `npm run test:long`. `npm test` runs a
+ * third.
  */
 const service = withHost({ frozen: true, env: PATIENT });
 
@@ -54,7 +55,7 @@ interface Story {
 }
 
 const AT_ONCE = 40;
-/** Told before all is waited for. */
+/** Events sent before the test waits for all of them. */
 const AT_REST = 200;
 const all = async <T, R>(items: readonly T[], task: (item: T, index: number) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
@@ -101,7 +102,7 @@ beforeAll(async () => {
   records = new Map(items.filter(({ sk }) => sk === 'PAY').map((item) => [item.pk, item]));
 }, 240_000);
 
-/** Everything of a record but its own names, its version with the event that made it, and its appointments. */
+/** All fields of a record but its ids, its version, the event behind it, and its due times. */
 const stateOf = ({ payment }: Story): unknown => {
   const record = records.get(`PAY#${payment.id}`);
   const { pk, providerIntentId, providerPaymentId, clientSecret, sort, version, rq, ...state } = record;

@@ -16,7 +16,7 @@ const tell = async (payment: ParsedJson): Promise<number> => {
 };
 
 describe('an event whose way is cut at any call', () => {
-  test('is answered 503 where it may not be stored, and in the end is applied, logged and told once', async () => {
+  test('is answered 503 if it may not be stored, and is in the end applied, logged and published once', async () => {
     const { service, watch, losing } = stoppable();
     const user = await signIn(service);
     const observed = await createIntent(service, user);

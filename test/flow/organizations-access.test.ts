@@ -135,7 +135,7 @@ describe('an answer kept under an Idempotency-Key', () => {
 });
 
 describe('an organization that has been deleted', () => {
-  test('lets nobody write at once, and nobody read five minutes later', async () => {
+  test('refuses writes at once, and reads after five minutes', async () => {
     const { id, owner, member } = await seatedMember();
     const payment = await service.post('/payments/intents', intentBody({ organization_id: id }), member.options);
     expect(payment.status).toBe(201);

@@ -25,7 +25,7 @@ import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.
 import { payctlOf, spawned } from './payctl.ts';
 import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
 
-/** As somebody else than the host's own queues would: the bus, that is. */
+/** As the bus does, not the host's own queues. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
   const { env, baseUrl } = host();
   const sqs = new SQSClient({

@@ -83,7 +83,7 @@ const subscriberWith = (user: User, method: ParsedJson) => ({
   names: { customer_id: method.customer_id, payment_method_id: method.id, provider_id: 'provider_a' },
 });
 
-/** Pays with a saved method that nobody attends. */
+/** Pays with a saved method without its payer present. */
 const chargeWith = async (user: User, method: ParsedJson): Promise<TestAnswer> => {
   const payment = await createIntent(service, user);
   return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
@@ -404,7 +404,7 @@ describe('the end of a set-up', () => {
     expect(await outcomesOf(service, 'seti_other')).toMatchObject([{ response: { reason: 'no such open set-up' } }]);
   });
 
-  test('of which no event tells is found by the appointment after 24 h', async () => {
+  test('whose event is lost is found by due work after 24 h', async () => {
     const user = await newUser();
     await service.webhookMode('drop');
     const method = await save(user.options, { is_default: true });
@@ -523,7 +523,7 @@ test.each([
   ['provider_a', 'pm_card_visa'],
   ['provider_b', 'SIM-OK'],
   ['provider_c', 'cnon:card-nonce-ok'],
-])('a method of %s that asks nobody is set up at once', async (provider_id, provider_payment_method_token) => {
+])('a method of %s that needs no authentication is set up at once', async (provider_id, provider_payment_method_token) => {
   const user = await newUser();
   const method = await saveMethod(service, user.options, {
     provider_id,

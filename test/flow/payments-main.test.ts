@@ -122,7 +122,7 @@ describe('a signed-in user', () => {
     ['pm_card_chargeDeclinedExpiredCard', 'expired_card'],
     ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc'],
     ['pm_card_chargeDeclinedProcessingError', 'processing_error'],
-  ])('is told why %s is declined: %s', async (method, code) => {
+  ])('gets the reason why %s is declined: %s', async (method, code) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: method });
     const answer = await confirm(service, payment.id, user.options);

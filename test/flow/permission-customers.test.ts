@@ -74,7 +74,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
 
   const ownCardOf = (who: Person): Promise<ParsedJson> => saveMethod(service, who.options, { ...card, ...PERSONAL });
 
-  test('takes the customer of the card that pays from now on, and outlives the former customer', async () => {
+  test('takes the customer of the card that pays from now on, and stays when the former customer is deleted', async () => {
     const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await begin('own card');
     await removeMember();
     const own = await ownCardOf(owner);

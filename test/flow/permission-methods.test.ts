@@ -8,7 +8,7 @@ import { type Company, company, createCustomer, saveMethod } from './payers.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A payment method is charged for its owner only, however it is named and whoever named it before. */
+/** A payment method is charged for its owner only, whichever field names it and whichever user named it before. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const TOKENS = {
@@ -145,7 +145,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
 });
 
 describe.each(SLOTS)('a personal method at %s', (slot) => {
-  test('is unknown to everybody else, by the provider’s id too', async () => {
+  test('is unknown to all other callers, also by the provider’s id', async () => {
     const { provider_payment_method_id: id } = await saveMethod(service, stranger.options, at(slot));
     const known = await begin();
     const body = intentBody({ provider_id: slot, payment_method_id: id, ...PERSONAL });

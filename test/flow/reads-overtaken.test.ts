@@ -29,7 +29,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('that is told of while it is changed ends as it is there', async () => {
+  test('whose event arrives during a change ends in the provider’s state', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);

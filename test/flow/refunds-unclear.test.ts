@@ -3,7 +3,10 @@ import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn, YEAR } from './flow.ts';
 import { withHost } from './host.ts';
 import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the outcome. */
+/**
+ * Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the
+ * outcome.
+ */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 /** The fault, the answer of the route, and whether the provider has made the refund. */
@@ -59,7 +62,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     },
   );
 
-  test('that did not happen leaves nothing, and the same key starts anew', async () => {
+  test('that did not happen leaves nothing, and a retry under the same key starts again', async () => {
     const { admin, payment } = await setUp(provider);
     await strike('rate_limit', 2);
     const options = { ...admin.options, headers: { 'idempotency-key': `again-${payment.id}` } };

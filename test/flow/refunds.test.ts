@@ -152,7 +152,7 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('that was refunded at the provider unheard of is read before a refusal is given', async () => {
+  test('that was refunded at the provider without an event here is read before a refusal', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });

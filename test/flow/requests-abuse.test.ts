@@ -14,7 +14,7 @@ const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } })
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
 let addresses = 0;
-/** An address that nobody has called from. */
+/** An address without earlier calls. */
 const newAddress = (): string => {
   addresses += 1;
   return `203.0.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`;
@@ -29,7 +29,7 @@ const inTurn = async (count: number, task: (index: number) => Promise<TestAnswer
   return statuses;
 };
 const many = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
-/** One of a list, which begins anew after its end. */
+/** The next of a list, which starts again after its end. */
 const at = <T>(list: readonly T[], index: number): T => {
   const one = list[index % list.length];
   if (one === undefined) throw new Error('the list is empty');
@@ -37,7 +37,7 @@ const at = <T>(list: readonly T[], index: number): T => {
 };
 const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' } };
 
-/** Every window begins anew, 20 s ago. */
+/** Starts every window again, 20 s ago. */
 beforeEach(async () => {
   const hour = HOUR * 1_000;
   await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
@@ -52,7 +52,7 @@ const slot: Signing['slot'] = {
   webhookSecret: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
 };
 let events = 0;
-/** An event of PayPal's, each another, as PayPal or somebody else signs it. */
+/** A new event of PayPal, with a valid or a forged signature. */
 const transmission = (kind: 'valid' | 'invalid') => {
   events += 1;
   const body = JSON.stringify({
@@ -84,7 +84,7 @@ describe('a forged event at provider_b', () => {
     expect(await deliver(forger, 'valid')).toMatchObject({ status: 200 });
   });
 
-  test('that is malformed asks nobody, and counts for the same window', async () => {
+  test('that is malformed makes no call to PayPal, and counts in the same window', async () => {
     const forger = newAddress();
     const { body, headers } = transmission('invalid');
     const malformed: readonly Record<string, string>[] = [
@@ -100,7 +100,7 @@ describe('a forged event at provider_b', () => {
     expect(await verifications()).toBe(0);
   });
 
-  test('is remembered as forged: sent again it asks nobody, and still counts', async () => {
+  test('is remembered as forged: a repetition makes no call, and still counts', async () => {
     const forger = newAddress();
     const same = transmission('invalid');
     expect(await inTurn(62, () => receive(forger, same))).toEqual([...many(60, 401), ...many(2, 429)]);
@@ -261,7 +261,7 @@ describe('members', () => {
     expect(refused).toMatchObject(RETRY_LATER);
     expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
     expect(await add(other, theirs, 31)).toMatchObject({ status: 404 });
-    // Who may not add anybody learns nothing, and is not counted.
+    // A caller who may not add members learns nothing and is not counted.
     expect(await add(other, acme, 32)).toMatchObject({ status: 403 });
     await service.advance(HOUR - 20);
     expect(await add(owner, acme, 33)).toMatchObject({ status: 404 });
@@ -286,7 +286,7 @@ describe('payment methods', () => {
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
-  test('are saved 20 times an hour for one organization, by whoever may; strangers use up nothing of it', async () => {
+  test('are saved 20 times per hour and organization; refused callers use up none of the limit', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const organization_id = acme.id;

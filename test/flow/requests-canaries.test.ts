@@ -58,7 +58,7 @@ const listen = (): void => {
   }
 };
 
-/** Each route, with secrets in its path, query, headers and body; as nobody, and as somebody. */
+/** Each route, with secrets in its path, query, headers and body, by an anonymous and by a signed-in caller. */
 const askEveryRoute = async (): Promise<void> => {
   const { session } = await signIn(service, { is_admin: true });
   for (const { id, method, path, body } of endpoints) {
@@ -154,14 +154,15 @@ describe('of a thousand secrets, tokens, card numbers and addresses', () => {
     expect(foundIn(lines.join('\n'))).toEqual([]);
   });
 
-  test('none is in a message of a queue or an event of the bus, but what a payment’s targets are told of its payer', () => {
+  test('none is in a message of a queue or an event of the bus, except the payer fields in a payment’s events', () => {
     expect(handed.length).toBeGreaterThan(PEOPLE);
     expect(foundIn(handed.join('\n'), ['e-mail'])).toEqual([]);
     expect(foundIn(JSON.stringify(service.busEvents()), ['e-mail'])).toEqual([]);
   });
 
   test('none is in a table item where it does not belong', async () => {
-    // A record has its owner's address, a payment its live client secret as well; a delivery what its target is told.
+    // A record has its owner's address, a payment its live client secret as well; a delivery has the content for its
+    // target.
     const belongs: Readonly<Record<string, readonly Kind[]>> = {
       DLV: ['e-mail'],
       PAY: ['e-mail'],

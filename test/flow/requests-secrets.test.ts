@@ -175,7 +175,7 @@ describe('no secret, token, e-mail or body', () => {
     expect(entries.length).toBeGreaterThan(4);
     expect(entries.some(({ eventType }) => eventType === 'something.unknown')).toBe(true);
     expect(new Set(entries.map(({ direction }) => direction))).toEqual(new Set(['inbound', 'outbound']));
-    // What a payment is for is told by its provider, and no secret.
+    // The provider stores the payment's description too; it is no secret.
     expect(foundIn(JSON.stringify(entries), ['body text'])).toEqual([]);
     const [processing] = entries.filter(({ eventType }) => eventType === 'payment_intent.processing');
     expect(processing.payload.data.object).toMatchObject({ amount: 2_500, metadata: { payment_id: canaryPayment.id } });
@@ -185,7 +185,7 @@ describe('no secret, token, e-mail or body', () => {
 test('no credential is in the table, and no client secret but in its payment', async () => {
   const items = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
   const ofPayments = ['body text', 'metadata', 'guest name', 'guest phone', 'guest e-mail', 'user e-mail'];
-  // What is sent is what its target is told: the payer's e-mail address is among it.
+  // The target's body holds the payer's e-mail address.
   const allowed: Readonly<Record<string, readonly string[]>> = {
     PAY: ofPayments,
     IDEM: ofPayments,

@@ -16,7 +16,7 @@ export const BILLERS = [
   ['the service', OWN_BILLING],
 ] as const;
 
-/** Somebody with a customer and a saved method, and what a subscription of theirs names. */
+/** A user with a customer and a saved method, and the fields of a subscription that name them. */
 export interface Subscriber {
   readonly options: RequestOptions;
   readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };
@@ -34,7 +34,7 @@ export const subscriber = async (
   return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 
-/** Customer and method of whoever asks. */
+/** The caller with a new customer and a saved method. */
 export const payer = async (
   service: TestHost,
   options: RequestOptions,
@@ -68,7 +68,9 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
   return body.data.filter((payment: ParsedJson) => payment.subscription_id === id);
 };
 
-/** The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status. */
+/**
+ * The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status.
+ */
 export const storyOf = (service: TestHost, id: string): string[] =>
   service
     .busEvents()
@@ -96,7 +98,7 @@ export const patch = (
   { id, body }: { readonly id: string; readonly body: Fields },
 ): Promise<TestAnswer> => service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
 
-/** Another saved method of somebody's. */
+/** @returns the id of another saved method of the subscriber */
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
   (await saveReadyMethod(service, who.options, { provider_payment_method_token: token })).id;
 

@@ -31,7 +31,7 @@ describe('a method that a live subscription uses', () => {
       status: 409,
       body: { code: 'PAYMENT_METHOD_IN_USE', details: { subscription_ids: [made.id] } },
     });
-    // Another method is there, but nobody has made it the default.
+    // There is another method, but it is not the default.
     await anotherMethod(service, who);
     expect((await remove(service, path, who.options)).status).toBe(409);
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });

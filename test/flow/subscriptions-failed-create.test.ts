@@ -5,15 +5,15 @@ import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * The first payment of a subscription is shown, and told of, together with its subscription: a create that failed leaves
- * neither. Whatever was charged, or may have been, is listed.
+ * The first payment of a subscription is shown, and told of, together with its subscription: a create that failed
+ * leaves neither. Every charge, also one with an unknown outcome, is listed.
  */
 type Payer = Subscriber & { readonly user: User };
 
 interface Case {
   readonly name: string;
   readonly token?: string;
-  /** Stripe refuses its method: it was detached there, and that has not been heard. */
+  /** Stripe refuses its method: it was detached there, and the event was lost. */
   readonly detached?: true;
   readonly fault?: Readonly<Record<string, unknown>>;
   /** Of the answer. */
@@ -83,7 +83,7 @@ const eventsOf = (service: TestHost, { user }: Payer): readonly ParsedJson[] =>
     )
     .map((event: ParsedJson) => ({ name: event['detail-type'], ...event.detail.payload.data }));
 
-/** Every payment that is listed or told of has a subscription that can be read; what was charged is listed. */
+/** Every payment in the list or in an event has a readable subscription; every charge is listed. */
 const expectTruth = async (service: TestHost, who: Payer) => {
   const { body: subscriptions } = await service.get('/subscriptions', who.options);
   const { body: payments } = await service.get('/payments', who.options);

@@ -209,7 +209,7 @@ describe('the customer and method of a subscription', () => {
     expect(made).toMatchObject({ organization_id, user_id: billing.userId, status: 'active' });
     const names = { ...ofOrganization.names, payment_method_id: own.names.payment_method_id };
     expect(await subscribe(service, { ...own, names }, { organization_id })).toMatchObject({ organization_id });
-    // An organization's method pays for nobody but the organization.
+    // An organization's method pays for the organization only.
     expect(await trySubscribe(service, ofOrganization)).toMatchObject({
       status: 403,
       body: { code: 'INSUFFICIENT_PERMISSIONS' },

@@ -15,7 +15,7 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** Stripe has changed the subscription (a click in its dashboard), and its event has not been heard here. */
+/** Stripe has changed the subscription (a click in its dashboard), and its event was lost. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.clearFaults();
@@ -60,7 +60,7 @@ const COMMANDS: readonly Asked[] = [
   { name: 'change of method', act: changeMethod, status: 409 },
 ];
 
-describe('a subscription that Stripe has ended unheard', () => {
+describe('a subscription that ended at Stripe without an event here', () => {
   it.each(COMMANDS)('answers $name with $status and is canceled here, too', async ({ before, act, status }) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
@@ -123,7 +123,7 @@ describe('a subscription that Stripe has ended unheard', () => {
   });
 });
 
-describe('a method that was detached at Stripe unheard', () => {
+describe('a method that was detached at Stripe without an event here', () => {
   it('is refused as a method, and the subscription stays as it was', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
@@ -182,7 +182,7 @@ describe('commands that race', () => {
   );
 });
 
-describe('a pause that Stripe has ended unheard', () => {
+describe('a pause that ended at Stripe without an event here', () => {
   it('answers 409 to a resumption that would charge, and charges nothing', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'weekly' });

@@ -3,7 +3,7 @@ import { DAY, HOUR, IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
-/** A provider that bills by itself, and answers that do not come: nobody is charged for what nobody has. */
+/** A provider that bills itself and whose answers are lost: no charge without a subscription. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -35,7 +35,7 @@ describe('a subscription that is made once more at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'active']);
   });
 
-  it('is not charged again for a renewal that nobody has told of', async () => {
+  it('is not charged again for a renewal whose event was lost', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.webhookMode('drop');

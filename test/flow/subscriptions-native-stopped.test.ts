@@ -7,8 +7,8 @@ import { command, patch, payer, type Subscriber, subscribe, subscriber, trySubsc
 import { waysToStop } from './ways.ts';
 
 /**
- * Where the provider bills, a command may end anywhere too, and nobody tells of it afterwards: a day later it is here as it
- * is there, with one subscription there at most, and nothing is paid twice.
+ * A command on a provider-billed subscription may stop at any call, and no event follows. A day later the record
+ * equals the provider's state, with at most one subscription there, and nothing is paid twice.
  */
 const scale = inject('scale');
 const stoppable = withStops(PATIENT);
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-/** Somebody, and what they ask for. */
+/** A subscriber and the fields of the request. */
 interface Case {
   readonly who: Subscriber;
   readonly act: () => Promise<TestAnswer>;
@@ -29,7 +29,9 @@ const A_YEAR = 366 * DAY;
 /** More than there are ways to stop any of these. */
 const ENOUGH = scale > 1 ? 32 : 17;
 
-/** Stops one case after another at every call, and looks at each of them a day later. @param later when they act, in s */
+/**
+ * Stops one case after another at every call, and looks at each of them a day later. @param later when they act, in s
+ */
 const stopEverywhere = async (
   make: () => Promise<Case>,
   check: (who: Subscriber, way: string) => Promise<void>,
@@ -52,7 +54,7 @@ const stopEverywhere = async (
   }
 };
 
-/** The one subscription of somebody: here, at the provider (those that are not over), and what has been paid for it. */
+/** A subscriber's only subscription: here, at the provider (if not ended), and its payments. */
 const stateOf = async ({ options, names }: Subscriber) => {
   const { service } = stoppable();
   const { body: here } = await service.get('/subscriptions', options);

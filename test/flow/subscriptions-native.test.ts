@@ -30,7 +30,7 @@ const there = async (service: TestHost, id: string) => {
   return { subscriptions, invoices, charges };
 };
 
-/** Here it is as there, and nobody but the provider has asked for money. */
+/** The record equals the provider's state, and only the provider has charged. */
 const expectAgreement = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
   const now = await readSubscription(service, who, id);
   const { subscriptions, charges } = await there(service, id);

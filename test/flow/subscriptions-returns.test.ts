@@ -15,7 +15,7 @@ import {
   subscribeToGold,
 } from './subscribers.ts';
 
-/** Whoever comes back, or never was: what is asked for while a charge is under way, and what is left of a former payer. */
+/** Reactivation and resumption: requests during an open charge, and the records of a former payer. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();
@@ -46,7 +46,7 @@ describe('a charge that begins a period, while it is pending', () => {
   it.each([
     ['canceled', 'cancel', 'reactivate', 'cancelled'],
     ['paused', 'pause', 'resume', 'expired'],
-  ] as const)('gives nobody a membership who comes back from being %s', async (...[_, leave, comeBack, before]) => {
+  ] as const)('gives no membership without payment after being %s', async (...[_, leave, comeBack, before]) => {
     const who = await subscriber(service, 'SIM-OK', PENDING);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });

@@ -164,7 +164,7 @@ describe('the first charge of a subscription', () => {
       status: 'canceled',
       billing_status: 'ended',
     });
-    // Nobody can pay for it any more.
+    // It has no method to charge any more.
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 

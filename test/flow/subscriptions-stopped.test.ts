@@ -24,7 +24,7 @@ const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 vi.setConfig({ testTimeout: 240_000 * inject('scale') });
 
 beforeAll(async () => {
-  // Nobody tells: what is found out is found out by the appointments.
+  // No provider events arrive: only due work learns the outcome.
   await stoppable().service.webhookMode('drop');
 });
 
@@ -111,7 +111,7 @@ const stateOf = async ({ who, made }: Subscribed) => {
 };
 
 describe('a renewal that is stopped', () => {
-  test('ends the same: charged once, renewed once, told once', () =>
+  test('ends the same: one charge, one renewal, one event', () =>
     runStopped(weekly, periodEnd, async (one) => {
       const { now, found } = await stateOf(one);
       expect({ way: one.way.name, ...found }).toEqual({
@@ -196,7 +196,7 @@ describe('a creation that is stopped', () => {
     const cases: { who: Subscriber; way: Way }[] = [];
     for (const way of ways) {
       const who = await subscriber(service);
-      // The last calls may be those of whoever hears of the payment: the answer is out by then.
+      // The last calls may belong to consumers of the payment's event, after the answer.
       const { status } = await stopped(way, () => create(who, key));
       if (status !== 201) expect(status).toBeGreaterThanOrEqual(500);
       cases.push({ who, way });

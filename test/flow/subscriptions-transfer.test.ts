@@ -50,7 +50,7 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
 };
 
-/** The new one is made and the former one ended, and nobody here knows of the latter. */
+/** The new subscription exists and the former one has ended, but the record does not show the end. */
 const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   const path = `/v1/subscriptions/${made.provider_subscription_id}`;
   await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });

@@ -15,7 +15,7 @@ import {
 } from './subscribers.ts';
 import { type Delivered, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
-/** What a target is told of subscriptions and of the memberships that follow them. */
+/** Outbound events about subscriptions and their memberships. */
 const port = await freePort();
 const service = withHost({
   frozen: true,
@@ -62,7 +62,7 @@ const subscriptionData = (subscription: ParsedJson, fields: object) => ({
 
 const body = (event: string, timestamp: string, data: object) => ({ event, provider: 'provider_a', timestamp, data });
 
-describe('a canonical target is told', () => {
+describe('a canonical target receives', () => {
   test('subscription.created when one is stored', async () => {
     const made = await subscribe(service, who);
     expect(await told('subscription.created', made.id)).toEqual([

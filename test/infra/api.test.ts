@@ -48,7 +48,7 @@ describe('the HTTP API', () => {
     expect(JSON.stringify(permission.Properties.SourceArn)).toContain(`/*/*${path}"`);
   });
 
-  it('has a function URL beside the route for providers, and for nobody else', () => {
+  it('has a function URL beside the route for provider webhooks only', () => {
     const byProvider = endpoints.filter(({ auth }) => auth === 'provider-signature');
     expect(byProvider.length).toBeGreaterThan(0);
     const targets = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));

@@ -20,7 +20,7 @@ const HOLDS_DATA = [
 ];
 
 describe('what is kept', () => {
-  it('outlives its stack in production, but not a deployment that fails when it makes it', () => {
+  it('is retained after its stack in production, but not after a deployment that failed to create it', () => {
     for (const type of HOLDS_DATA) {
       expect(prod.ofType(type).length, type).toBeGreaterThan(0);
       expect(new Set(prod.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(

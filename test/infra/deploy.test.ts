@@ -130,7 +130,7 @@ describe('the account that is deployed to', () => {
     expect(await accountOf(given, variables)).toEqual({ ...(profile && { profile }), region });
   });
 
-  it('is refused where nobody says the region', async () => {
+  it('is refused without a region', async () => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
     await expect(accountOf({ profile: 'bare' }, {})).rejects.toThrow('no region: say --region or AWS_REGION');
   });
@@ -149,7 +149,7 @@ describe('npm run deploy', () => {
     [['--profle', 'prod'], "error: unknown option '--profle'"],
     [['prod'], 'error: too many arguments'],
     [['--require-approval', 'no'], "argument 'no' is invalid"],
-  ])('deploys nothing where it is told %o, which it does not know', async (args, message) => {
+  ])('deploys nothing with the unknown argument %o', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -86,12 +86,12 @@ describe('a personal record', () => {
     ['another user', me],
     ['a guest by token', guest()],
     ['nobody', { kind: 'anonymous' } as const],
-  ])('of somebody else does not exist for %s', (_, caller) => {
+  ])('of another user does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
   });
 
-  test('of nobody is nobody’s', () => {
+  test('without an owner is refused to every user', () => {
     expect(verdict(me, 'read', { record: {} })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(session({ userId: '' }), 'read', { record: { userId: undefined } })).toBe('RESOURCE_NOT_FOUND');
   });
@@ -110,7 +110,7 @@ describe('a record of an organization', () => {
   });
 
   test.each(ROLES.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(
-    'for its %s: %s as the table has it, whoever made it',
+    'for its %s: %s as in the role table, whichever user created the record',
     (role, permission) => {
       const expected = MAY[permission].includes(role) ? 'change' : 'INSUFFICIENT_PERMISSIONS';
       expect(verdict(me, permission, { record: ofOrg, standing: standing(role) })).toBe(expected);
@@ -137,7 +137,7 @@ describe('a record of an organization', () => {
     );
   });
 
-  test('that is gone is read by who made it and by platform admins, and changed by nobody', () => {
+  test('that is deleted leaves records that their creator and platform admins can read and none can change', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: GONE })).toBe('read');
     expect(verdict(admin, 'read', { record: ofOrg, standing: GONE })).toBe('as admin');
     expect(verdict(me, 'read', { record: ofOrg, standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
@@ -269,7 +269,7 @@ describe('a project', () => {
     }
   });
 
-  test('may be named by no platform admin and no guest, and by nobody once its organization is gone', () => {
+  test('cannot be named by platform admins or guests, nor by anyone after its organization is deleted', () => {
     for (const caller of [guest(), guest({ byToken: false })]) {
       expect(verdict(caller, 'canManagePayments', { record: ofOrg, ...inOrg })).toBe('INSUFFICIENT_PERMISSIONS');
     }
@@ -324,7 +324,7 @@ describe('a record beside another', () => {
   });
 });
 
-test('an open record may be named by anyone and changed by nobody', () => {
+test('an open record can be named by all callers and changed by none', () => {
   for (const caller of [me, admin, guest(), { kind: 'anonymous' } as const]) {
     expect(verdict(caller, 'canManagePayments', { record: { organizationId: 'org_2' }, rule: 'open' })).toBe('read');
   }

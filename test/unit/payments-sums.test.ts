@@ -154,7 +154,7 @@ const run = async (all: World, given: Step): Promise<void> => {
   if (!found || !isVisiblePayment(found)) return;
   const now = all.now();
   if (given.act === 'erase') return all.erase(found.id);
-  // A refund at the provider may be heard of before the payment's success.
+  // A refund's event may arrive before the event of the payment's success.
   if (given.act === 'refund') return found.withheld ? undefined : changeRefund(all, found, given);
   if (given.act === 'sync') return all.commit({ ...found, reconcileAt: iso(now) });
   if (found.status === 'succeeded' || found.status === 'canceled') return;

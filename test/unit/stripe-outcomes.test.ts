@@ -260,7 +260,7 @@ describe('a read', () => {
   });
 });
 
-describe('what Stripe is told', () => {
+describe('a request to Stripe', () => {
   const create = async (fields: object) => {
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()));
     await provider().createIntent({

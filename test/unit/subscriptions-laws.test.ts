@@ -79,7 +79,7 @@ const attempt = (world: World, choice: number, policy: DunningPolicy): World => 
   return changed(next, settleCharge(next.subscription, tried, { now: next.now, policy }));
 };
 
-/** What the appointment is about, as its keeper decides it. */
+/** The step that is due. */
 const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   switch (dueStep(one, now)) {

@@ -73,7 +73,7 @@ describe('the targets', () => {
     expect(parseTargets({ ...ON, EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toMatchObject([{ filters: ['all'] }]);
   });
 
-  test('at a known chat service take messages to be read, unless told otherwise', () => {
+  test('at a known chat service get readable messages, unless configured otherwise', () => {
     const url = 'https://hooks.slack.com/services/T0/B0/x';
     const format = (more: Environment = {}) =>
       parseTargets({ ...ON, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
  * kept as a map has its names in alphabetical order.
  */
 
-/** The clock goes forward only, so that all of it happens a century later than it is told. */
+/** The clock moves forward only, so the story runs a century later than the recorded times. */
 export const MORNING = '2126-11-02T09:30:00.000Z';
 const ID =
   /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;

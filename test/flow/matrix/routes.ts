@@ -59,7 +59,7 @@ const writing = (table: MatrixTable, success = 200): Grant => ({ table, success,
 
 type Kind = 'payment' | 'method' | 'customer' | 'address';
 
-/** Makes a record of a kind, by whoever may. */
+/** Makes a record of a kind with the rights of `maker`. */
 const make = async (service: TestHost, kind: Kind, { options, fields }: Maker): Promise<Record<string, string>> => {
   const bodies = {
     payment: ['/payments/intents', { total_cents: 500, currency: 'USD', payment_method_id: 'pm_card_visa' }],
@@ -283,7 +283,7 @@ const deletingTier: MatrixRoute = {
   },
 };
 
-/** An erasure of nobody, requested by a platform admin. */
+/** An erasure of an unknown user, requested by a platform admin. */
 const readingErasure: MatrixRoute = {
   table: PLATFORM_ADMIN,
   success: 200,
@@ -302,7 +302,9 @@ interface Staff {
 
 const NOBODY = 'mem_000000000000000000000000';
 
-/** An organization to be changed, owned by whoever owns the one of that column, with members of every role. */
+/**
+ * An organization that the request may change, with the owner of the column's organization and members of every role.
+ */
 const staffFor = async (
   service: TestHost,
   world: World,
@@ -335,7 +337,7 @@ const inOrganization = (
 });
 
 let joiners = 0;
-/** Somebody who is no member yet. */
+/** A user who is not a member yet. */
 const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   if (!fresh) return { email: 'joiner@example.com', role: 'member' };
   joiners += 1;
