@@ -69,7 +69,7 @@ const summary = async (who: Person, path: string, service: Service): Promise<Pre
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
 
-/** The payer is done at the provider, and its events are lost: only a sync tells. */
+/** The payer has paid at the provider and the events are lost: only a sync finds the payment. */
 const settledUnheard = async (service: Service, who: Person): Promise<Json> => {
   const payment = await intent(service, who, { payment_method_id: THREE_D_SECURE });
   await service.must(post(`/payments/confirm/${payment.id}`, who));
@@ -97,7 +97,7 @@ const change =
     return warmed(who, { method: 'PUT', path: `/payments/intents/${id}`, body, headers: who.headers });
   };
 
-/** What a platform admin asks about a payment of 129.50 that another has paid. */
+/** Requests of a platform admin about another user's paid payment of 129.50. */
 const ofPaid =
   (ask: (payment: Json, admin: Person, service: Service) => Promise<Ask>, status = 200): Scenario =>
   async (service) => {
@@ -127,7 +127,7 @@ const cancel = async (service: Service): Promise<Prepared> => {
   return warmed(who, post(`/payments/intents/${id}/cancel`, who));
 };
 
-/** Confirmed in the browser, and what the provider then tells; its own telling is lost. */
+/** Confirmed in the browser, and the provider's event as the test sends it; the provider's own delivery is lost. */
 const inbound =
   (id: string, before: (service: Service, ask: Ask) => Promise<unknown>): Scenario =>
   async (service) => {

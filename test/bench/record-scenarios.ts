@@ -14,7 +14,7 @@ const write = (target: string, { headers }: Person, body?: unknown): Ask => ({
   ...(body !== undefined && { body }),
 });
 
-/** What a person does with a record that was made before. */
+/** A request of a person about an existing record. */
 const having =
   (
     make: (service: Service, who: Person) => Promise<Json>,

@@ -1,7 +1,7 @@
 import type { Call, Level, Run } from './meter.ts';
 import { NO_UNITS, sumOf, type Units } from './units.ts';
 
-/** What runs come to: the part that a caller waits for, and the work that comes after its answer. */
+/** Totals of runs: the part before the caller's answer, and the work after it. */
 export interface Cost {
   readonly requests: number;
   readonly levels: number;

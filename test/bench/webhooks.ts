@@ -95,7 +95,7 @@ const withHost = async <T>(work: (host: Host) => Promise<T>): Promise<T> => {
   try {
     return await work(host);
   } finally {
-    // What still hangs is not waited for.
+    // Hanging calls are not awaited.
     await Promise.race([host.stop(), new Promise((resolve) => setTimeout(resolve, HANGS_MS))]);
   }
 };

@@ -1,4 +1,4 @@
-/** When periods start, worked out a second time: by counting days and months on paper, with no library. */
+/** An independent calculation of period starts, by counting days and months without a library. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Checks a value against a schema of an OpenAPI 3.0 document. Fields that the document does not know are let pass. */
+/** Checks a value against a schema of an OpenAPI 3.0 document. Undocumented fields pass. */
 const node: z.ZodType<SchemaNode> = z.lazy(() =>
   z.object({
     $ref: z.string().optional(),

@@ -5,7 +5,7 @@ import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
 import { openRig, type ProviderRig, WEBHOOK_URL } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Square's own SDK does with the simulator what Square's quick start guides do with Square. */
+/** Square's own SDK runs Square's quick start guides against the simulator. */
 let sdk: typeof SquareSdk;
 beforeAll(async () => {
   sdk = await import('square');

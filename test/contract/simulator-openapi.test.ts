@@ -5,7 +5,10 @@ import * as z from 'zod';
 import { type OpenApi, parseOpenApi, problemsOf } from './openapi-check.ts';
 import { createRig } from './simulator-harness.ts';
 
-/** Stripe's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+/**
+ * Stripe's own description of its API is no part of this project; if a copy lies beside the project, the tests
+ * compare with it.
+ */
 const PLACES = ['../contracts/stripe', '../shared/contracts/stripe'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
 const SPEC = 'spec3.2023-08-16.json';
@@ -262,7 +265,7 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ['a deleted customer', 'deleted_customer', 200, async () => remove(`/v1/customers/${(await customer()).body['id']}`)],
 ];
 
-/** What has moved since that version: the period to the item, the rest away. */
+/** Changes since that version: the period moved to the item, the other fields were removed. */
 const MOVED: readonly string[] = [
   'subscription.current_period_end',
   'subscription.current_period_start',
@@ -300,7 +303,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    it('the check itself finds what is wrong', () => {
+    it('the check finds a violation', () => {
       if (!api) return;
       const good = { id: 'cus_1', object: 'customer', created: 1, livemode: false };
       expect(problemsOf(api, 'customer', good)).toEqual([]);

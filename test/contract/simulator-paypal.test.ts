@@ -81,7 +81,7 @@ const approve = (id: string | undefined, outcome = 'success') =>
   );
 
 describe('access', () => {
-  it('is sold to the client alone', async () => {
+  it('is given to the client only', async () => {
     expect(await buyToken('local_client:wrong')).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(await buyToken(CLIENT, 'password')).toMatchObject({ status: 400 });
     expect(await buyToken()).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 32_400 } });
@@ -96,7 +96,7 @@ describe('access', () => {
 });
 
 describe('an order', () => {
-  it('is shown whole to those who ask for it only', async () => {
+  it('is shown in full only on request', async () => {
     const minimal = await order();
     expect(minimal).toMatchObject({
       status: 201,
@@ -215,7 +215,7 @@ describe('a key', () => {
     expect(later.body.id).not.toBe(first.body.id);
   });
 
-  it('is wanted by the vault', async () => {
+  it('is required by the vault', async () => {
     expect(await call('POST /v3/vault/payment-tokens', {})).toMatchObject({ status: 400 });
   });
 });
@@ -314,7 +314,7 @@ describe('the vault', () => {
     expect(body).toMatchObject({ name: 'INVALID_REQUEST', details: [{ issue, field, location: 'query' }] });
   });
 
-  it('wants to know whose tokens to list', async () => {
+  it('requires the customer of a list of tokens', async () => {
     expect(await call('GET /v3/vault/payment-tokens')).toMatchObject({
       status: 400,
       body: { details: [{ issue: 'MISSING_REQUIRED_PARAMETER', field: 'customer_id' }] },

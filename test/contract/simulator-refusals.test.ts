@@ -7,7 +7,7 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** What each provider documents that it refuses, and that the simulator refuses it in the provider's words. */
+/** The documented refusals of each provider, with the provider's own errors. */
 const BRAINTREE: Bound = {
   slot: 'provider_d',
   adapter: 'braintree',

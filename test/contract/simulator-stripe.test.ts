@@ -297,7 +297,7 @@ describe('a payment intent', () => {
   });
 });
 
-describe('a customer who is asked', () => {
+describe('a customer who must authenticate', () => {
   const ask = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
     intent({ confirm: true, payment_method: 'pm_card_authenticationRequired', ...more });
 
@@ -382,7 +382,7 @@ describe('a customer who is asked', () => {
   });
 });
 
-describe('money that takes its time', () => {
+describe('money that settles later', () => {
   it.each([
     ['pm_sim_processing_ok', 'succeeded', 'succeeded'],
     ['pm_sim_processing_fail', 'requires_payment_method', 'failed'],

@@ -135,7 +135,7 @@ describe('the billing address of a payment method', () => {
   test('stays linked when the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // What certainly did nothing is tried once more at once.
+    // A call that certainly did nothing is retried once at once.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],

@@ -523,14 +523,17 @@ test.each([
   ['provider_a', 'pm_card_visa'],
   ['provider_b', 'SIM-OK'],
   ['provider_c', 'cnon:card-nonce-ok'],
-])('a method of %s that needs no authentication is set up at once', async (provider_id, provider_payment_method_token) => {
-  const user = await newUser();
-  const method = await saveMethod(service, user.options, {
-    provider_id,
-    provider_payment_method_token,
-    is_default: true,
-  });
-  expect(method).toMatchObject({ setup_status: 'succeeded', is_default: true });
-  expect(method).not.toHaveProperty('client_secret');
-  expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ setup_status: 'succeeded' }]);
-});
+])(
+  'a method of %s that needs no authentication is set up at once',
+  async (provider_id, provider_payment_method_token) => {
+    const user = await newUser();
+    const method = await saveMethod(service, user.options, {
+      provider_id,
+      provider_payment_method_token,
+      is_default: true,
+    });
+    expect(method).toMatchObject({ setup_status: 'succeeded', is_default: true });
+    expect(method).not.toHaveProperty('client_secret');
+    expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ setup_status: 'succeeded' }]);
+  },
+);

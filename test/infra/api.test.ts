@@ -17,7 +17,7 @@ const only = (found: readonly Resource[]): Resource => {
 const stage = only(ofType('AWS::ApiGatewayV2::Stage'));
 
 describe('the HTTP API', () => {
-  it('has the routes of the catalogue and the one for all the rest', () => {
+  it('has the routes of the catalogue and one for all other requests', () => {
     const keys = ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
     expect(keys.sort()).toEqual([...endpoints.map(keyOf), '$default'].sort());
   });

@@ -48,7 +48,7 @@ describe('a deployment', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('leaves the search for credentials to both where no profile is named, and shows nothing that needs no approval', async () => {
+  it('leaves the search for credentials to both tools without a profile, and shows only changes that need approval', async () => {
     const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
     expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never --concurrency 6']);
   });
@@ -67,25 +67,25 @@ describe('a deployment', () => {
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('deploys nothing where the account may not run as much as is reserved', async () => {
+  it('deploys nothing if the account’s concurrency limit is below the reserved concurrency', async () => {
     const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { tooMuch: 'too much' });
     expect([exitCode, commands]).toEqual([1, []]);
     expect(say).toHaveBeenCalledWith('too much');
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('deploys nothing of an earlier build where this one fails', async () => {
+  it('deploys no earlier build if the current build fails', async () => {
     const { exitCode, commands } = await deployed({}, ACCOUNT, { synth: 2 });
     expect([exitCode, commands]).toEqual([2, [SYNTH]]);
   });
 
-  it('puts no webhooks where the stacks failed', async () => {
+  it('puts no webhooks after failed stacks', async () => {
     const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
     expect(webhooks).not.toHaveBeenCalled();
     expect(exitCode).toBe(3);
   });
 
-  it('leaves the stacks alone where only the webhooks are asked for', async () => {
+  it('leaves the stacks unchanged if only the webhooks are requested', async () => {
     const { cdk, webhooks } = await deployed({ webhooksOnly: true });
     expect(cdk).not.toHaveBeenCalled();
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);

@@ -55,7 +55,7 @@ describe('every alarm', () => {
     },
   );
 
-  it('tells when it is over, but for what has happened: that is not over because it does not happen again', () => {
+  it('notifies its end too, except alarms for events, which have no end', () => {
     const silent = alarms.filter(({ Properties }) => !Properties.OKActions).map(nameOf);
     expect(silent.toSorted()).toEqual(
       [

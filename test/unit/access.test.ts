@@ -16,7 +16,7 @@ import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
 import { type Standing, standingOf } from '../../shared/access/standing.ts';
 import { guest, session } from '../builders/api-request.ts';
 
-/** The interface's table: who may do what in an organization. */
+/** The interface's table of roles and permissions in an organization. */
 const MAY: Readonly<Record<Permission, readonly Role[]>> = {
   canManagePayments: ['owner', 'admin', 'billing'],
   canManageSubscriptions: ['owner', 'admin', 'billing'],
@@ -28,7 +28,7 @@ const MAY: Readonly<Record<Permission, readonly Role[]>> = {
 const permissions = Object.keys(MAY) as readonly Permission[];
 
 describe('the permissions', () => {
-  test.each(permissions)('%s belongs to the roles of the interface', (permission) => {
+  test.each(permissions)('%s is given to the roles of the interface', (permission) => {
     expect(ROLES.filter((role) => PERMISSIONS[role].has(permission))).toEqual(MAY[permission]);
   });
 
@@ -54,7 +54,7 @@ interface Asked {
   readonly adminsMayAct?: boolean;
 }
 
-/** In one word: what the caller may, the code of the refusal, or that it depends. */
+/** The decision as one word: the access, the code of the refusal, or the organization whose standing is needed. */
 const verdict = (caller: Caller, action: Action, { rule, ...asked }: Asked) => {
   const found = decideAccess(action, { caller, kind: kind(rule), ...asked });
   switch (found.kind) {

@@ -102,7 +102,7 @@ describe('the outbox', () => {
   const paid = advancePayment(payment(), { to: 'succeeded', now: NOON, cause: 'event' });
   const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
 
-  test('publishes what became of each change, in order', async () => {
+  test('publishes the events of each change, in order', async () => {
     leavesBehind(() => false);
     const leased = { ...paid, reconcileAt: 'later' };
     const records = [change('1', undefined, payment()), change('2', payment(), paid), change('3', paid, leased)];
@@ -161,7 +161,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  test('says nothing of what is no record, or is removed', async () => {
+  test('publishes nothing for items that are no records, or are removed', async () => {
     leavesBehind(() => false);
     const removed = { eventName: 'REMOVE', dynamodb: { SequenceNumber: '1', OldImage: {} } } as const;
     const rate = {

@@ -135,7 +135,7 @@ test('runs on from where it was moved to, unless frozen', async () => {
   expect(clock.now()).toBeLessThan(frozen + HOUR);
 });
 
-test('keeps every step, so that a restart never goes back', async () => {
+test('stores every step, so that a restart never moves the clock back', async () => {
   const kept: KeptTime[] = [];
   const clock = clockAt(START, false, kept);
   await clock.moveTo(START + HOUR);

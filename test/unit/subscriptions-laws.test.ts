@@ -31,7 +31,7 @@ import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
-/** From where to where a subscription may go at all, written out once more on purpose. */
+/** The legal transitions of a subscription, a second copy on purpose. */
 const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
   creating: ['declined', 'trialing', 'active', 'past_due'],
   declined: [],
@@ -52,7 +52,7 @@ interface World {
 const paymentOf = ({ subscription: { charge }, payments }: World): ChargedPayment | undefined =>
   charge && (payments.get(charge.paymentId) ?? { id: charge.paymentId, status: 'created', attempt: 0 });
 
-/** What the provider may make of an attempt, one of them by `choice`. */
+/** An outcome of an attempt at the provider, selected by `choice`. */
 const answered = (payment: ChargedPayment, choice: number): ChargedPayment => {
   const statuses = ['succeeded', 'failed', 'failed', 'processing', 'pending', 'canceled'] as const;
   const status = statuses[choice % statuses.length] ?? 'failed';
@@ -69,7 +69,7 @@ const withPayment = (world: World, payment: ChargedPayment): World => ({
 
 const changed = (world: World, next: Subscription): World => ({ ...world, subscription: next });
 
-/** One attempt at what is claimed, with whatever comes of it. */
+/** One attempt at the claimed charge, with its outcome. */
 const attempt = (world: World, choice: number, policy: DunningPolicy): World => {
   const payment = paymentOf(world);
   const { charge } = world.subscription;
@@ -117,7 +117,9 @@ const look = (world: World, choice: number, policy: DunningPolicy): World => {
   return one.status === 'creating' ? world : changed(world, dropCharge(one));
 };
 
-/** An event about any payment so far, in any order and again; money that has moved never comes back. */
+/**
+ * An event about any payment so far, in any order and repeatedly; a payment that succeeded or was canceled stays so.
+ */
 const hear = (world: World, choice: number, policy: DunningPolicy): World => {
   const known = [...world.payments.values()];
   const payment = known[choice % Math.max(1, known.length)];
@@ -126,7 +128,7 @@ const hear = (world: World, choice: number, policy: DunningPolicy): World => {
   return changed(withPayment(world, told), settleCharge(world.subscription, told, { now: world.now, policy }));
 };
 
-/** What a caller may ask for; what is refused changes nothing. */
+/** A caller's command; a refused command changes nothing. */
 const command = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   if (!isVisibleSubscription(one)) return world;
@@ -290,7 +292,7 @@ describe('any sequence of commands, due work and events', () => {
         }),
         inject('scale') > 1 ? { numRuns: 100_000 } : { numRuns: 10_000, seed: FIXED_SEED },
       );
-      // Not vacuous: every legal change has come about.
+      // Not vacuous: every legal change has occurred.
       const legal = Object.entries(LEGAL).flatMap(([from, tos]) => tos.map((to) => `${from} → ${to}`));
       const atStart = ['creating → declined', 'creating → active', 'creating → past_due', 'creating → trialing'];
       expect(legal.filter((change) => !seen.has(change) && !atStart.includes(change))).toEqual([]);

@@ -24,7 +24,7 @@ interface World {
 const STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused', undefined] as const;
 const WAITS = [MINUTE, HOUR, DAY, 31 * DAY, 400 * DAY] as const;
 
-/** Anything that a provider may say, whether it makes sense together or not. */
+/** Any report of a provider, consistent or not. */
 const saidBy = (world: World, choice: number): SubscriptionReport => {
   const now = epochSeconds(world.now);
   const bit = (place: number): boolean => ((choice >> place) & 1) === 1;
@@ -146,7 +146,7 @@ test(
     );
     const states = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
     const between = states.flatMap((from) => states.map((to) => `${from} → ${to}`));
-    // Not vacuous: everything has come about.
+    // Not vacuous: every change has occurred.
     expect(between.filter((change) => !seen.has(change))).toEqual([]);
   },
   A_MINUTE_MS,

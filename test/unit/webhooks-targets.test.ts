@@ -155,7 +155,7 @@ describe('the targets', () => {
     expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: must be a URL', weak]);
   });
 
-  test('are said by variables that are known from all others', () => {
+  test('are set by variables that differ from all others', () => {
     const asked = new Set<string>();
     const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) });
     parseTargets(env, false);
