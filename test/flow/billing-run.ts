@@ -8,9 +8,9 @@ import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
 import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
 
 /**
- * Years of billing by the clock: what was charged, when and how much is held against a calendar that was worked out a
- * second time, and against what the provider holds to be true. Every sweep runs three times at once, and every message
- * of theirs is delivered twice at once.
+ * Years of billing by the clock: charges, their times and amounts are compared with an independent calendar and with
+ * the provider's ledger. Every sweep runs three times at once, and every message of theirs is delivered twice at
+ * once.
  */
 export interface BillingPlan {
   /** The days (ISO, with a time of day) on which a set of subscriptions is made. */

@@ -13,7 +13,7 @@ const service = withHost();
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** What the types must refuse; each line that they let pass is an error. */
+/** Calls that the types must refuse; each accepted line is an error. */
 const WRONG = `import { createPaymentsClient } from 'payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
 // @ts-expect-error no such route

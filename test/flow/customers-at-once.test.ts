@@ -5,7 +5,7 @@ import { DAY, partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { company } from './payers.ts';
 
-/** However an owner's first requests meet, there is one customer: here, at the provider, and under every method. */
+/** Concurrent first requests of an owner make one customer: here, at the provider, and under every method. */
 const service = withHost({ frozen: true });
 
 afterEach(() => service.clearFaults());

@@ -124,7 +124,7 @@ test('an update of a customer that is stopped is in force here and at the provid
   }
 });
 
-test('a deletion of a customer that is stopped is finished by asking again, and leaves nothing of it', async () => {
+test('a deletion of a customer that is stopped is finished by a retry, and leaves no record of the customer', async () => {
   const { service } = stoppable();
   const remove = (customer: ParsedJson, user: User) =>
     service.request('DELETE', `/customers/${customer.id}`, user.options);

@@ -19,7 +19,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** The erasure of a person: what is gone, what stays, and that nothing comes back. */
+/** The erasure of a person: the erased values, the kept records, and late events. */
 const port = await freePort();
 const lines: string[] = [];
 const service = withHost({
@@ -55,7 +55,7 @@ const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'complet
 const fixed = (payment: ParsedJson) => Object.fromEntries(FIXED.map((name) => [name, payment[name]]));
 
 describe('the erasure of a user', () => {
-  test('leaves no value of the user, and what money needs', async () => {
+  test('erases every value of the user, and keeps the records of money', async () => {
     const plant = planter('ada');
     const other = planter('bob');
     const admin = await platformAdmin(service);
@@ -107,7 +107,7 @@ describe('the erasure of a user', () => {
     });
   });
 
-  test('lets no later event bring a value back', async () => {
+  test('does not store a value from a later event', async () => {
     const plant = planter('cleo');
     const admin = await platformAdmin(service);
     const life = await userLife(service, plant);

@@ -12,7 +12,7 @@ const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true
 const WITHOUT = 'api.openapi';
 
 describe('the examples of the API document', () => {
-  test('are what the service was asked and answered, for every route', { timeout: 60_000 }, async () => {
+  test('equal the requests and answers of the service, for every route', { timeout: 60_000 }, async () => {
     const { tell, told } = recorder(service);
     await service.moveTo(MORNING);
     await story(service, tell);

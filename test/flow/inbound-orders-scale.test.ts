@@ -47,7 +47,7 @@ const SETS: readonly EventSet[] = [
   { name: 'of attempts that failed', types: FAILED, orders: someOrders(FAILED), end: 'failed' },
 ];
 
-/** A payment and the order in which it hears of its six events. */
+/** A payment and the order in which its six events arrive. */
 interface Story {
   readonly payment: ParsedJson;
   readonly set: EventSet;
@@ -132,7 +132,7 @@ describe.each(SETS)('six events $name', (set) => {
     return expected;
   };
 
-  test('say once what became of the payment, and nothing that did not', () => {
+  test('lead to one event per change of the payment, and to no other event', () => {
     const said = new Map<string, string[]>();
     for (const event of service.busEvents()) {
       if (event.source !== 'payments') continue;

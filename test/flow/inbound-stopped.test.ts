@@ -4,7 +4,7 @@ import { createIntent, eventsOf, HOUR, logEntriesOf, PATIENT, read, signIn } fro
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 
-/** A provider's event on its way through the house, losing any one call before or after it is carried out. */
+/** A provider's event with one lost call on its way, before or after the call takes effect. */
 const stoppable = withStops(PATIENT);
 
 const tell = async (payment: ParsedJson): Promise<number> => {
@@ -15,7 +15,7 @@ const tell = async (payment: ParsedJson): Promise<number> => {
   return status;
 };
 
-describe('an event whose way is cut at any call', () => {
+describe('an event that is stopped at any call', () => {
   test('is answered 503 if it may not be stored, and is in the end applied, logged and published once', async () => {
     const { service, watch, losing } = stoppable();
     const user = await signIn(service);

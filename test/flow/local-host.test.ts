@@ -88,7 +88,7 @@ const nextHour = async (service: TestHost): Promise<number> => {
   return hour;
 };
 
-/** What a client that does not understand HTTP's niceties sends. */
+/** A raw request of a simple client. */
 const rawRequest = (baseUrl: string, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(baseUrl);

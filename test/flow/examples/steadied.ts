@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What any two runs differ in, made the same: ids and secrets follow from the order in which they appear, and what was
+ * Makes the examples of two runs equal: ids and secrets follow from the order in which they appear, and what was
  * kept as a map has its names in alphabetical order.
  */
 

@@ -1,7 +1,10 @@
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 import type { Tell, Told } from './recorder.ts';
 
-/** A small company from its first day: one success of every route, in an order in which each has what it names. */
+/**
+ * A small company from its first day: one success of every route, in an order in which each record exists before its
+ * use.
+ */
 export const story = async (service: TestHost, tell: Tell): Promise<void> => {
   const people = await peopleOf(service);
   await references(tell, people);
@@ -248,7 +251,7 @@ const subscribeAsGuest = async (tell: Tell): Promise<void> => {
   await tell('subscriptions.list-guest', { params: { email: GUS }, query: { limit: '20' } });
 };
 
-/** Nothing happens at the same moment as anything before it. */
+/** Moves the clock, so that no two steps have the same time. */
 const later = async (service: TestHost): Promise<void> => {
   await service.settle();
   await service.advance(20);
