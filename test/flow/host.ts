@@ -25,7 +25,7 @@ export interface TestHostOptions {
   readonly log?: (line: string) => void;
 }
 
-/** What a test expects of a body, the test says. */
+/** The test asserts the form of the body. */
 export type ParsedJson = ReturnType<typeof JSON.parse>;
 
 export interface TestAnswer {
@@ -96,7 +96,7 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
-/** The provider's deadline is one that no test meets by chance, however busy the machine. */
+/** The provider's deadline is one that a busy machine does not exceed. */
 const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',
@@ -128,7 +128,7 @@ const startQuietly = async ({
 const clientOf = (host: () => Host) => {
   const request = (method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> =>
     send(`${host().baseUrl}${path}`, method, options);
-  /** A control route; anything but success is the test's own mistake. */
+  /** A control route; throws unless the call succeeds. */
   const control = async (method: string, path: string, body?: unknown): Promise<ParsedJson> => {
     const answer = await request(method, `/_local${path}`, body === undefined ? {} : { body });
     if (answer.status < 300) return answer.body;
