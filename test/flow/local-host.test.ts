@@ -17,11 +17,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { HOUR, MINUTE } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
-
-const MINUTE = 60;
-const HOUR = 3_600;
 
 /** The SDK's clients, pointed at the host as the functions point theirs. */
 const clients = ({ host }: TestHost) => {

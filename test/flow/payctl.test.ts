@@ -23,7 +23,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
-import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
 
 /** As the bus does, not the host's own queues. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
@@ -303,7 +303,7 @@ describe('payctl drift', () => {
   /** Refunds and disputes of two paid payments: the kinds of difference that each then shows. */
   const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
     const [atStripe, atSquare] = [
-      await paidPayment(service, user, { paying: PROVIDERS[0] }),
+      await paidPayment(service, user, { paying: PAYING_METHODS[0] }),
       await paidPayment(service, user, { paying: ['provider_c', 'cnon:card-nonce-ok'] }),
     ];
     const { options } = await signInAdmin(service);

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn, YEAR } from './flow.ts';
 import { withHost } from './host.ts';
-import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
+import { expectAgreement, PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /**
  * Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the
@@ -18,7 +18,7 @@ const FAULTS = [
   ['rate_limit', 503, false],
 ] as const;
 
-const setUp = async (provider: (typeof PROVIDERS)[number]) => {
+const setUp = async (provider: (typeof PAYING_METHODS)[number]) => {
   const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
   const payment = await paidPayment(service, user, { paying: provider });
   await service.webhookMode('drop');
@@ -35,7 +35,7 @@ const REFUND_PATH: Readonly<Record<string, string>> = {
   provider_c: '/v2/refunds',
 };
 
-describe.each(PROVIDERS)('a refund at %s', (...provider) => {
+describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
   const strike = (action: string, times: number, method = 'POST') =>
     service.fault({ provider: provider[0], method, path: REFUND_PATH[provider[0]], action, times });
 
@@ -131,8 +131,8 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
 
 describe('a refund whose event arrives before the answer and without our refund id', () => {
   test('counts once when its own answer comes', async () => {
-    const [, paypal] = PROVIDERS;
-    const { user, admin, payment } = await setUp(paypal ?? PROVIDERS[0]);
+    const [, paypal] = PAYING_METHODS;
+    const { user, admin, payment } = await setUp(paypal ?? PAYING_METHODS[0]);
     await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });
     const made = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 500 } });
     expect(made.status).toBe(202);

@@ -3,8 +3,8 @@ import { createPaidIntent, DAY, eventsOf, MINUTE, PATIENT, read, signIn, YEAR } 
 import { withHost } from './host.ts';
 import {
   expectAgreement,
+  PAYING_METHODS,
   type Paying,
-  PROVIDERS,
   paidPayment,
   refund,
   refundsAtProvider,
@@ -14,12 +14,12 @@ import {
 /** Refunds by the service's own route, at each provider. */
 const service = withHost({ frozen: true, env: PATIENT });
 
-const setUp = async (provider: Paying = PROVIDERS[0]) => {
+const setUp = async (provider: Paying = PAYING_METHODS[0]) => {
   const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
   return { user, admin, payment: await paidPayment(service, user, { paying: provider }) };
 };
 
-describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
+describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
   test('is refunded in whole where no amount is given', async () => {
     const { user, admin, payment } = await setUp(provider);
     expect(payment).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { signIn, type User } from './flow.ts';
+import { signIn, type User, YEAR } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
@@ -22,15 +22,12 @@ export interface Subscriber {
   readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };
 }
 
-/** As long as a session may last. */
-const A_YEAR = 366 * 86_400;
-
 export const subscriber = async (
   service: TestHost,
   token = 'pm_card_visa',
   fields: Fields = {},
 ): Promise<Subscriber & { readonly user: User }> => {
-  const user = await signIn(service, { expires_in: A_YEAR });
+  const user = await signIn(service, { expires_in: YEAR });
   return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { DAY, HOUR, PATIENT, signIn } from './flow.ts';
+import { DAY, HOUR, PATIENT, signIn, YEAR } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
@@ -23,8 +23,6 @@ interface Case {
   readonly who: Subscriber;
   readonly act: () => Promise<TestAnswer>;
 }
-
-const A_YEAR = 366 * DAY;
 
 /** More than there are ways to stop any of these. */
 const ENOUGH = scale > 1 ? 32 : 17;
@@ -162,11 +160,11 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { id: organization_id, owner } = await company(service);
-        const { options } = await signIn(service, { user_id: owner.userId, expires_in: A_YEAR });
+        const { options } = await signIn(service, { user_id: owner.userId, expires_in: YEAR });
         const paying = await payer(service, options, { token: 'pm_card_visa', fields: { organization_id } });
         const made = await subscribe(service, paying, { organization_id });
         const method = await saveMethod(service, options);
-        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: A_YEAR });
+        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: YEAR });
         return {
           who: { ...paying, options: inside.options },
           act: () => patch(service, paying, { id: made.id, body: { payment_method_id: method.id } }),
