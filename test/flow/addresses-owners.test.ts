@@ -327,7 +327,7 @@ describe("an organization's addresses", () => {
     expect(await itemsOf(service, 'ADDR#')).toEqual(before);
   });
 
-  test("are used if the session names the organization and the request does not", async () => {
+  test('are used if the session names the organization and the request does not', async () => {
     const email = 'billing@team.example.com';
     const inside = await signedIn({ email, user_id: as('billing').userId, organization_id: organizationId });
     const made = await create(inside);

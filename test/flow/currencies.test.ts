@@ -92,7 +92,7 @@ describe('an amount is charged in the provider’s units', () => {
     expect(shown).toMatchObject({ amount, currency: currency.toLowerCase() });
   });
 
-  test("is compared in Stripe’s units for Stripe’s own event, in ours for the interface’s event", async () => {
+  test('is compared in Stripe’s units for Stripe’s own event, in ours for the interface’s event', async () => {
     const user = await signIn(service);
     const [wrong, native, contract] = [
       await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
