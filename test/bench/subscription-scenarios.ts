@@ -49,7 +49,7 @@ const create =
 
 const patch = (path: string, who: Person, body: Fields): Ask => ({ method: 'PATCH', path, body, headers: who.headers });
 
-/** @param ask the request about a subscription that runs, after whatever comes before it. */
+/** @param ask the measured request about an active subscription. */
 const onSubscription =
   (
     ask: (id: string, who: Payer, service: Service) => Ask | Promise<Ask>,

@@ -7,13 +7,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { writeClient } from '../../infra/client.ts';
 import { withHost } from './host.ts';
 
-/** The generated client, in a package of somebody else's: compiled and run as docs/client.md shows it. */
+/** The generated client in a separate package, compiled and run as docs/client.md shows. */
 const service = withHost();
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** What the types must refuse; each line that they let pass is an error. */
+/** Calls that the types must refuse; each accepted line is an error. */
 const WRONG = `import { createPaymentsClient } from 'payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
 // @ts-expect-error no such route

@@ -51,7 +51,7 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });
 
-  it('raises an alarm that says what is lost', () => {
+  it('raises an alarm that names the impact', () => {
     const alarm = only(
       alarms.filter(({ Properties }) =>
         (Properties.Dimensions ?? []).some(
@@ -129,7 +129,7 @@ describe('every queue', () => {
 describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   const source = sourceOf(trigger.id);
 
-  it('splits a failing batch, tries ten times, and keeps whole what it cannot do', () => {
+  it('splits a failing batch, tries ten times, and stores the failed batch in full', () => {
     expect(source.Properties).toMatchObject({
       BatchSize: trigger.batchSize,
       BisectBatchOnFunctionError: true,
@@ -160,7 +160,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     }
   });
 
-  it('raises an alarm that says what is lost when it gives up', () => {
+  it('raises an alarm that names the impact when it gives up', () => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );

@@ -53,7 +53,7 @@ describe('a key', () => {
     expect(listSort('2026-03-10T12:00:00.000Z', 'pay_a')).not.toBe(listSort('2026-03-10T12:00:00.000Z', 'pay_b'));
   });
 
-  test('of an appointment is in one of the shards that are swept', () => {
+  test('of a due time is in one of the swept shards', () => {
     fc.assert(fc.property(fc.string(), (id) => dueShards.includes(dueShard(id))));
   });
 
