@@ -1,38 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { withHost } from './host.ts';
 import { isShown, stepsOf } from './tour.ts';
+import { canRunTours, runTour } from './tour-run.ts';
 
 /** The tours of the docs, command by command, as a newcomer types them. */
 const TOURS = [
   ['README.md', 'Five minutes'],
   ['docs/authentication.md', 'A subscription in the EU'],
 ] as const;
-const LOCAL = 'http://127.0.0.1:3000';
-const BREAK = '=== the next step';
-const PATH = '/usr/local/bin:/usr/bin:/bin';
-const canRun = spawnSync('bash', ['-c', 'command -v curl && command -v grep'], { env: { PATH } }).status === 0;
 
-const inBash = (script: string, folder: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const bash = spawn('bash', ['-eu'], {
-      cwd: folder,
-      env: { PATH, TMPDIR: folder },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    let out = '';
-    bash.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    bash.on('error', reject);
-    bash.on('close', (code) => (code === 0 ? resolve(out) : reject(new Error(`bash ended with ${code}: ${out}`))));
-    bash.stdin.end(script);
-  });
-
-describe.skipIf(!canRun)('the tours of the docs (skipped where bash or curl is missing)', () => {
+describe.skipIf(!canRunTours)('the tours of the docs (skipped where bash or curl is missing)', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' } });
 
   test.each(TOURS)('of %s (%s) answers what is printed under each command', async (page, heading) => {
@@ -41,14 +21,7 @@ describe.skipIf(!canRun)('the tours of the docs (skipped where bash or curl is m
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const steps = stepsOf(text, heading);
     expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
-    const script = steps.map(
-      ({ commands }) => `${commands.replaceAll(LOCAL, service.host().baseUrl)}\necho '${BREAK}'\n`,
-    );
-    const printed = (await inBash(script.join(''), folder)).split(BREAK);
-    for (const [index, { commands, shown }] of steps.entries()) {
-      const answer = printed[index] ?? '';
-      expect({ commands, answer, isShown: isShown(shown ?? '', answer) }).toMatchObject({ isShown: true });
-    }
+    await runTour(steps, service.host().baseUrl, folder);
   });
 
   test('would be found out', () => {
