@@ -7,7 +7,7 @@ import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
@@ -55,7 +55,7 @@ const subscriptionSchema = guestSubscriptionSchema.extend({
   organization_id: z.string().nullable(),
   user_id: z.string().nullable(),
   billing_address_id: z.string().nullable(),
-  metadata: z.record(z.string(), z.json()),
+  metadata: z.record(z.string(), jsonValue),
 });
 
 /** Of a first charge that waits for its payer to authenticate. */
