@@ -277,7 +277,7 @@ interface CommitOptions {
   readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
-interface PaymentChange extends CommitOptions {
+export interface PaymentChange extends CommitOptions {
   readonly next: VisiblePayment;
 }
 
