@@ -7,11 +7,10 @@ import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema, jsonValue } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue, nextActionSchema } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
-import { nextActionSchema } from '../../shared/payments/record/view.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
 import {
   type CreateSubscriptionBody,

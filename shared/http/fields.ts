@@ -97,6 +97,28 @@ export const guestDataSchema = z
   })
   .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
 
+export const nextActionSchema = z
+  .object({
+    type: z
+      .enum(['use_provider_sdk', 'redirect_to_url'])
+      .describe(
+        "`use_provider_sdk`: continue with the provider's library in the browser and the `client_secret`. `redirect_to_url`: send the payer to `url`.",
+      ),
+    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from platform admins."),
+  })
+  .meta({ id: 'NextAction', description: 'What the payer must do before the provider goes on.' });
+
+/** What a guest's create request answers beside the record. */
+export const guestTokenView = {
+  guest_token: z
+    .string()
+    .optional()
+    .describe("For a guest: the token that opens this guest's records later. Keep it like a password."),
+  guest_token_expires_at: timestamp
+    .optional()
+    .describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
+};
+
 /** The query parameter of a guest token, where the document names it. */
 export const tokenParameter = z
   .string()

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';
+import { callsProviders } from '../core/rights.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
 /** What the document says of errors: when each code is the answer, with an example as the service renders it. */
@@ -238,6 +239,8 @@ export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly 
     ...callerErrors(endpoint),
     ...(endpoint.body === null ? [] : WITH_A_BODY),
     ...(takesKey(endpoint) ? WITH_A_KEY : []),
+    ...accessErrors(endpoint),
+    ...providerErrors(endpoint),
     ...(endpoint.limits.length > 0 ? (['RATE_LIMITED'] as const) : []),
     ...ALWAYS,
   ];
@@ -246,6 +249,23 @@ export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly 
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return byStatus;
+};
+
+/** The refusals of the access rule. */
+const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
+  if (!access) return [];
+  const { action, record, organization } = access;
+  const missing: readonly ErrorCode[] = record || organization ? ['RESOURCE_NOT_FOUND'] : [];
+  if (action === 'platform admin') return missing;
+  const ofOrganization: readonly ErrorCode[] = record || organization ? ['ORGANIZATION_ACCESS_DENIED'] : [];
+  const ofRole: readonly ErrorCode[] = action === 'read' || action === 'member' ? [] : ['INSUFFICIENT_PERMISSIONS'];
+  return [...missing, ...ofOrganization, ...ofRole];
+};
+
+/** An endpoint with a 202 answers it where the provider does not answer in time. */
+const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
+  if (!callsProviders(uses) || bodyForm === 'raw') return [];
+  return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];
 };
 
 const callerErrors = ({ auth, body }: Endpoint): readonly ErrorCode[] => {

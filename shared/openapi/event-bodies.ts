@@ -106,7 +106,7 @@ const membership = {
   entity_id: id.describe('The user, organization or project that the membership is for.'),
   subscription_id: id.describe('The subscription that pays for the membership, `subs_…`.'),
   status: z.enum(MEMBERSHIP_STATUSES).describe('The status that the membership has after the change.'),
-  starts_at: time.nullable().describe('When it became active first; null while it is pending.'),
+  starts_at: time.nullable().describe('From when the membership is active; null while it is pending.'),
   ends_at: time.nullable().describe('Until when it is paid; null while it is pending.'),
   ...owner,
 };

@@ -12,7 +12,7 @@ const idempotencyKey = z
   .meta({
     description: `A name that you choose for this request, such as a UUID: printable ASCII without a space at either end, at least 20
     characters where the request has no session or guest token. A repeat with the same key, body and caller within 24 hours
-    returns the first answer and does nothing again, so a request whose answer was lost is safe to send again.`,
+    does nothing again and returns what the first one made, so a request whose answer was lost is safe to send again.`,
     examples: ['0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'],
     param: { id: 'Idempotency-Key' },
   });
@@ -56,7 +56,7 @@ const replayed = z
   .optional()
   .meta({
     description:
-      '`true` if this is the stored answer of an earlier request with the same `Idempotency-Key`; absent otherwise.',
+      '`true` if the request repeats an earlier one with the same `Idempotency-Key`, so that nothing was done again; absent otherwise.',
     header: { id: 'Idempotent-Replayed' },
   });
 const link = z

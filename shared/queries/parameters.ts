@@ -69,12 +69,10 @@ const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 export const listPaymentsQuery = z
   .object({
     ...pageQuery,
-    status: paymentStatusList
-      .optional()
-      .meta({
-        description: 'Only payments in one of these statuses, separated by commas.',
-        examples: ['succeeded,failed'],
-      }),
+    status: paymentStatusList.optional().meta({
+      description: 'Only payments in one of these statuses, separated by commas.',
+      examples: ['succeeded,failed'],
+    }),
     search: z
       .string()
       .trim()

@@ -101,12 +101,10 @@ const text = z.string().nullable();
 
 export const disputeViewSchema = z
   .object({
-    id: z
-      .string()
-      .meta({
-        description: 'Names the dispute: `dsp_` and 24 characters.',
-        examples: ['dsp_0123456789abcdef01234567'],
-      }),
+    id: z.string().meta({
+      description: 'Names the dispute: `dsp_` and 24 characters.',
+      examples: ['dsp_0123456789abcdef01234567'],
+    }),
     payment_id: z.string().describe('The payment that is disputed, `pay_…`.'),
     provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
     provider_dispute_id: z.string().describe('The id of the dispute at the provider, where you give evidence.'),

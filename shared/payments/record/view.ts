@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import type { Instant } from '../../core/time.ts';
-import { jsonValue, timestamp } from '../../http/fields.ts';
+import { guestTokenView, jsonValue, nextActionSchema, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
 import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
@@ -165,17 +165,6 @@ const providerPaymentId = text.describe(
   'The id of the payment at the provider. `POST /payments/sync/{provider_payment_id}` takes it.',
 );
 
-export const nextActionSchema = z
-  .object({
-    type: z
-      .enum(['use_provider_sdk', 'redirect_to_url'])
-      .describe(
-        "`use_provider_sdk`: continue with the provider's library in the browser and the `client_secret`. `redirect_to_url`: send the payer to `url`.",
-      ),
-    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from platform admins."),
-  })
-  .meta({ id: 'NextAction', description: 'What the payer must do before the provider goes on.' });
-
 const nextAction = nextActionSchema
   .optional()
   .describe('Present while the payer must act, for example authenticate a card (3-D Secure) or approve an order.');
@@ -249,18 +238,10 @@ export const paymentViewSchema = z
   })
   .meta({ id: 'Payment', description: 'One intent to collect an amount, and its outcome.' });
 
-export const createdPaymentSchema = paymentViewSchema
-  .extend({
-    guest_token: z
-      .string()
-      .optional()
-      .describe('For a guest: the token that reads and confirms this payment later. Keep it like a password.'),
-    guest_token_expires_at: timestamp.optional().describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
-  })
-  .meta({
-    id: 'CreatedPayment',
-    description: 'A new payment, with the client secret and, for a guest, a guest token.',
-  });
+export const createdPaymentSchema = paymentViewSchema.extend(guestTokenView).meta({
+  id: 'CreatedPayment',
+  description: 'A new payment, with the client secret and, for a guest, a guest token.',
+});
 
 export const confirmationSchema = z
   .object({
