@@ -7,7 +7,7 @@ export type JsonObject = { readonly [name: string]: unknown };
  * One type per error code, so that a program which has compared `code` knows the form of `details`. The document has one
  * schema for all errors.
  */
-export const errorSchema = (code: string): JsonObject => ({
+export const schemaOfCode = (code: string): JsonObject => ({
   type: 'object',
   required: ['success', 'error', 'code', 'request_id'],
   properties: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { errorSchema, errorTypeName, type JsonObject } from './error-types.ts';
+import { errorTypeName, type JsonObject, schemaOfCode } from './error-types.ts';
 
 /** The API document, prepared for the generator of types: what a program decides by gets a narrower type. */
 
@@ -49,7 +49,7 @@ export const typedDocument = (document: JsonObject): TypedDocument => {
 };
 
 const errorTypes = (codes: readonly string[]): JsonObject =>
-  Object.fromEntries(codes.map((code) => [errorTypeName(code), errorSchema(code)]));
+  Object.fromEntries(codes.map((code) => [errorTypeName(code), schemaOfCode(code)]));
 
 const unionOf = (codes: readonly string[]): JsonObject => ({
   oneOf: codes.map((code) => ({ $ref: `${SCHEMAS}${errorTypeName(code)}` })),
