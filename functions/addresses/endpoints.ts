@@ -11,12 +11,10 @@ const text = z.string().nullable();
 
 const addressViewSchema = z
   .looseObject({
-    id: z
-      .string()
-      .meta({
-        description: 'Names the address: `addr_` and 24 characters.',
-        examples: ['addr_12e568398996437436c0325d'],
-      }),
+    id: z.string().meta({
+      description: 'Names the address: `addr_` and 24 characters.',
+      examples: ['addr_12e568398996437436c0325d'],
+    }),
     type: z.enum(ADDRESS_TYPES).describe('What the address is for.'),
     country: z.string().meta({ description: 'The ISO 3166-1 alpha-2 code in upper case.', examples: ['DE'] }),
     line1: text.describe('Street and number; null if unknown.'),

@@ -13,7 +13,7 @@ export const listDisputesOfPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/disputes',
   summary: 'List the disputes of a payment',
-  description: `Lists all disputes of one payment, newest first. The list has no pages. Whoever may read the payment may read them, a guest
+  description: `Lists all disputes of one payment, newest first. The list has no pages. Callers who may read the payment may read them, a guest
     with the guest token too.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },

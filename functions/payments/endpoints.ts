@@ -88,7 +88,7 @@ export const createIntentEndpoint = endpoint({
   description: `Creates a payment and its intent at the provider. No money moves yet: the payer confirms the payment in the browser with
     the \`client_secret\`, or your server confirms it with \`POST /payments/confirm/{id}\`.
 
-    The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that nobody confirms within 24
+    The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that is not confirmed within 24
     hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later.
 
     Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider: repeat the request with the same

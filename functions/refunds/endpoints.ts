@@ -67,7 +67,7 @@ export const listRefundsOfPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/refunds',
   summary: 'List the refunds of a payment',
-  description: `Lists all refunds of one payment, newest first, also those that were made at the provider. The list has no pages. Whoever may
+  description: `Lists all refunds of one payment, newest first, also those that were made at the provider. The list has no pages. Callers who may
     read the payment may read them, a guest with the guest token too.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },

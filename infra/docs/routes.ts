@@ -1,7 +1,7 @@
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { ERROR_CODES, meaningOf } from '../../shared/openapi/errors.ts';
+import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/errors.ts';
 import { groupOf, groups } from '../../shared/openapi/groups.ts';
 import { prose } from '../../shared/openapi/prose.ts';
 
@@ -27,5 +27,5 @@ const errorTable = (): string =>
   [
     '| Status | Code | When, and what to do |',
     '|---|---|---|',
-    ...ERROR_CODES.map((code) => `| ${ERRORS[code][0]} | \`${code}\` | ${prose(meaningOf(code))} |`),
+    ...ERROR_CODES.map((code) => `| ${ERRORS[code][0]} | \`${code}\` | ${prose(meaningOfCode(code))} |`),
   ].join('\n');

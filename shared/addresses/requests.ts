@@ -16,7 +16,7 @@ const country = z
 const fields = {
   line1: text(200).meta({
     description: 'Street and number. Required for a full address.',
-    examples: ['Invalidenstraße 1'],
+    examples: ['Main Street 1'],
   }),
   line2: text(200).describe('Further parts of the street address, such as a floor.'),
   city: text(100).meta({ description: 'The town. Required for a full address.', examples: ['Berlin'] }),
@@ -138,12 +138,10 @@ export type ListAddressesQuery = z.output<typeof listAddressesQuery>;
 
 export const billingAddressBody = z
   .object({
-    billing_address_id: idSchema
-      .nullable()
-      .meta({
-        description: 'The address to link; null unlinks the present one.',
-        examples: ['addr_12e568398996437436c0325d'],
-      }),
+    billing_address_id: idSchema.nullable().meta({
+      description: 'The address to link; null unlinks the present one.',
+      examples: ['addr_12e568398996437436c0325d'],
+    }),
   })
   .meta({
     id: 'LinkBillingAddress',

@@ -71,7 +71,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   },
   ALREADY_MEMBER: { when: 'The user already has a role in the organization; change the role instead.' },
   INVALID_ROLE: {
-    when: 'The role does not exist or cannot be given: nobody can be made owner.',
+    when: 'The role does not exist or cannot be given: the role of owner is never given.',
     example: because('INVALID_ROLE', undefined, { role: 'owner', roles: ['admin', 'billing', 'member'] }),
   },
   OWNER_IMMUTABLE: { when: 'The request would change the role of the owner or remove the owner.' },
@@ -173,7 +173,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
 };
 
 /** When a code is the answer, in one or two sentences. */
-export const meaningOf = (code: ErrorCode): string => GUIDE[code].when;
+export const meaningOfCode = (code: ErrorCode): string => GUIDE[code].when;
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
 
@@ -189,7 +189,7 @@ export const errorExamples = (endpoints: readonly Endpoint[]) => {
   return Object.fromEntries(
     ERROR_CODES.filter((code) => used.has(code)).map((code) => [
       code,
-      { summary: ERRORS[code][1], description: meaningOf(code), value: bodyOf(code) },
+      { summary: ERRORS[code][1], description: meaningOfCode(code), value: bodyOf(code) },
     ]),
   );
 };

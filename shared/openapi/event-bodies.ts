@@ -29,7 +29,7 @@ const project = z
   .meta({ id: 'EventProject', description: 'The project that the record belongs to.' });
 
 const owner = {
-  user: user.nullable().describe('The person who pays; null if the record names nobody.'),
+  user: user.nullable().describe('The person who pays; null if the record names no person.'),
   project: project.nullable().describe('The project of the record; null if it has none.'),
 };
 const organizationId = id.nullable().describe('The organization that owns the record; null for a personal record.');

@@ -7,7 +7,7 @@ const GROUPS = {
   ],
   refunds: [
     'Refunds',
-    `A refund gives back a succeeded payment, in whole or in part. Platform admins make refunds; whoever may read the payment
+    `A refund gives back a succeeded payment, in whole or in part. Platform admins make refunds; callers who may read the payment
     may read its refunds. Refunds that are made at the provider appear here too.`,
   ],
   disputes: [

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint, RateLimit } from '../http/endpoint.ts';
-import { codesByStatus, errorSchema, meaningOf } from './errors.ts';
+import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
 import { SECURITY, WHO_MAY_CALL } from './security.ts';
@@ -117,7 +117,7 @@ const errorOf = (codes: readonly ErrorCode[]): ErrorResponse => {
 
 const makeError = (codes: readonly ErrorCode[]) => ({
   ...(codes.length <= MOST_SHARED && { id: codes.join('.') }),
-  description: codes.map((code) => `- \`${code}\`: ${meaningOf(code)}`).join('\n'),
+  description: codes.map((code) => `- \`${code}\`: ${meaningOfCode(code)}`).join('\n'),
   headers: errorHeaders(codes),
   content: {
     'application/json': {

@@ -21,7 +21,7 @@ const changedRefund = z.object({
   id: z.string().describe('Names the refund, `ref_…`.'),
   amount_cents: z.int().describe('What goes back, in minor units.'),
   status: z.enum(REFUND_STATUSES).describe('The status of the refund after the change.'),
-  reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment was refunded; null if nobody gave a reason.'),
+  reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment was refunded; null if no reason was given.'),
 });
 const changedDispute = z.object({
   id: z.string().describe('Names the dispute, `dsp_…`.'),

@@ -23,7 +23,7 @@ describe('the events of the API document', () => {
   test('have the fields of the events that records derive', () => {
     const derived = [
       ...paymentEvents(undefined, payment({ status: 'succeeded' })),
-      ...subscriptionEvents(undefined, subscription()),
+      ...subscriptionEvents(undefined, subscription({ status: 'active' })),
     ];
     const payloadSchema = z.object({ payload: z.object({ event: z.enum(CANONICAL_EVENTS), data: z.unknown() }) });
     const faults = derived.map(({ detail }) => {

@@ -138,7 +138,7 @@ export type CreateIntentBody = z.output<typeof createIntentBody>;
 /** provider_id, organization_id and guest_data may be sent unchanged only. */
 export const updateIntentBody = z.object(updatable).meta({
   id: 'UpdatePayment',
-  description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived anew.
+  description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived again.
     \`provider_id\`, \`organization_id\` and \`guest_data\` may only repeat their values.`,
 });
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;

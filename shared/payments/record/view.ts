@@ -268,5 +268,5 @@ export const guestPaymentSchema = z
   .meta({
     id: 'GuestPayment',
     description:
-      'What anybody who knows the e-mail address may see of a guest payment. With the guest token, all fields of a payment.',
+      'What everyone who knows the e-mail address may see of a guest payment. With the guest token, all fields of a payment.',
   });

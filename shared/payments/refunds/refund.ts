@@ -141,7 +141,7 @@ export const refundViewSchema = z
         - \`failed\`: the money stays; also after \`succeeded\`, where the bank has sent it back
         - \`canceled\`: canceled at the provider; the money stays`,
     }),
-    reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if nobody gave a reason.'),
+    reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
     description: text.describe('A note in your words; null without one.'),
     metadata: z.record(z.string(), jsonValue).describe('Your own data, as the request set it. Empty if there is none.'),
     source: z
