@@ -21,10 +21,15 @@ const STRICT = {
 };
 
 /** What the types must refuse; each line that they let pass is an error. */
-const WRONG = `import { createPaymentsClient, type ApiError, type Payment, type Refund } from 'payments-client';
+const WRONG = `import { createPaymentsClient } from 'payments-client';
+import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund } from 'payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
 declare const payment: Payment;
 declare const refund: Refund;
+declare const dispute: Dispute;
+declare const method: PaymentMethod;
+declare const customer: Customer;
+declare const address: Address;
 declare const error: ApiError;
 // @ts-expect-error no such route
 client.GET('/payment');
@@ -38,6 +43,14 @@ client.GET('/admin/payments', { params: { query: { disputed: 'true' } } });
 payment.status === 'paid';
 // @ts-expect-error no such status of a refund
 refund.status === 'paid';
+// @ts-expect-error no such status of a dispute
+dispute.status === 'paid';
+// @ts-expect-error no such field
+method.card_number;
+// @ts-expect-error no such field
+customer.nickname;
+// @ts-expect-error no such field
+address.nickname;
 // @ts-expect-error no such code
 error.code === 'CARD_DECLINED';
 // @ts-expect-error the details of this code are no list
