@@ -22,13 +22,14 @@ const STRICT = {
 
 /** What the types must refuse; each line that they let pass is an error. */
 const WRONG = `import { createPaymentsClient } from 'payments-client';
-import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund } from 'payments-client';
+import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund, Subscription } from 'payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
 declare const payment: Payment;
 declare const refund: Refund;
 declare const dispute: Dispute;
 declare const method: PaymentMethod;
 declare const customer: Customer;
+declare const subscription: Subscription;
 declare const address: Address;
 declare const error: ApiError;
 // @ts-expect-error no such route
@@ -43,6 +44,8 @@ client.GET('/admin/payments', { params: { query: { disputed: 'true' } } });
 payment.status === 'paid';
 // @ts-expect-error no such status of a refund
 refund.status === 'paid';
+// @ts-expect-error no such status of a subscription
+subscription.status === 'paid';
 // @ts-expect-error no such status of a dispute
 dispute.status === 'paid';
 // @ts-expect-error no such field
