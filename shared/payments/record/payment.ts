@@ -3,11 +3,11 @@ import type { RecordKind } from '../../access/record-kind.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { actorOf, actorSchema, requestIdOf, storedActor, storedRequestId } from '../../core/stored-actor.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 import type { MethodKind } from '../../providers/port/payments.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
-import { actorOf, actorSchema, requestIdOf, storedActor, storedRequestId } from './actor.ts';
 
 /**
  * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its

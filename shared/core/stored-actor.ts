@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ACTOR_TYPES, type Actor, type ActorType } from '../../core/actor.ts';
+import { ACTOR_TYPES, type Actor, type ActorType } from './actor.ts';
 
-/** The actor of a payment's version. Stored in few bytes, so that a payment stays within one write unit. */
+/** The actor of a record's version. Stored in few bytes, so that a record does not grow by a write unit. */
 export const actorSchema = z.object({ type: z.enum(ACTOR_TYPES), id: z.string() });
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -18,7 +18,7 @@ export const requestIdOf = (stored: string | undefined): string | undefined => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-/** The ids of the payment that an actor's id may repeat. */
+/** The ids of the record that an actor's id may repeat. */
 interface Known {
   readonly userId?: string | undefined;
   readonly guestId?: string | undefined;
@@ -35,7 +35,7 @@ const knownId = (type: ActorType, { userId, guestId, providerId }: Known): strin
   return ids[type];
 };
 
-/** One letter for the type, and the id if it differs from the payment's own user, guest or provider. */
+/** One letter for the type, and the id if it differs from the record's own user, guest or provider. */
 export const storedActor = ({ type, id }: Actor, known: Known): string =>
   id === knownId(type, known) ? LETTERS[type] : `${LETTERS[type]}${id}`;
 
