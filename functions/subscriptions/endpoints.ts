@@ -13,6 +13,7 @@ import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
 import { nextActionSchema } from '../../shared/payments/record/view.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
+import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import {
   type CreateSubscriptionBody,
   cancelBody,
@@ -147,6 +148,23 @@ export const getSubscriptionEndpoint = endpoint({
   uses: ['table:read'],
 });
 
+export const getSubscriptionTimelineEndpoint = endpoint({
+  id: 'subscriptions.timeline',
+  method: 'GET',
+  path: '/subscriptions/{id}/timeline',
+  summary: 'Show what happened to a subscription, in order',
+  auth: 'session',
+  access: { action: 'read', record: subscriptionRecord },
+  params: byId,
+  query: none,
+  body: null,
+  response: subscriptionTimelineSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read'],
+});
+
 export const listSubscriptionsEndpoint = endpoint({
   id: 'subscriptions.list',
   method: 'GET',
@@ -277,6 +295,7 @@ export const listGuestSubscriptionsEndpoint = endpoint({
 export const subscriptionEndpoints = [
   createSubscriptionEndpoint,
   getSubscriptionEndpoint,
+  getSubscriptionTimelineEndpoint,
   listSubscriptionsEndpoint,
   updateSubscriptionEndpoint,
   linkSubscriptionAddressEndpoint,
