@@ -573,6 +573,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'subscriptions.create': subscribing,
   'subscriptions.get': onSubscription(READ, 200, [(it) => `/subscriptions/${it}`]),
+  'subscriptions.timeline': onSubscription(READ, 200, [(it) => `/subscriptions/${it}/timeline`]),
   'subscriptions.list': listing('/subscriptions', LIST),
   'subscriptions.list-guest': always(PUBLIC, 200, false, { path: '/subscriptions/guest/gina@example.com' }),
   'subscriptions.update': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}`, { metadata: { a: 'b' } }]),
