@@ -7,11 +7,10 @@ import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue, nextActionSchema } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
-import { nextActionSchema } from '../../shared/payments/record/view.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import {
@@ -56,7 +55,7 @@ const subscriptionSchema = guestSubscriptionSchema.extend({
   organization_id: z.string().nullable(),
   user_id: z.string().nullable(),
   billing_address_id: z.string().nullable(),
-  metadata: z.record(z.string(), z.json()),
+  metadata: z.record(z.string(), jsonValue),
 });
 
 /** Of a first charge that waits for its payer to authenticate. */
@@ -153,9 +152,21 @@ export const getSubscriptionTimelineEndpoint = endpoint({
   method: 'GET',
   path: '/subscriptions/{id}/timeline',
   summary: 'Show what happened to a subscription, in order',
+  description: `Lists the versions of the subscription with their causes and actors, oldest first, and the payment of each period that was
+    charged. Callers who may read the webhook log also see the events of the provider and the deliveries to targets of the last 90 days.
+    Use it to explain a subscription to a customer, or to find who canceled it.`,
+  meta: z
+    .object({
+      subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
+      status: z.enum(SUBSCRIPTION_STATUSES).describe('The present status of the subscription.'),
+      is_complete: z
+        .boolean()
+        .describe('False if some deliveries are left out, or versions older than the newest 500.'),
+    })
+    .describe('About the whole timeline.'),
   auth: 'session',
   access: { action: 'read', record: subscriptionRecord },
-  params: byId,
+  params: z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') }),
   query: none,
   body: null,
   response: subscriptionTimelineSchema,

@@ -3,7 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { logView } from '../../shared/webhooks/logs/read.ts';
 import { LOG_STATUSES } from '../../shared/webhooks/record/log-entry.ts';
@@ -31,7 +31,16 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     }),
     status: 200,
     form: 'bare',
-    errors: ['INVALID_WEBHOOK_SIGNATURE', 'INVALID_JSON', 'VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
+    errors: [
+      'INVALID_WEBHOOK_SIGNATURE',
+      'INVALID_JSON',
+      'VALIDATION_ERROR',
+      'ROUTE_NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+      'RATE_LIMITED',
+      'PROVIDER_UNAVAILABLE',
+      'STORAGE_UNAVAILABLE',
+    ],
     uses: ['table:put', `secrets:provider_${slot}`],
     memoryMb: MEMORY_MB.background,
   });
@@ -90,7 +99,7 @@ export const sendWebhookTestEndpoint = endpoint({
   query: none,
   body: z.object({
     event: z.string().min(1).max(200),
-    test_data: z.record(z.string(), z.json()).default({}),
+    test_data: z.record(z.string(), jsonValue).default({}),
   }),
   response: sent.extend({
     targets: z.array(

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Standings } from '../access/standing.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
+import { timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
@@ -20,29 +21,36 @@ import {
 /** The history of a payment: see `timeline.ts`. */
 /** The refund or dispute that the version changed, as it was then. */
 const changedRefund = z.object({
-  id: z.string(),
-  amount_cents: z.int(),
-  status: z.enum(REFUND_STATUSES),
-  reason: z.enum(REFUND_REASONS).nullable(),
+  id: z.string().describe('Names the refund, `ref_…`.'),
+  amount_cents: z.int().describe('What goes back, in minor units.'),
+  status: z.enum(REFUND_STATUSES).describe('The status of the refund after the change.'),
+  reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment was refunded; null if no reason was given.'),
 });
 const changedDispute = z.object({
-  id: z.string(),
-  amount_cents: z.int(),
-  status: z.enum(DISPUTE_STATUSES),
-  reason: z.string().nullable(),
-  evidence_due_by: z.string().nullable(),
+  id: z.string().describe('Names the dispute, `dsp_…`.'),
+  amount_cents: z.int().describe('What the payer asks back, in minor units.'),
+  status: z.enum(DISPUTE_STATUSES).describe('The status of the dispute after the change.'),
+  reason: z.string().nullable().describe("The provider's word; null if it gives none."),
+  evidence_due_by: timestamp.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
 });
-const change = z.object({
-  ...changeFields,
-  status: z.enum(PAYMENT_STATUSES),
-  cause: z.enum(CAUSES).nullable(),
-  /** The number of the attempt to charge; 0 before the first. */
-  attempt: z.int(),
-  failure_code: z.enum(DECLINE_CODES).optional(),
-  anomaly: z.string().optional(),
-  refund: changedRefund.optional(),
-  dispute: changedDispute.optional(),
-});
+const change = z
+  .object({
+    ...changeFields,
+    status: z.enum(PAYMENT_STATUSES).describe('The status of the payment in this version.'),
+    cause: z
+      .enum(CAUSES)
+      .nullable()
+      .describe('What led to the version: a request, an answer or event of the provider, or work of the service.'),
+    attempt: z.int().describe('The number of the attempt to charge; 0 before the first.'),
+    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the attempt was declined; absent if it was not.'),
+    anomaly: z
+      .string()
+      .optional()
+      .describe('How a report of the provider contradicts the record; absent without a contradiction.'),
+    refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
+    dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
+  })
+  .meta({ id: 'TimelineChange', description: 'A version of the payment. Versions are kept for ever.' });
 type PaymentChange = z.infer<typeof change>;
 export type TimelineEntry = PaymentChange | LoggedEntry;
 export const timelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));

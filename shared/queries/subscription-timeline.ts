@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Standings } from '../access/standing.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
+import { timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
@@ -17,20 +18,27 @@ import {
 } from './timeline.ts';
 
 /** The history of a subscription: see `timeline.ts`. */
-const change = z.object({
-  ...changeFields,
-  status: z.enum(SUBSCRIPTION_STATUSES),
-  /** The status before this version; null for the first version. */
-  previous_status: z.enum(SUBSCRIPTION_STATUSES).nullable(),
-  /** The `reason` of the version's event. */
-  cause: z.enum(REASONS).nullable(),
-  /** Both as of this version. */
-  cancel_at_period_end: z.boolean(),
-  current_period_end: z.string(),
-  /** The payment of a period that was charged, or whose charge failed. */
-  payment_id: z.string().optional(),
-  failure_code: z.enum(DECLINE_CODES).optional(),
-});
+const change = z
+  .object({
+    ...changeFields,
+    status: z.enum(SUBSCRIPTION_STATUSES).describe('The status of the subscription in this version.'),
+    previous_status: z
+      .enum(SUBSCRIPTION_STATUSES)
+      .nullable()
+      .describe('The status before this version; null for the first version.'),
+    cause: z.enum(REASONS).nullable().describe("What led to the version, as in `reason` of the version's event."),
+    cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
+    current_period_end: timestamp.describe('When the current period ends, as of this version.'),
+    payment_id: z
+      .string()
+      .optional()
+      .describe('The payment of the period that was charged, or whose charge failed; absent if none was charged.'),
+    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the charge was declined; absent if it was not.'),
+  })
+  .meta({
+    id: 'SubscriptionTimelineChange',
+    description: 'A version of the subscription. Versions are kept as long as the subscription.',
+  });
 type SubscriptionChange = z.infer<typeof change>;
 export type SubscriptionTimelineEntry = SubscriptionChange | LoggedEntry;
 export const subscriptionTimelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));

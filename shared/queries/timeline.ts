@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
 import { actorSchema } from '../core/stored-actor.ts';
+import { timestamp } from '../http/fields.ts';
 import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';
@@ -13,32 +14,50 @@ import { mayReadLogOf } from '../webhooks/logs/access.ts';
  * log.
  */
 const madeBy = {
-  /** On whose behalf the entry was made; null for a version that is older than the field. */
-  actor: actorSchema.nullable(),
-  /** The id of the HTTP request, the provider's event or the queue's message that made it. */
-  request_id: z.string().nullable(),
+  actor: actorSchema
+    .nullable()
+    .describe('On whose behalf the entry was made; null for a version that is older than the field.'),
+  request_id: z
+    .string()
+    .nullable()
+    .describe("The id of the HTTP request, the provider's event or the queue's message that made the entry."),
 };
+const at = timestamp.describe('When the entry was made; entries are sorted by it.');
 /** The fields of every version. */
-export const changeFields = { kind: z.literal('change'), at: z.string(), version: z.int(), ...madeBy };
-
-const logged = {
-  at: z.string(),
+export const changeFields = {
+  kind: z.literal('change').describe('Marks a version of the record.'),
+  at,
+  version: z.int().describe('The number of the version, from 1.'),
   ...madeBy,
-  event_type: z.string(),
-  event_id: z.string(),
-  log_id: z.string(),
-  reason: z.string().nullable(),
 };
-const providerEvent = z.object({ kind: z.literal('provider_event'), outcome: z.string(), ...logged });
-const delivery = z.object({
-  kind: z.literal('delivery'),
-  target: z.string(),
-  status: z.enum(['success', 'failed']),
-  attempt: z.int(),
-  http_status: z.int().nullable(),
-  ...logged,
-});
-
+const logged = {
+  at,
+  ...madeBy,
+  event_type: z.string().describe('The name of the event, such as `payment.succeeded`.'),
+  event_id: z.string().describe('Names the event: at the provider, or as `webhook-id` at the target.'),
+  log_id: z.string().describe('Names the entry of the webhook log, for `GET /webhooks/logs/{id}`.'),
+  reason: z.string().nullable().describe('Why the event was ignored or failed; null if it was not.'),
+};
+const providerEvent = z
+  .object({
+    kind: z.literal('provider_event').describe('Marks an event that the provider sent.'),
+    outcome: z.string().describe('What the service did with the event, such as `applied` or `ignored`.'),
+    ...logged,
+  })
+  .meta({ id: 'TimelineProviderEvent', description: 'An event of the provider about the record. Kept for 90 days.' });
+const delivery = z
+  .object({
+    kind: z.literal('delivery').describe('Marks an attempt to deliver an event.'),
+    target: z.string().describe('The webhook target, by the name of its node.'),
+    status: z.enum(['success', 'failed']).describe('`success` if the target answered 2xx in time.'),
+    attempt: z.int().describe('The number of the attempt to deliver the event to this target, from 1.'),
+    http_status: z.int().nullable().describe("The status of the target's answer; null without an answer."),
+    ...logged,
+  })
+  .meta({
+    id: 'TimelineDelivery',
+    description: 'An attempt to deliver an event about the record to a target. Kept for 90 days.',
+  });
 /** The kinds of entries that come from the webhook log. */
 export const LOG_ENTRIES = [providerEvent, delivery] as const;
 export type LoggedEntry = z.infer<(typeof LOG_ENTRIES)[number]>;

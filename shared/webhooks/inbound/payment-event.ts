@@ -7,7 +7,7 @@ import { findMismatch, matchAmount } from '../../payments/record/amounts.ts';
 import { decideApproval, decideEvent } from '../../payments/record/decisions.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../../payments/record/payment.ts';
 import { isAhead } from '../../payments/record/states.ts';
-import { type PaymentChange, type PaymentStore, paymentStore } from '../../payments/record/store.ts';
+import { type PaymentCommit, type PaymentStore, paymentStore } from '../../payments/record/store.ts';
 import { advancePayment, providerReference, reportedFields } from '../../payments/record/versions.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
@@ -60,7 +60,7 @@ export const applyPaymentEvent = async (
 /** The effect of an event on the payment as it is now. */
 interface EventEffect {
   /** The next version; undefined where nothing is stored. */
-  readonly write: PaymentChange | undefined;
+  readonly write: PaymentCommit | undefined;
   /** The result where nothing is stored. */
   readonly result: PaymentEventResult;
   /** The result once the next version is committed. */
@@ -72,7 +72,7 @@ interface EventEffect {
 
 const nothing = (result: PaymentEventResult): EventEffect => ({ write: undefined, result, committed: () => result });
 
-const storing = (write: PaymentChange, committed: EventEffect['committed']): EventEffect => ({
+const storing = (write: PaymentCommit, committed: EventEffect['committed']): EventEffect => ({
   write,
   result: { kind: 'early' },
   committed,
