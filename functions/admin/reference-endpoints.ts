@@ -9,7 +9,17 @@ const kind = z.string().meta({ description: REFERENCE_KINDS.join(', ') });
 const ofKind = z.object({ kind });
 const one = z.object({ kind, id: idSchema });
 const none = z.object({});
-const record = z.looseObject({ id: z.string(), created_at: z.string(), updated_at: z.string() });
+const record = z.looseObject({
+  id: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  updated_by: z
+    .string()
+    .nullable()
+    .describe(
+      'The user id of the platform admin who changed the record last; null for a change before the field existed.',
+    ),
+});
 
 export const putRecordEndpoint = endpoint({
   id: 'admin.put-record',

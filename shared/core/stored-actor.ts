@@ -29,7 +29,7 @@ const requestIdOf = (stored: string | undefined): string | undefined => {
 interface Known {
   readonly userId?: string | undefined;
   readonly guestId?: string | undefined;
-  readonly providerId: string;
+  readonly providerId?: string | undefined;
 }
 
 const LETTERS = { user: 'u', guest: 'g', admin: 'a', provider: 'p', system: 's' } as const satisfies Record<
