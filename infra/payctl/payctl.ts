@@ -101,7 +101,9 @@ payctl
 
 payctl
   .command('timeline <record>')
-  .description('a payment with its refunds and disputes, or a subscription, and its history: changes, events, deliveries')
+  .description(
+    'a payment with its refunds and disputes, or a subscription, and its history: changes, events, deliveries',
+  )
   .action((id: string) => run((installation) => showTimeline(installation, id)));
 
 payctl

@@ -23,8 +23,8 @@ import {
 } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
-import { subscribe, subscriber } from './subscribers.ts';
 import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import { subscribe, subscriber } from './subscribers.ts';
 
 /** As somebody else than the host's own queues would: the bus, that is. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {

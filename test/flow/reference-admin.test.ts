@@ -156,7 +156,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
       f: { a: false },
       ttl: 1,
       tombstone: true,
-      by: 'auser_other',
+      by: 'u',
       rq: 'req_other',
       updated_by: 'user_other',
       unknown: 'x',

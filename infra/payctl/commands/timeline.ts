@@ -1,6 +1,9 @@
 import { isVisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
-import { type SubscriptionTimelineEntry, subscriptionTimelineOf } from '../../../shared/queries/subscription-timeline.ts';
+import {
+  type SubscriptionTimelineEntry,
+  subscriptionTimelineOf,
+} from '../../../shared/queries/subscription-timeline.ts';
 import type { LoggedEntry } from '../../../shared/queries/timeline.ts';
 import { subscriptionStore } from '../../../shared/subscriptions/record/store.ts';
 import type { Table } from '../../../shared/table/table.ts';
@@ -113,4 +116,5 @@ const moneyBackOf = ({ refund, dispute }: Change): string | undefined => {
   return about && `${about.id} ${about.status} ${about.amount_cents}`;
 };
 
-const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string => (actor === null ? '' : `${actor.type} ${actor.id}`);
+const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>
+  actor === null ? '' : `${actor.type} ${actor.id}`;
