@@ -90,7 +90,7 @@ export interface Endpoint<
   /** What it does, in a few words. Like all texts of a declaration, only the API document and the tools read it. */
   readonly summary: string;
   /** Markdown: what happens, when to use it, what can go wrong. The form of the answer and the callers are added. */
-  readonly description?: string;
+  readonly description: string;
   readonly auth: Auth;
   readonly access: AccessRule<Body, R> | undefined;
   readonly params: Params;

@@ -40,7 +40,11 @@ const payment = {
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
   status: z.enum(PAYMENT_STATUSES).describe('The status that the payment has reached with this event.'),
   ...owner,
-  provider_payment_id: id.nullable().describe('The id of the payment at the provider.'),
+  provider_payment_id: id
+    .nullable()
+    .describe(
+      'The provider gave it; `POST /payments/sync/{provider_payment_id}` takes it. Null while the provider has given none.',
+    ),
   organization_id: organizationId,
   customer_id: id.nullable().describe('Names the customer that pays, `cust_…`; null if there is none.'),
   subscription_id: id
@@ -61,7 +65,7 @@ const refund = z
       .enum(['succeeded', 'failed', 'canceled'])
       .describe('`succeeded` in `payment.refunded`; `failed` or `canceled` in `payment.refund_failed`.'),
   })
-  .meta({ id: 'EventRefund', description: 'The refund that the event reports.' });
+  .meta({ id: 'EventRefund', description: 'What was given back, or was not.' });
 
 const dispute = z
   .object({
@@ -76,7 +80,7 @@ const dispute = z
       .describe('Open: `needs_response`, `under_review`. Closed: `won`, `lost`, `closed`.'),
     evidence_due_by: time.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
   })
-  .meta({ id: 'EventDispute', description: 'The dispute that the event reports.' });
+  .meta({ id: 'EventDispute', description: 'What the payer asks back, and how far the dispute is.' });
 
 const subscription = {
   subscription_id: id.describe('Names the subscription, `subs_…`; read it with `GET /subscriptions/{id}`.'),
@@ -113,7 +117,7 @@ const membership = {
 
 const customer = {
   customer_id: id.describe('Names the customer, `cust_…`; read it with `GET /customers/{id}`.'),
-  provider_customer_id: id.describe('The id of the customer at the provider.'),
+  provider_customer_id: id.describe('What the provider calls the customer, for example in its dashboard.'),
   email: z.string().nullable().describe('The e-mail address of the customer; null if none is known.'),
   name: z.string().nullable().describe('The full name of the customer; null if none is known.'),
   is_guest: z.boolean().describe('True if a guest without a session made the customer.'),
@@ -152,7 +156,7 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   'payment.refunded': {
     summary: 'A refund succeeded',
     when: 'A refund became `succeeded`, whether it was made here or at the provider; at most once per refund. Do not add up the amounts: `refunded_cents` is the sum.',
-    data: { ...payment, refund: refund.describe('The refund that succeeded.'), refunded_cents: REFUNDED_CENTS },
+    data: { ...payment, refund: refund.describe('Which refund gave money back.'), refunded_cents: REFUNDED_CENTS },
   },
   'payment.refund_failed': {
     summary: 'A refund failed or was canceled',
@@ -217,7 +221,7 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
 };
 
 /** The body of an event with this data. */
-export const eventBody = (event: CanonicalEvent, { summary, data }: EventText) =>
+export const eventBody = (event: CanonicalEvent, { summary, when, data }: EventText) =>
   z
     .object({
       event: z.literal(event).describe('The name of the event, as in the header `webhook-event`.'),
@@ -225,7 +229,7 @@ export const eventBody = (event: CanonicalEvent, { summary, data }: EventText) =
       timestamp: time.describe('When the change was stored. Of two events about one record, the later one is newer.'),
       data: z.object(data).describe('The record as the change left it.'),
     })
-    .meta({ id: schemaName(event), description: `${summary}.` });
+    .meta({ id: schemaName(event), description: `${summary}. ${when}` });
 
 /** payment.refund_failed: PaymentRefundFailedEvent */
 const schemaName = (event: CanonicalEvent): string =>
