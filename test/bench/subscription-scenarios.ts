@@ -81,6 +81,7 @@ export const SUBSCRIPTION_SCENARIOS = {
   'create subscription with a membership': create(async (service) => ({ product_id: await productOf(service) })),
   'create subscription, on trial': create(async () => ({ ...PLAN, trial_days: 14 })),
   'get subscription': onSubscription((id, who) => read(`/subscriptions/${id}`, who)),
+  'timeline of a subscription': onSubscription((id, who) => read(`/subscriptions/${id}/timeline`, who)),
   'list subscriptions': onSubscription((_, who) => read('/subscriptions?limit=10', who)),
   'list subscriptions by a guest e-mail': async () => ({
     ask: { method: 'GET', path: '/subscriptions/guest/nobody@example.com' },

@@ -90,6 +90,14 @@ describe('the erasure of a user', () => {
     expect(lists.body.meta.total).toBe(total);
     const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
     expect(ended).toMatchObject({ status: 'canceled', metadata: {} });
+    const told = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
+    const changes = told.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
+    expect(changes.map(({ cause, actor }: ParsedJson) => [cause, actor.type, actor.id])).toEqual([
+      ['created', 'user', life.user.userId],
+      ['canceled', 'system', 'run-due'],
+      ['updated', 'system', 'run-due'],
+    ]);
+    expect(plantedIn(JSON.stringify(told.body), plant.values)).toEqual([]);
     const ledger = await service.ledger();
     const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
     expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });

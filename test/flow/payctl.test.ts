@@ -24,6 +24,7 @@ import {
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import { subscribe, subscriber } from './subscribers.ts';
 
 /** As the bus does, not the host's own queues. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
@@ -150,6 +151,22 @@ describe('payctl', () => {
     expect(json).toMatchObject({ payment_id: payment.id, status: 'succeeded', entries: answer.body.data });
     const { said } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
     expect(said).toMatch(/change +succeeded +answer/);
+  });
+
+  test('timeline shows a subscription by our id, and by its provider’s', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await service.settle();
+    const answer = await service.get(`/subscriptions/${made.id}/timeline`, who.options);
+    expect(answer.body.data.length).toBeGreaterThan(0);
+    for (const id of [made.id, made.provider_subscription_id]) {
+      const { json } = await payctl(['timeline', id]);
+      expect(json).toMatchObject({ subscription_id: made.id, status: 'active', entries: answer.body.data });
+    }
+    const { said } = await spawned(service.host().baseUrl, ['timeline', made.id]);
+    expect(said).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
+    const unknown = await spawned(service.host().baseUrl, ['timeline', 'subs_none']);
+    expect(unknown).toMatchObject({ exitCode: 2, complained: expect.stringContaining('no subscription subs_none') });
   });
 
   test('dlq lists dead letters and redrives them', async () => {

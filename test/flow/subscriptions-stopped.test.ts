@@ -5,6 +5,7 @@ import { withStops } from './stops.ts';
 import {
   anotherMethod,
   command,
+  historyOf,
   membershipOf,
   OWN_BILLING,
   patch,
@@ -106,6 +107,7 @@ const stateOf = async ({ who, made }: Subscribed) => {
       payments: payments.map(({ status }) => status),
       charges: await chargesOf(payments),
       story: storyOf(service, made.id),
+      history: await historyOf(service, who, made.id),
     },
   };
 };
@@ -125,6 +127,7 @@ describe('a renewal that is stopped', () => {
           'subscription.updated renewed',
           'membership.extended active',
         ],
+        history: ['1 created by user', '2 renewed by system'],
       });
       expect(now.current_period_start).toBe(one.made.current_period_end);
       const membership = await membershipOf(stoppable().service, one.who, one.made.id);
@@ -148,6 +151,7 @@ describe('a renewal that is stopped', () => {
             'subscription.updated method_changed',
             'subscription.updated payment_failed',
           ],
+          history: ['1 created by user', '2 method_changed by user', '3 payment_failed by system'],
         });
         const retryInMs = Date.parse(now.next_billing_date) - periodEnd(one);
         expect(retryInMs).toBeGreaterThanOrEqual(DAY * 1_000);
@@ -179,6 +183,12 @@ describe('a retry that is stopped', () => {
           'subscription.updated trial_will_end',
           'subscription.updated payment_failed',
           'subscription.updated payment_failed',
+        ],
+        history: [
+          '1 created by user',
+          '2 trial_will_end by system',
+          '3 payment_failed by system',
+          '4 payment_failed by system',
         ],
       });
     }));

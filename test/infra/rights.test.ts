@@ -184,6 +184,7 @@ describe('the role of a function', () => {
         'subscriptions.update',
         'workers.apply-provider-event',
         'workers.follow-payment',
+        'workers.project-changes',
         'workers.run-due',
       ].toSorted(),
     );

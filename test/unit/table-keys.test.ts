@@ -32,7 +32,7 @@ describe('a key', () => {
   });
 
   test('of a history entry sorts by version', () => {
-    const keys = [1, 2, 9, 10, 99, 100, 12_345].map((version) => historyKey('pay_1', version).sk);
+    const keys = [1, 2, 9, 10, 99, 100, 12_345].map((version) => historyKey({ kind: 'PAY', id: 'pay_1' }, version).sk);
     expect(keys.toSorted()).toEqual(keys);
   });
 

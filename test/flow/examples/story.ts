@@ -233,6 +233,7 @@ const subscriptions = async (tell: Tell, { ada: by }: People, payer: Payer): Pro
   await change('cancel', { cancel_at_period_end: true });
   await change('reactivate');
   await tell('subscriptions.get', { params, by });
+  await tell('subscriptions.timeline', { params, by });
   await tell('subscriptions.list', { query: { status: 'active', include_pm: 'true', limit: '20' }, by });
   const { data } = await tell('memberships.list', { query: { entity_type: 'user', entity_id: 'user_ada' }, by });
   await tell('memberships.get', { params: { id: data[0].id }, by });

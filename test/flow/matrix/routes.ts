@@ -470,6 +470,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   }),
   'subscriptions.create': subscribing,
   'subscriptions.get': onSubscription(READ, { path: (id) => `/subscriptions/${id}` }),
+  'subscriptions.timeline': onSubscription(READ, { path: (id) => `/subscriptions/${id}/timeline` }),
   'subscriptions.list': listing('/subscriptions', LIST),
   'subscriptions.list-guest': always(reading(PUBLIC), { path: '/subscriptions/guest/gina@example.com' }),
   'subscriptions.update': onSubscription(WRITE, {
