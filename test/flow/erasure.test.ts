@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import {
   findPlanted,
@@ -29,16 +29,13 @@ const service = withHost({
   log: (line) => lines.push(line),
 });
 
-beforeAll(() => {
+beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, 'write').mockImplementation((chunk) => {
       lines.push(String(chunk));
       return true;
     });
   }
-});
-afterAll(() => {
-  vi.restoreAllMocks();
 });
 
 const SINKS = ['canonical', 'raw'];
@@ -109,6 +106,7 @@ describe('the erasure of a user', () => {
     for (const item of untouched) {
       expect(plantedIn(textOf(now.get(keyOf(item))), other.values)).toEqual(plantedIn(textOf(item), other.values));
     }
+    expect(lines.join('')).toContain('admin.request-erasure');
     expect(plantedIn(lines.join(''), plant.values)).toEqual([]);
     expect(await read(service, neighbour.payments[0].id, neighbour.user.options)).toMatchObject({
       description: neighbour.payments[0].description,
