@@ -17,7 +17,7 @@ export interface TestHostOptions {
   /** Any free one by default; one that is known before the start can stand in the settings. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
-  readonly startEngine?: HostOptions['startEngine'];
+  readonly between?: HostOptions['between'];
   /** What the host itself has to say. */
   readonly log?: (line: string) => void;
 }
@@ -107,7 +107,7 @@ const startQuietly = async ({
   dataDir = ':memory:',
   port = 0,
   catalogue,
-  startEngine,
+  between,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
@@ -115,7 +115,7 @@ const startQuietly = async ({
     port,
     env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
-    ...(startEngine && { startEngine }),
+    ...(between && { between }),
     ...(log && { log }),
   });
   if (frozen) host.clock.freeze(true);
