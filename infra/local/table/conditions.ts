@@ -1,5 +1,6 @@
 import type { Item } from '../../../shared/table/connection.ts';
 import type { Clause, Scalar } from '../../../shared/table/expression.ts';
+import { TABLE } from '../../../shared/table/keys.ts';
 import { invalidRequest } from './refusals.ts';
 
 /** Evaluates conditions on a stored item as DynamoDB does: values of different types are unequal and have no order. */
@@ -79,6 +80,16 @@ const compareText = (one: string, other: string): number => {
   if (one === other) return 0;
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 };
+
+/** The attributes that the clauses name, of a path its first. */
+export const namesIn = (clauses: readonly Clause[]): readonly string[] =>
+  clauses.flatMap((clause) => {
+    if ('any' in clause) return namesIn(clause.any);
+    if ('every' in clause) return namesIn(clause.every);
+    if ('absent' in clause || 'exists' in clause) return [TABLE.partitionKey, TABLE.ttl];
+    const [named] = Object.values(clause).flat();
+    return String(named).split('.').slice(0, 1);
+  });
 
 /** @throws AwsError where DynamoDB refuses the clause whatever the item holds */
 const checkClause = (clause: Clause): void => {

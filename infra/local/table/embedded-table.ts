@@ -1,18 +1,18 @@
 import { DatabaseSync } from 'node:sqlite';
 import { epochSeconds, type Now } from '../../../shared/core/time.ts';
-import type { Connection, TransactionStep, Written } from '../../../shared/table/connection.ts';
+import type { Connection, Item, Page, PageQuery, TransactionStep, Written } from '../../../shared/table/connection.ts';
 import type { Changes, Clause } from '../../../shared/table/expression.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import { StartError } from '../machine/start-error.ts';
 import { type ChangeLog, openChangeLog } from './change-log.ts';
-import { testOf } from './conditions.ts';
+import { namesIn, testOf } from './conditions.ts';
 import { itemOfText } from './item-text.ts';
-import { createOperations, type Operations, type WriteStep } from './operations.ts';
+import { checkFilter, createOperations, type Evaluated, type Operations, type Version, type WriteStep } from './operations.ts';
 import { invalidRequest } from './refusals.ts';
 import { indexCalled, openRows } from './rows.ts';
 import { DEFINITION, SHAPE } from './schema.ts';
 import { createTurns, type Turns } from './turns.ts';
-import { applyChanges, type Change } from './updates.ts';
+import { applyChanges, type Change, checkPaths } from './updates.ts';
 
 /**
  * The table in the process of the local host, with the semantics of DynamoDB as this service uses them, in one SQLite file.
@@ -77,12 +77,16 @@ const openFile = (file: string): DatabaseSync => {
 
 const connection = (operations: Operations, turns: Turns, now: Now): Connection => {
   const tested = (clauses: readonly Clause[] = []) => testOf(clauses, epochSeconds(now()));
-  const write = (step: () => WriteStep): Promise<Written> =>
+  const filterOf = (query: PageQuery, clauses: readonly Clause[] = []) => {
+    checkFilter(query.index, namesIn(clauses));
+    return tested(clauses);
+  };
+  const write = (step: () => WriteStep, answer: (after: Version | undefined) => Item): Promise<Written> =>
     turns.run(() => {
       const result = operations.write([step()]);
-      if (!result.ok) return { ok: false, found: result.found[0] };
-      const after = result.replaced[0]?.after;
-      return { ok: true, item: after ? itemOfText(after.text) : {} };
+      return result.ok
+        ? { ok: true, item: answer(result.replaced[0]?.after) }
+        : { ok: false, found: result.found[0] };
     });
   const stepOf = (step: TransactionStep): WriteStep => {
     const test = tested(step.if);
@@ -95,18 +99,33 @@ const connection = (operations: Operations, turns: Turns, now: Now): Connection 
     getItem: (key) => turns.run(() => operations.find(keyOf(key))?.item),
     getBatch: (keys) =>
       turns.run(() => keys.map((key) => operations.find(keyOf(key))?.item).filter((item) => item !== undefined)),
-    putItem: (item, clauses) => write(() => ({ key: keyOf(item), test: tested(clauses), next: () => item })),
-    updateItem: ({ key, changes, clauses }) => write(() => updateStep(keyOf(key), changes, tested(clauses))),
-    deleteItem: (key, clauses) => write(() => ({ key: keyOf(key), test: tested(clauses), next: () => undefined })),
+    putItem: (item, clauses) =>
+      write(
+        () => ({ key: keyOf(item), test: tested(clauses), next: () => item }),
+        () => item,
+      ),
+    // The item after an update may share values with the changes of the caller: the answer does not.
+    updateItem: ({ key, changes, clauses }) =>
+      write(
+        () => updateStep(keyOf(key), changes, tested(clauses)),
+        (after) => itemOfText(after?.text ?? '{}'),
+      ),
+    deleteItem: (key, clauses) =>
+      write(
+        () => ({ key: keyOf(key), test: tested(clauses), next: () => undefined }),
+        () => ({}),
+      ),
     transact: (steps) =>
       turns.run(() => {
         const result = operations.write(steps.map(stepOf));
         return result.ok ? { ok: true } : result;
       }),
-    query: ({ filter, ...query }) => turns.run(() => operations.query(query, tested(filter))),
-    scan: (slice) => turns.run(() => operations.scan(slice, undefined)),
+    query: ({ filter, ...query }) => turns.run(() => pageOf(operations.query(query, filterOf(query, filter)))),
+    scan: (slice) => turns.run(() => pageOf(operations.scan(slice, undefined))),
   };
 };
+
+const pageOf = ({ items, next }: Evaluated): Page => ({ items, next });
 
 /** The key alone, of a key or an item. */
 const keyOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
@@ -116,6 +135,7 @@ const keyOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Ke
 
 const updateStep = (key: Key, changes: Changes, test: WriteStep['test']): WriteStep => {
   const list = changesOf(changes);
+  checkPaths(list);
   return { key, test, next: (old) => applyChanges(old ?? { ...key }, list) };
 };
 

@@ -1,5 +1,5 @@
 import type { Item, PageQuery, Slice } from '../../../shared/table/connection.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+import { type Key, TABLE } from '../../../shared/table/keys.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Test } from './conditions.ts';
 import { itemOfText, type StoredItem, storedItem, valueOfText } from './item-text.ts';
@@ -106,6 +106,13 @@ export const createOperations = ({ rows, log, begin }: OperationsOptions): Opera
     },
     scan: ({ after, limit }, filter) => evaluate(rows, { after: after && positionOf(after) }, { limit, filter }),
   };
+};
+
+/** @throws AwsError where a filter names a key of the table or index that is queried */
+export const checkFilter = (index: string | undefined, names: readonly string[]): void => {
+  const { partitionKey, sortKey } = index === undefined ? TABLE : indexCalled(index);
+  const key = names.find((name) => name === partitionKey || name === sortKey);
+  if (key) throw invalidRequest(`Filter Expression can only contain non-primary key attributes: ${key}`);
 };
 
 const versionOf = (stored: StoredItem): Version => {

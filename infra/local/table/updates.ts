@@ -9,9 +9,8 @@ export type Change =
   | { readonly path: readonly string[]; readonly remove: true }
   | { readonly path: readonly string[]; readonly add: number };
 
-/** @returns the changed copy of an item @throws AwsError where a path cannot be changed */
+/** @returns the changed copy of an item @throws AwsError where the item has no such path, or another type there */
 export const applyChanges = (item: Item, changes: readonly Change[]): Item => {
-  checkPaths(changes);
   const next: Record<string, unknown> = { ...item };
   for (const change of changes) apply(next, change);
   return next;
@@ -51,7 +50,8 @@ const sum = (value: unknown, added: number): number => {
 
 const KEY_NAMES: readonly string[] = [TABLE.partitionKey, TABLE.sortKey];
 
-const checkPaths = (changes: readonly Change[]): void => {
+/** @throws AwsError for changes that are refused whatever the item holds */
+export const checkPaths = (changes: readonly Change[]): void => {
   const paths = changes.map(({ path }) => path);
   const key = paths.find(([first = '']) => KEY_NAMES.includes(first));
   if (key) throw invalidRequest(`Cannot update attribute ${key[0]}. This attribute is part of the key`);

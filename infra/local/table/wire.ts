@@ -10,7 +10,7 @@ import { keyRange } from './key-condition.ts';
 import type { Evaluated, Replaced, WriteStep } from './operations.ts';
 import { invalidRequest } from './refusals.ts';
 import { ALL_INDEXES } from './schema.ts';
-import { applyChanges } from './updates.ts';
+import { applyChanges, checkPaths } from './updates.ts';
 import { itemOfWire, type WireItem, wireItem } from './wire-values.ts';
 
 /**
@@ -233,6 +233,7 @@ const putStep = (input: { readonly Item: WireItem } & Partial<Condition>): Write
 const updateStepOf = (input: z.infer<typeof updateSchema>): WriteStep => {
   const key = keyOf(input.Key);
   const changes = parseUpdate(input.UpdateExpression, placeholdersOf(input));
+  checkPaths(changes);
   return { key, test: testOf(input), next: (old) => applyChanges(old ?? { ...key }, changes) };
 };
 
