@@ -173,12 +173,17 @@ interface Selection {
 const evaluate = (rows: Rows, range: Range, { limit = Number.POSITIVE_INFINITY, filter }: Selection): Evaluated => {
   const items: Item[] = [];
   let [bytes, count] = [0, 0];
+  let last: Row | undefined;
   for (const row of rows.list(range)) {
     const item = itemOf(row, range);
-    bytes += range.index ? storedItem(item).size : row.size;
+    const size = range.index ? storedItem(item).size : row.size;
+    if (last && bytes + size > MAX_PAGE_BYTES) return { items, next: keyOf(last, range), bytes, count };
+    last = row;
+    bytes += size;
     count += 1;
     if (!filter || filter(item)) items.push(item);
-    if (count >= limit || bytes >= MAX_PAGE_BYTES) return { items, next: keyOf(row, range), bytes, count };
+    // A page that ends at its limit names where it ends, although nothing may follow.
+    if (count >= limit) return { items, next: keyOf(row, range), bytes, count };
   }
   return { items, next: undefined, bytes, count };
 };

@@ -9,6 +9,7 @@ import { openDataFolder } from '../../../infra/local/machine/data-folder.ts';
 import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
 import { NOON } from '../../builders/payment.ts';
+import { STREAMED } from './sort-keys.ts';
 
 /** The table on each of its engines, without a host. Its clock stands at noon. */
 export const ENGINES = ['embedded', 'dynoxide'] as const;
@@ -21,8 +22,6 @@ export interface TestTable {
   readonly connection: Connection;
 }
 
-/** The stream records items of this sort key. */
-export const STREAMED = 'PAY';
 const TRIGGER: StreamTrigger = {
   kind: 'stream',
   id: 'test.stream',

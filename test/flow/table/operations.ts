@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { Connection, Item, PageQuery, TransactionStep } from '../../../shared/table/connection.ts';
 import type { Changes, Clause, Scalar } from '../../../shared/table/expression.ts';
 import { type Key, TABLE } from '../../../shared/table/keys.ts';
-import { NOW_SECONDS, STREAMED } from './engines.ts';
+import { NOW_SECONDS } from './engines.ts';
+import { STREAMED } from './sort-keys.ts';
 
 /** Random operations on few keys and attributes, so that they meet each other. */
 export type TableOperation =
