@@ -81,6 +81,7 @@ describe('the settings of the host', () => {
       dataDir: '.local',
       basePath: '',
       dynamoEndpoint: '',
+      engine: 'embedded',
       demoData: 'none',
     });
   });
@@ -103,6 +104,7 @@ describe('the settings of the host', () => {
     { PORT: '70000' },
     { BASE_PATH: 'api' },
     { DYNAMODB_ENDPOINT: 'here' },
+    { DYNAMODB_ENGINE: 'postgres' },
     { DEMO_DATA: 'some' },
   ])('refuse %j by name', (env) => {
     expect(() => readHostSettings(env)).toThrow(Object.keys(env)[0]);

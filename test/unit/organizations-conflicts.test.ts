@@ -6,7 +6,10 @@ import { connectDynamo, openTable } from '../../shared/table/table.ts';
 
 /** Memberships change by transactions, and transactions meet: the engine of the flow tests never lets them. */
 const documents = mockClient(DynamoDBDocumentClient);
-const table = openTable(connectDynamo({ region: 'eu-central-1' }, 'payments', () => 0), () => 0);
+const table = openTable(
+  connectDynamo({ region: 'eu-central-1' }, 'payments', () => 0),
+  () => 0,
+);
 const KEY = { pk: 'ORG#1', sk: 'ORG' };
 const SIX_TRIES = 6;
 

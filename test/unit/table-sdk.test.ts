@@ -20,7 +20,10 @@ import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
 const engine = mockClient(DynamoDBDocumentClient);
-const table = openTable(connectDynamo({ region: 'us-east-1' }, 'records', () => NOON), () => NOON);
+const table = openTable(
+  connectDynamo({ region: 'us-east-1' }, 'records', () => NOON),
+  () => NOON,
+);
 const said = { $metadata: {}, message: 'no' };
 const keys = (count: number) => Array.from({ length: count }, (_, index) => ({ pk: `PAY#${index}`, sk: 'PAY' }));
 const conflict = () =>

@@ -7,7 +7,14 @@ import { StartError } from '../machine/start-error.ts';
 import { type ChangeLog, openChangeLog } from './change-log.ts';
 import { namesIn, testOf } from './conditions.ts';
 import { itemOfText } from './item-text.ts';
-import { checkFilter, createOperations, type Evaluated, type Operations, type Version, type WriteStep } from './operations.ts';
+import {
+  checkFilter,
+  createOperations,
+  type Evaluated,
+  type Operations,
+  type Version,
+  type WriteStep,
+} from './operations.ts';
 import { invalidRequest } from './refusals.ts';
 import { indexCalled, openRows } from './rows.ts';
 import { DEFINITION, SHAPE } from './schema.ts';
@@ -44,7 +51,7 @@ export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): E
   const turns = createTurns(database);
   const rows = openRows(database);
   const log = openChangeLog(database, isRecorded);
-  const operations = createOperations({ rows, log, begin: turns.begin });
+  const operations = createOperations({ rows, log, together: turns.write });
   return {
     connect: (now) => connection(operations, turns, now),
     run: (work) => turns.run(() => work(operations)),
@@ -84,9 +91,7 @@ const connection = (operations: Operations, turns: Turns, now: Now): Connection 
   const write = (step: () => WriteStep, answer: (after: Version | undefined) => Item): Promise<Written> =>
     turns.run(() => {
       const result = operations.write([step()]);
-      return result.ok
-        ? { ok: true, item: answer(result.replaced[0]?.after) }
-        : { ok: false, found: result.found[0] };
+      return result.ok ? { ok: true, item: answer(result.replaced[0]?.after) } : { ok: false, found: result.found[0] };
     });
   const stepOf = (step: TransactionStep): WriteStep => {
     const test = tested(step.if);

@@ -54,11 +54,11 @@ const MAX_STEPS = 100;
 export interface OperationsOptions {
   readonly rows: Rows;
   readonly log: ChangeLog;
-  /** Called before the first write of a call. */
-  readonly begin: () => void;
+  /** Does writes that belong together. */
+  readonly together: (writes: () => void) => void;
 }
 
-export const createOperations = ({ rows, log, begin }: OperationsOptions): Operations => {
+export const createOperations = ({ rows, log, together }: OperationsOptions): Operations => {
   const find = (key: Key): Version | undefined => {
     checkKey(key);
     const stored = rows.find(key);
@@ -85,11 +85,12 @@ export const createOperations = ({ rows, log, begin }: OperationsOptions): Opera
       before: befores[index],
       after: versionAfter(step, befores[index]),
     }));
-    begin();
-    for (const [index, { key, next }] of steps.entries()) {
-      const versions = replaced[index];
-      if (next && versions) store(key, versions);
-    }
+    together(() => {
+      for (const [index, { key, next }] of steps.entries()) {
+        const versions = replaced[index];
+        if (next && versions) store(key, versions);
+      }
+    });
     return { ok: true, replaced };
   };
 
@@ -127,7 +128,8 @@ const versionOf = (stored: StoredItem): Version => {
 };
 
 const versionAfter = ({ key, next }: WriteStep, before: Version | undefined): Version | undefined => {
-  const item = next?.(before?.item);
+  if (!next) return before;
+  const item = next(before?.item);
   if (item === undefined) return undefined;
   if (item['pk'] !== key.pk || item['sk'] !== key.sk) throw invalidRequest('The provided key does not match the item');
   checkIndexKeys(item);

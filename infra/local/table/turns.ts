@@ -8,8 +8,8 @@ import type { DatabaseSync } from 'node:sqlite';
 export interface Turns {
   /** @throws what `work` throws; the error of SQLite where the turn could not be committed */
   run<T>(work: () => T): Promise<T>;
-  /** Called by work that writes, before its first write. */
-  begin(): void;
+  /** Does the writes of a piece of work. If one of them fails, the whole turn fails, and nothing of it is stored. */
+  write(writes: () => void): void;
   /** Commits the open turn. */
   flush(): void;
 }
@@ -23,18 +23,18 @@ export const createTurns = (database: DatabaseSync): Turns => {
   const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql));
   let waiting: Waiting[] = [];
   let isOpen = false;
+  /** The write that has failed in this turn. */
+  let broken: { readonly error: unknown } | undefined;
 
   /** @returns why nothing of the turn is stored */
   const end = (): { readonly error: unknown } | undefined => {
     if (!isOpen) return undefined;
     isOpen = false;
-    try {
-      commit?.run();
-      return undefined;
-    } catch (error) {
-      rollback?.run();
-      return { error };
-    }
+    const failure = broken ?? failureOf(() => commit?.run());
+    broken = undefined;
+    // SQLite itself rolls back after some errors.
+    if (failure && database.isTransaction) rollback?.run();
+    return failure;
   };
   const flush = (): void => {
     const [callers, failure] = [waiting, end()];
@@ -50,12 +50,23 @@ export const createTurns = (database: DatabaseSync): Turns => {
         if (waiting.length === 0) setImmediate(flush);
         waiting.push(outcomeOf(work, resolve, reject));
       }),
-    begin: () => {
+    write: (writes) => {
       if (!isOpen) begin?.run();
       isOpen = true;
+      broken ??= failureOf(writes);
+      if (broken) throw broken.error;
     },
     flush,
   };
+};
+
+const failureOf = (work: () => unknown): { readonly error: unknown } | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
 };
 
 const outcomeOf = <T>(work: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): Waiting => {

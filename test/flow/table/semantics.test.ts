@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Item, Page, PageQuery, TransactionStep } from '../../../shared/table/connection.ts';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
+import type { Item, Page, PageQuery, TransactionStep } from '../../../shared/table/connection.ts';
 import { NOON } from '../../builders/payment.ts';
 import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
@@ -114,7 +114,9 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     const { connection } = table();
     const steps = (count: number): TransactionStep[] => Array.from({ length: count }, () => ({ put: { ...newKey() } }));
     expect(await connection.transact(steps(100))).toEqual({ ok: true });
-    await expect(connection.transact(steps(101))).rejects.toThrow(expect.objectContaining({ name: 'ValidationException' }));
+    await expect(connection.transact(steps(101))).rejects.toThrow(
+      expect.objectContaining({ name: 'ValidationException' }),
+    );
     await expect(connection.transact([])).rejects.toThrow(expect.objectContaining({ name: 'ValidationException' }));
     const key = newKey();
     await expect(connection.transact([{ put: { ...key } }, { delete: key }])).rejects.toThrow(
@@ -176,7 +178,8 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
   test('follows its index when an item changes, loses an index key or is deleted', async () => {
     const [key, { connection }] = [newKey(), table()];
     const due = `DUE#${key.pk}`;
-    const dueTimes = async () => (await connection.query({ index: 'due', partition: due })).items.map((item) => item['due_at']);
+    const dueTimes = async () =>
+      (await connection.query({ index: 'due', partition: due })).items.map((item) => item['due_at']);
     await put({ ...key, due, due_at: '2' });
     await connection.updateItem({ key, changes: { set: { due_at: '1' } }, clauses: [] });
     expect(await dueTimes()).toEqual(['1']);
