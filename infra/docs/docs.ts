@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
-import { endpoints } from '../../functions/api/catalogue.ts';
 import { floorParts } from './floors.ts';
+import { routeParts } from './routes.ts';
 import { settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
@@ -13,19 +13,12 @@ import { stateDiagrams } from './state-diagrams.ts';
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 
-const routes = (): string =>
-  [
-    '| Route | Who | Does |',
-    '|---|---|---|',
-    ...endpoints.map(({ method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${summary} |`),
-  ].join('\n');
-
 export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
   'docs/architecture.md': floorParts,
   'docs/settings.md': settingsTables,
   'docs/states.md': stateDiagrams,
   'docs/local.md': simulatorOperations,
-  'docs/routes.md': () => ({ routes: routes() }),
+  'docs/routes.md': routeParts,
 };
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');

@@ -87,7 +87,10 @@ export interface Endpoint<
   readonly id: string;
   readonly method: HttpMethod;
   readonly path: `/${string}`;
+  /** What it does, in a few words. Like all texts of a declaration, only the API document and the tools read it. */
   readonly summary: string;
+  /** Markdown: what happens, when to use it, what can go wrong. The form of the answer and the callers are added. */
+  readonly description: string;
   readonly auth: Auth;
   readonly access: AccessRule<Body, R> | undefined;
   readonly params: Params;
@@ -99,6 +102,10 @@ export interface Endpoint<
   /** What a 202 of this endpoint means, where it answers 202 always or beside `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
+  /** What `meta` of the envelope holds; only the API document reads it. */
+  readonly meta: z.ZodType | undefined;
+  /** Further members of the envelope; only the API document reads them. */
+  readonly beside: z.ZodRawShape | undefined;
   /** Set for a list that callers may also read as CSV. */
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
@@ -116,6 +123,8 @@ export interface Endpoint<
 
 type Optional =
   | 'accepted'
+  | 'meta'
+  | 'beside'
   | 'csv'
   | 'access'
   | 'idempotent'
@@ -140,6 +149,8 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
   accepted: undefined,
+  meta: undefined,
+  beside: undefined,
   csv: undefined,
   idempotent: 'natural',
   limits: [],

@@ -1,0 +1,31 @@
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { ERRORS } from '../../shared/core/errors.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/errors.ts';
+import { groupOf, groups } from '../../shared/openapi/groups.ts';
+import { prose } from '../../shared/openapi/prose.ts';
+
+/** The parts of docs/routes.md: the same groups and texts as in the API document. */
+export const routeParts = () => ({ routes: groups.map(sectionOf).join('\n\n'), errors: errorTable() });
+
+const sectionOf = ({ name, description }: (typeof groups)[number]): string => {
+  const own = endpoints.filter((endpoint) => groupOf(endpoint) === name);
+  return [`## ${name}`, prose(description), tableOf(own), ...own.flatMap(textOf)].join('\n\n');
+};
+
+const tableOf = (own: readonly Endpoint[]): string =>
+  [
+    '| Route | Who | Does |',
+    '|---|---|---|',
+    ...own.map(({ method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${summary} |`),
+  ].join('\n');
+
+const textOf = ({ method, path, description }: Endpoint): readonly string[] =>
+  description === undefined ? [] : [`**\`${method} ${path}\`**: ${prose(description)}`];
+
+const errorTable = (): string =>
+  [
+    '| Status | Code | When, and what to do |',
+    '|---|---|---|',
+    ...ERROR_CODES.map((code) => `| ${ERRORS[code][0]} | \`${code}\` | ${prose(meaningOfCode(code))} |`),
+  ].join('\n');
