@@ -16,7 +16,11 @@ const open = () => {
         });
         return texts.length;
       }),
-    notes: () => database.prepare('SELECT text FROM note ORDER BY text').all().map(({ text }) => text),
+    notes: () =>
+      database
+        .prepare('SELECT text FROM note ORDER BY text')
+        .all()
+        .map(({ text }) => text),
     isOpen: () => database.isTransaction,
   };
 };

@@ -13,7 +13,7 @@ export const testOf = (clauses: readonly Clause[], nowSeconds: number): Test | u
   return (item) => clauses.every((clause) => holds(clause, item, nowSeconds));
 };
 
-export const valueAt = (item: Item | undefined, path: string): unknown => {
+const valueAt = (item: Item | undefined, path: string): unknown => {
   if (item === undefined) return undefined;
   if (!path.includes('.')) return Object.hasOwn(item, path) ? item[path] : undefined;
   return path.split('.').reduce<unknown>(memberOf, item);

@@ -73,17 +73,17 @@ export const createOperations = ({ rows, log, together }: OperationsOptions): Op
 
   const write = (steps: readonly WriteStep[]): WriteResult => {
     checkSteps(steps);
-    const befores = steps.map(({ key }) => find(key));
+    const previous = steps.map(({ key }) => find(key));
     const failed = steps.flatMap(({ test }, index) =>
-      test === undefined || test(befores[index]?.item) ? [] : [index],
+      test === undefined || test(previous[index]?.item) ? [] : [index],
     );
     if (failed.length > 0) {
-      const found = befores.map((before, index) => (failed.includes(index) ? before?.item : undefined));
+      const found = previous.map((before, index) => (failed.includes(index) ? before?.item : undefined));
       return { ok: false, failed, found };
     }
     const replaced = steps.map((step, index) => ({
-      before: befores[index],
-      after: versionAfter(step, befores[index]),
+      before: previous[index],
+      after: versionAfter(step, previous[index]),
     }));
     together(() => {
       for (const [index, { key, next }] of steps.entries()) {

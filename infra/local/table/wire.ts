@@ -88,12 +88,12 @@ const reads = (table: EmbeddedTable, options: WireOptions): WireOperations => ({
       Key: keySchema,
       ConsistentRead: z.boolean().default(false),
     }),
-    ({ TableName, Key, ConsistentRead, ReturnConsumedCapacity: told }) => {
+    ({ TableName, Key, ConsistentRead, ReturnConsumedCapacity: detail }) => {
       checkTable(options, TableName);
       return table.run((operations) => {
         const found = operations.find(keyOf(Key));
         const units = unitsRead(readUnits(found?.size ?? 0, ConsistentRead), undefined);
-        return { ...(found && { Item: wireItem(found.item) }), ...consumed(options, told, units) };
+        return { ...(found && { Item: wireItem(found.item) }), ...consumed(options, detail, units) };
       });
     },
   ),
@@ -147,11 +147,11 @@ const writes = (table: EmbeddedTable, options: WireOptions): WireOperations => (
       // Only the SDK's retry of a lost answer needs it: no answer is lost within one machine.
       ClientRequestToken: z.string().optional(),
     }),
-    ({ TransactItems, ReturnConsumedCapacity: told }) => {
+    ({ TransactItems, ReturnConsumedCapacity: detail }) => {
       const steps = TransactItems.map((item) => transactStep(options, item));
       return table.run((operations) => {
         const result = operations.write(steps.map(({ step }) => step));
-        if (result.ok) return consumed(options, told, unitsOfAll(result.replaced), 'list');
+        if (result.ok) return consumed(options, detail, unitsOfAll(result.replaced), 'list');
         throw canceled(steps, result.failed, result.found);
       });
     },
@@ -161,7 +161,7 @@ const writes = (table: EmbeddedTable, options: WireOptions): WireOperations => (
 const batches = (table: EmbeddedTable, options: WireOptions): WireOperations => ({
   BatchGetItem: operation(
     z.strictObject({ ...capacityField, RequestItems: z.record(z.string(), keysSchema) }),
-    ({ RequestItems, ReturnConsumedCapacity: told }) => {
+    ({ RequestItems, ReturnConsumedCapacity: detail }) => {
       const { Keys, ConsistentRead } = onlyTable(options, RequestItems);
       return table.run((operations) => {
         const found = Keys.map((key) => operations.find(keyOf(key)));
@@ -170,14 +170,14 @@ const batches = (table: EmbeddedTable, options: WireOptions): WireOperations => 
         return {
           Responses: { [options.tableName]: items },
           UnprocessedKeys: {},
-          ...consumed(options, told, units, 'list'),
+          ...consumed(options, detail, units, 'list'),
         };
       });
     },
   ),
   BatchWriteItem: operation(
     z.strictObject({ ...capacityField, RequestItems: z.record(z.string(), requestsSchema.min(1).max(25)) }),
-    ({ RequestItems, ReturnConsumedCapacity: told }) => {
+    ({ RequestItems, ReturnConsumedCapacity: detail }) => {
       const steps = onlyTable(options, RequestItems).map(({ PutRequest, DeleteRequest }): WriteStep => {
         if (PutRequest) return putStep(PutRequest);
         if (DeleteRequest) return deleteStep(DeleteRequest);
@@ -186,13 +186,13 @@ const batches = (table: EmbeddedTable, options: WireOptions): WireOperations => 
       return table.run((operations) => {
         const results = steps.map((step) => operations.write([step]));
         const units = sumUnits(results.flatMap((one) => (one.ok ? one.replaced.map(unitsWritten) : [])));
-        return { UnprocessedItems: {}, ...consumed(options, told, units, 'list') };
+        return { UnprocessedItems: {}, ...consumed(options, detail, units, 'list') };
       });
     },
   ),
 });
 
-type Told = z.infer<typeof capacityField.ReturnConsumedCapacity>;
+type CapacityDetail = z.infer<typeof capacityField.ReturnConsumedCapacity>;
 
 const checkTable = ({ tableName }: WireOptions, asked: string): void => {
   if (asked !== tableName) {
@@ -248,7 +248,7 @@ interface OneWrite {
   readonly input: Condition & {
     readonly TableName: string;
     readonly ReturnValues: string;
-    readonly ReturnConsumedCapacity: Told;
+    readonly ReturnConsumedCapacity: CapacityDetail;
   };
   readonly step: WriteStep;
 }
@@ -259,10 +259,10 @@ const writeOne = (table: EmbeddedTable, { options, input, step }: OneWrite): Pro
     const result = operations.write([step]);
     if (!result.ok) throw conditionFailed(input, result.found[0]);
     const { before, after } = result.replaced[0] ?? {};
-    const told = input.ReturnValues === 'ALL_OLD' ? before : input.ReturnValues === 'ALL_NEW' ? after : undefined;
+    const shown = input.ReturnValues === 'ALL_OLD' ? before : input.ReturnValues === 'ALL_NEW' ? after : undefined;
     const units = unitsOfAll(result.replaced, 1);
     return {
-      ...(told && { Attributes: wireItem(told.item) }),
+      ...(shown && { Attributes: wireItem(shown.item) }),
       ...consumed(options, input.ReturnConsumedCapacity, units),
     };
   });
@@ -312,7 +312,11 @@ const canceled = (
 const unitsOfAll = (replaced: readonly Replaced[], factor = TRANSACTION_FACTOR): Units =>
   sumUnits(replaced.map(unitsWritten), factor);
 
-type PageInput = Readonly<{ ConsistentRead: boolean; ReturnConsumedCapacity: Told; IndexName?: string | undefined }>;
+type PageInput = Readonly<{
+  ConsistentRead: boolean;
+  ReturnConsumedCapacity: CapacityDetail;
+  IndexName?: string | undefined;
+}>;
 
 const page = (options: WireOptions, input: PageInput, { items, next, bytes, count }: Evaluated): object => ({
   Items: items.map(wireItem),
@@ -326,16 +330,20 @@ const page = (options: WireOptions, input: PageInput, { items, next, bytes, coun
   ),
 });
 
-/** A batch or a transaction tells its capacity per table, as a list. */
-const consumed = ({ tableName }: WireOptions, told: Told, ...[units, form]: readonly [Units, 'list'?]): object => {
-  if (told === 'NONE') return {};
+/** A batch or a transaction reports its capacity per table, as a list. */
+const consumed = (
+  { tableName }: WireOptions,
+  detail: CapacityDetail,
+  ...[units, form]: readonly [Units, 'list'?]
+): object => {
+  if (detail === 'NONE') return {};
   const { table, indexes } = units;
   const total = Object.values(indexes).reduce((sum, count) => sum + count, table);
   const byIndex = Object.entries(indexes).map(([name, count]) => [name, { CapacityUnits: count }] as const);
   const capacity = {
     TableName: tableName,
     CapacityUnits: total,
-    ...(told === 'INDEXES' && {
+    ...(detail === 'INDEXES' && {
       Table: { CapacityUnits: table },
       ...(byIndex.length > 0 && { GlobalSecondaryIndexes: Object.fromEntries(byIndex) }),
     }),

@@ -30,7 +30,7 @@ export const benchVersus = async (): Promise<boolean> => {
     });
     running.push(fastify);
     const sides: readonly Side[] = [
-      { name: 'this service, local host and engine', url: ours.baseUrl, rounds: [] },
+      { name: 'this service, local host', url: ours.baseUrl, rounds: [] },
       { name: `Fastify, PostgreSQL ${postgres.version}`, url: baseUrlSchema.parse(fastify.said).baseUrl, rounds: [] },
     ];
     for (const { url } of sides) await load(url);

@@ -133,17 +133,17 @@ const changes: fc.Arbitrary<Changes> = fc
  * before they test a condition, dynoxide finds some of them only where a condition holds.
  */
 const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>
-    fc.constantFrom<TableOperation>(
-      { put: { ...at, owner: '', sort: DAYS[0] }, if: [] },
-      { put: { ...at, owner: 7, sort: DAYS[0] }, if: [] },
-      { put: { ...at, pk: '' }, if: [] },
-      { update: at, changes: { set: { pk: 'A' } }, if: [] },
-      { update: at, changes: { set: { m: 1, 'm.x': 1 } }, if: [] },
-      { transact: [{ put: { ...at } }, { delete: at }] },
-      { query: { partition: 'A', filter: [{ equals: ['sk', 'A'] }] } },
-      { query: { partition: 'A', from: 'b', to: 'a' } },
-    ),
-  );
+  fc.constantFrom<TableOperation>(
+    { put: { ...at, owner: '', sort: DAYS[0] }, if: [] },
+    { put: { ...at, owner: 7, sort: DAYS[0] }, if: [] },
+    { put: { ...at, pk: '' }, if: [] },
+    { update: at, changes: { set: { pk: 'A' } }, if: [] },
+    { update: at, changes: { set: { m: 1, 'm.x': 1 } }, if: [] },
+    { transact: [{ put: { ...at } }, { delete: at }] },
+    { query: { partition: 'A', filter: [{ equals: ['sk', 'A'] }] } },
+    { query: { partition: 'A', from: 'b', to: 'a' } },
+  ),
+);
 
 const step: fc.Arbitrary<TransactionStep> = fc.oneof(
   fc.record({ put: item, if: clauses }),
@@ -249,4 +249,3 @@ export const clear = async (connection: Connection): Promise<void> => {
     await connection.deleteItem({ pk: String(pk), sk: String(sk) }, []);
   }
 };
-
