@@ -40,7 +40,7 @@ export interface PartitionQuery {
 export type Consistency = { readonly consistent?: boolean };
 
 /** The table itself, unless an index is named. */
-export type PageQuery = PartitionQuery & Consistency & { readonly index?: IndexName };
+export type PartitionPage = PartitionQuery & Consistency & { readonly index?: IndexName };
 
 export type IndexName = (typeof TABLE.indexes)[number]['name'];
 
@@ -72,7 +72,7 @@ export interface Connection {
   /** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
   readonly transact: (steps: readonly TransactionStep[]) => Promise<Transacted>;
   /** One page of a partition, by sort key. */
-  readonly query: (query: PageQuery) => Promise<Page>;
+  readonly query: (query: PartitionPage) => Promise<Page>;
   /** One page of all items, read consistently, in no useful order. */
   readonly scan: (slice: Slice) => Promise<Page>;
 }

@@ -1,5 +1,5 @@
 import { BatchGetCommand, GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { Item, Page, PageQuery, Slice } from './connection.ts';
+import type { Item, Page, PartitionPage, Slice } from './connection.ts';
 import type { DynamoTable } from './dynamo.ts';
 import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
@@ -51,7 +51,7 @@ export const scanPage = async ({ client, tableName }: DynamoTable, { after, limi
   return { items: Items, next: LastEvaluatedKey };
 };
 
-export const queryPage = async ({ client, tableName, compose }: DynamoTable, query: PageQuery): Promise<Page> => {
+export const queryPage = async ({ client, tableName, compose }: DynamoTable, query: PartitionPage): Promise<Page> => {
   const built = compose();
   const filter = built.all(query.filter ?? []);
   const { Items = [], LastEvaluatedKey } = await client.send(
@@ -70,7 +70,7 @@ export const queryPage = async ({ client, tableName, compose }: DynamoTable, que
   return { items: Items, next: LastEvaluatedKey };
 };
 
-const keyCondition = (built: Expression, query: PageQuery): string => {
+const keyCondition = (built: Expression, query: PartitionPage): string => {
   const { partitionKey, sortKey } = TABLE.indexes.find(({ name }) => name === query.index) ?? TABLE;
   const partition = `${built.name(partitionKey)} = ${built.value(query.partition)}`;
   const sort = () => built.name(sortKey);

@@ -6,7 +6,7 @@ import type {
   IndexName,
   Item,
   Page,
-  PageQuery,
+  PartitionPage,
   PartitionQuery,
   Slice,
   Transacted,
@@ -63,7 +63,7 @@ export const openTable = (connection: Connection, now: Now) => {
     return keys.map((key) => unlessExpired(found.get(nameOf(key))));
   };
 
-  const page = async (query: PageQuery): Promise<Page> => {
+  const page = async (query: PartitionPage): Promise<Page> => {
     const { items, next } = await connection.query(query);
     return { items: items.filter((item) => unlessExpired(item) !== undefined), next };
   };

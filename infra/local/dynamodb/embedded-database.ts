@@ -7,7 +7,7 @@ import type { DataFolder } from '../machine/data-folder.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';
 import { openEmbeddedTable } from '../table/embedded-table.ts';
-import { wireOperations } from '../table/wire.ts';
+import { wireOperations } from '../table-wire/wire.ts';
 import { type Database, DUE_INDEX, earliest } from './database.ts';
 import { createEmbeddedStream } from './embedded-stream.ts';
 import { ENGINE_FILE } from './engine.ts';

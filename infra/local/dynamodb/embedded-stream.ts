@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ItemChanged } from '../table/change-log.ts';
 import type { EmbeddedTable } from '../table/embedded-table.ts';
-import { wireItem } from '../table/wire-values.ts';
+import { wireItem } from '../table-wire/wire-values.ts';
 import type { StreamSource } from './stream-source.ts';
 import type { StreamRecord } from './streams-api.ts';
 

@@ -1,6 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { epochSeconds, type Now } from '../../../shared/core/time.ts';
-import type { Connection, Item, Page, PageQuery, TransactionStep, Written } from '../../../shared/table/connection.ts';
+import type {
+  Connection,
+  Item,
+  Page,
+  PartitionPage,
+  TransactionStep,
+  Written,
+} from '../../../shared/table/connection.ts';
 import type { Changes, Clause } from '../../../shared/table/expression.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import { StartError } from '../machine/start-error.ts';
@@ -11,7 +18,7 @@ import {
   checkFilter,
   createOperations,
   type Evaluated,
-  type Operations,
+  type TableOperations,
   type Version,
   type WriteStep,
 } from './operations.ts';
@@ -19,7 +26,7 @@ import { invalidRequest } from './refusals.ts';
 import { indexCalled, openRows } from './rows.ts';
 import { DEFINITION, SHAPE } from './schema.ts';
 import { createTurns, type Turns } from './turns.ts';
-import { applyChanges, type Change, checkPaths } from './updates.ts';
+import { applyChanges, checkPaths, type PathChange } from './updates.ts';
 
 /**
  * The table in the process of the local host, with the semantics of DynamoDB as this service uses them, in one SQLite file.
@@ -29,7 +36,7 @@ export interface EmbeddedTable {
   /** @param now decides which items have expired */
   connect(now: Now): Connection;
   /** Runs operations of the wire protocol together with those of connections. */
-  run<T>(work: (operations: Operations) => T): Promise<T>;
+  run<T>(work: (operations: TableOperations) => T): Promise<T>;
   readonly log: ChangeLog;
   /** The first sort key of each of these partitions of an index. */
   firstSortKeys(index: string, partitions: readonly string[]): readonly string[];
@@ -82,9 +89,9 @@ const openFile = (file: string): DatabaseSync => {
   throw new StartError(`the table in ${file} was made by another version of the service: set another DATA_DIR`);
 };
 
-const connection = (operations: Operations, turns: Turns, now: Now): Connection => {
+const connection = (operations: TableOperations, turns: Turns, now: Now): Connection => {
   const tested = (clauses: readonly Clause[] = []) => testOf(clauses, epochSeconds(now()));
-  const filterOf = (query: PageQuery, clauses: readonly Clause[] = []) => {
+  const filterOf = (query: PartitionPage, clauses: readonly Clause[] = []) => {
     checkFilter(query.index, namesIn(clauses));
     return tested(clauses);
   };
@@ -145,11 +152,11 @@ const updateStep = (key: Key, changes: Changes, test: WriteStep['test']): WriteS
 };
 
 /** A `set` value of undefined removes the attribute. */
-const changesOf = ({ set = {}, remove = [], add = {} }: Changes): readonly Change[] => [
-  ...Object.entries(set).map(([path, value]): Change => {
+const changesOf = ({ set = {}, remove = [], add = {} }: Changes): readonly PathChange[] => [
+  ...Object.entries(set).map(([path, value]): PathChange => {
     const names = path.split('.');
     return value === undefined ? { path: names, remove: true } : { path: names, set: value };
   }),
-  ...remove.map((path): Change => ({ path: path.split('.'), remove: true })),
-  ...Object.entries(add).map(([path, added]): Change => ({ path: path.split('.'), add: added })),
+  ...remove.map((path): PathChange => ({ path: path.split('.'), remove: true })),
+  ...Object.entries(add).map(([path, added]): PathChange => ({ path: path.split('.'), add: added })),
 ];

@@ -1,18 +1,18 @@
-import type { Item, PageQuery, Slice } from '../../../shared/table/connection.ts';
+import type { Item, PartitionPage, Slice } from '../../../shared/table/connection.ts';
 import { type Key, TABLE } from '../../../shared/table/keys.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Test } from './conditions.ts';
 import { itemOfText, type StoredItem, storedItem, valueOfText } from './item-text.ts';
 import { invalidRequest } from './refusals.ts';
-import { checkIndexKeys, indexCalled, type Position, type Range, type Row, type Rows } from './rows.ts';
+import { checkIndexKeys, type ItemRows, indexCalled, type Position, type Range, type Row } from './rows.ts';
 import type { TableIndex } from './schema.ts';
 
 /** The operations of DynamoDB on the rows, one after another: each is synchronous and sees all writes before it. */
-export interface Operations {
+export interface TableOperations {
   find(key: Key): Version | undefined;
   /** All steps or none. @throws AwsError for a request that DynamoDB refuses */
   write(steps: readonly WriteStep[]): WriteResult;
-  query(query: Omit<PageQuery, 'filter'>, filter: Test | undefined): Evaluated;
+  query(query: Omit<PartitionPage, 'filter'>, filter: Test | undefined): Evaluated;
   scan(slice: Partial<Slice>, filter: Test | undefined): Evaluated;
 }
 
@@ -51,14 +51,14 @@ const MAX_PARTITION_KEY_BYTES = 2_048;
 const MAX_SORT_KEY_BYTES = 1_024;
 const MAX_STEPS = 100;
 
-export interface OperationsOptions {
-  readonly rows: Rows;
+export interface TableOperationsOptions {
+  readonly rows: ItemRows;
   readonly log: ChangeLog;
   /** Does writes that belong together. */
   readonly together: (writes: () => void) => void;
 }
 
-export const createOperations = ({ rows, log, together }: OperationsOptions): Operations => {
+export const createOperations = ({ rows, log, together }: TableOperationsOptions): TableOperations => {
   const find = (key: Key): Version | undefined => {
     checkKey(key);
     const stored = rows.find(key);
@@ -172,7 +172,7 @@ interface Selection {
   readonly filter: Test | undefined;
 }
 
-const evaluate = (rows: Rows, range: Range, { limit = Number.POSITIVE_INFINITY, filter }: Selection): Evaluated => {
+const evaluate = (rows: ItemRows, range: Range, { limit = Number.POSITIVE_INFINITY, filter }: Selection): Evaluated => {
   const items: Item[] = [];
   let [bytes, count] = [0, 0];
   let last: Row | undefined;

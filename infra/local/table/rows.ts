@@ -6,7 +6,7 @@ import { invalidRequest } from './refusals.ts';
 import { ALL_INDEXES, column, INCLUDED, INDEX_KEYS, type TableIndex } from './schema.ts';
 
 /** The rows of the items, by prepared statements. Every call is synchronous. */
-export interface Rows {
+export interface ItemRows {
   find(key: Key): StoredItem | undefined;
   put(item: Item, stored: StoredItem): void;
   remove(key: Key): void;
@@ -45,7 +45,7 @@ const UPSERT = `INSERT INTO item (${COLUMNS.map(column).join(', ')}) VALUES (${C
     .map((name) => `${column(name)} = excluded.${column(name)}`)
     .join(', ')}`;
 
-export const openRows = (database: DatabaseSync): Rows => {
+export const openRows = (database: DatabaseSync): ItemRows => {
   const find = database.prepare('SELECT value, size FROM item WHERE pk = ? AND sk = ?');
   const upsert = database.prepare(UPSERT);
   const remove = database.prepare('DELETE FROM item WHERE pk = ? AND sk = ?');

@@ -4,19 +4,19 @@ import { isMap } from './conditions.ts';
 import { invalidRequest } from './refusals.ts';
 
 /** One change of an update expression, at a path of names. */
-export type Change =
+export type PathChange =
   | { readonly path: readonly string[]; readonly set: unknown }
   | { readonly path: readonly string[]; readonly remove: true }
   | { readonly path: readonly string[]; readonly add: number };
 
 /** @returns the changed copy of an item @throws AwsError where the item has no such path, or another type there */
-export const applyChanges = (item: Item, changes: readonly Change[]): Item => {
+export const applyChanges = (item: Item, changes: readonly PathChange[]): Item => {
   const next: Record<string, unknown> = { ...item };
   for (const change of changes) apply(next, change);
   return next;
 };
 
-const apply = (item: Record<string, unknown>, change: Change): void => {
+const apply = (item: Record<string, unknown>, change: PathChange): void => {
   const { parent, name } = placeOf(item, change.path);
   if ('remove' in change) {
     delete parent[name];
@@ -51,7 +51,7 @@ const sum = (value: unknown, added: number): number => {
 const KEY_NAMES: readonly string[] = [TABLE.partitionKey, TABLE.sortKey];
 
 /** @throws AwsError for changes that are refused whatever the item holds */
-export const checkPaths = (changes: readonly Change[]): void => {
+export const checkPaths = (changes: readonly PathChange[]): void => {
   const paths = changes.map(({ path }) => path);
   const key = paths.find(([first = '']) => KEY_NAMES.includes(first));
   if (key) throw invalidRequest(`Cannot update attribute ${key[0]}. This attribute is part of the key`);

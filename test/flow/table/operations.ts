@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Connection, Item, PageQuery, TransactionStep } from '../../../shared/table/connection.ts';
+import type { Connection, Item, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
 import type { Changes, Clause, Scalar } from '../../../shared/table/expression.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import { NOW_SECONDS } from './engines.ts';
@@ -13,7 +13,7 @@ export type TableOperation =
   | { readonly update: Key; readonly changes: Changes; readonly if: readonly Clause[] }
   | { readonly delete: Key; readonly if: readonly Clause[] }
   | { readonly transact: readonly TransactionStep[] }
-  | { readonly query: PageQuery };
+  | { readonly query: PartitionPage };
 
 /** Keys differ in bytes of UTF-8, and one is beyond the basic plane: it sorts by its bytes. */
 const PARTITIONS = ['A', 'B', 'ü'] as const;
@@ -165,12 +165,12 @@ const page = fc.record(
   },
   { requiredKeys: [] },
 );
-const tableQuery: fc.Arbitrary<PageQuery> = fc
+const tableQuery: fc.Arbitrary<PartitionPage> = fc
   .tuple(fc.constantFrom(...PARTITIONS), page)
   .map(([partition, rest]) => ({ partition, ...rest }));
-const indexQuery: fc.Arbitrary<PageQuery> = fc
+const indexQuery: fc.Arbitrary<PartitionPage> = fc
   .tuple(
-    fc.constantFrom<Pick<PageQuery, 'index' | 'partition'>>(
+    fc.constantFrom<Pick<PartitionPage, 'index' | 'partition'>>(
       { index: 'owner', partition: 'o1' },
       { index: 'owner', partition: 'o2' },
       { index: 'project', partition: 'p1' },
@@ -224,7 +224,7 @@ const carryOut = async (connection: Connection, asked: TableOperation): Promise<
 };
 
 /** All pages, each as it came: a page ends at its limit, and the next one begins after it. */
-const pagesOf = async (connection: Connection, query: PageQuery): Promise<unknown> => {
+const pagesOf = async (connection: Connection, query: PartitionPage): Promise<unknown> => {
   const pages: unknown[] = [];
   let after: Item | undefined;
   do {

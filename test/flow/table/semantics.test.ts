@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
-import type { Item, Page, PageQuery, TransactionStep } from '../../../shared/table/connection.ts';
+import type { Item, Page, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
 import { NOON } from '../../builders/payment.ts';
 import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
@@ -21,7 +21,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
   const put = async (item: Item): Promise<void> => {
     expect(await table().connection.putItem(item, [])).toMatchObject({ ok: true });
   };
-  const pagesOf = async (query: PageQuery): Promise<readonly Page[]> => {
+  const pagesOf = async (query: PartitionPage): Promise<readonly Page[]> => {
     const pages: Page[] = [];
     do pages.push(await table().connection.query({ ...query, after: pages.at(-1)?.next }));
     while (pages.at(-1)?.next);
@@ -152,7 +152,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
 
   test('reads a range of sort keys in both directions, both bounds included', async () => {
     const pk = await fill(5);
-    const sortKeys = async (query: Omit<PageQuery, 'partition'>) =>
+    const sortKeys = async (query: Omit<PartitionPage, 'partition'>) =>
       (await pagesOf({ partition: pk, ...query })).flatMap(({ items }) => items.map(({ sk }) => sk));
     expect(await sortKeys({ from: 'S#1', to: 'S#3' })).toEqual(['S#1', 'S#2', 'S#3']);
     expect(await sortKeys({ from: 'S#3', descending: true, limit: 1 })).toEqual(['S#4', 'S#3']);

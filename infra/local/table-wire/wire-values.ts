@@ -1,6 +1,6 @@
 import type { Item } from '../../../shared/table/connection.ts';
-import { isMap } from './conditions.ts';
-import { invalidRequest } from './refusals.ts';
+import { isMap } from '../table/conditions.ts';
+import { invalidRequest } from '../table/refusals.ts';
 
 /** Attribute values in DynamoDB's JSON, with bytes as base64 text. */
 export type WireValue = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Item } from '../../../shared/table/connection.ts';
-import { contains, memberOf, ordered, type Test } from './conditions.ts';
+import { contains, memberOf, ordered, type Test } from '../table/conditions.ts';
 
 /** A parsed condition of the wire protocol. */
 export type Node =

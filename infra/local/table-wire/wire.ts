@@ -2,15 +2,15 @@ import * as z from 'zod';
 import type { Item } from '../../../shared/table/connection.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import { AwsError, operation, type Operations as WireOperations } from '../machine/aws-protocol.ts';
-import { readUnits, sumUnits, TRANSACTION_FACTOR, type Units, unitsRead, unitsWritten } from './capacity.ts';
-import type { EmbeddedTable } from './embedded-table.ts';
+import type { EmbeddedTable } from '../table/embedded-table.ts';
+import type { Evaluated, Replaced, WriteStep } from '../table/operations.ts';
+import { invalidRequest } from '../table/refusals.ts';
+import { ALL_INDEXES } from '../table/schema.ts';
+import { applyChanges, checkPaths } from '../table/updates.ts';
+import { type ConsumedUnits, readUnits, sumUnits, TRANSACTION_FACTOR, unitsRead, unitsWritten } from './capacity.ts';
 import { nodeTest } from './expression-nodes.ts';
 import { parseCondition, parseUpdate, placeholdersOf } from './expression-parser.ts';
 import { keyRange } from './key-condition.ts';
-import type { Evaluated, Replaced, WriteStep } from './operations.ts';
-import { invalidRequest } from './refusals.ts';
-import { ALL_INDEXES } from './schema.ts';
-import { applyChanges, checkPaths } from './updates.ts';
 import { itemOfWire, type WireItem, wireItem } from './wire-values.ts';
 
 /**
@@ -309,7 +309,7 @@ const canceled = (
   });
 };
 
-const unitsOfAll = (replaced: readonly Replaced[], factor = TRANSACTION_FACTOR): Units =>
+const unitsOfAll = (replaced: readonly Replaced[], factor = TRANSACTION_FACTOR): ConsumedUnits =>
   sumUnits(replaced.map(unitsWritten), factor);
 
 type PageInput = Readonly<{
@@ -334,7 +334,7 @@ const page = (options: WireOptions, input: PageInput, { items, next, bytes, coun
 const consumed = (
   { tableName }: WireOptions,
   detail: CapacityDetail,
-  ...[units, form]: readonly [Units, 'list'?]
+  ...[units, form]: readonly [ConsumedUnits, 'list'?]
 ): object => {
   if (detail === 'NONE') return {};
   const { table, indexes } = units;

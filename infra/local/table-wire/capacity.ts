@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Item } from '../../../shared/table/connection.ts';
-import { storedItem } from './item-text.ts';
-import type { Replaced } from './operations.ts';
-import { ALL_INDEXES, type TableIndex } from './schema.ts';
+import { storedItem } from '../table/item-text.ts';
+import type { Replaced } from '../table/operations.ts';
+import { ALL_INDEXES, type TableIndex } from '../table/schema.ts';
 
 /**
  * Capacity units as DynamoDB counts them.
  * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
-export interface Units {
+export interface ConsumedUnits {
   readonly table: number;
   /** By the name of the index; only indexes that the request used. */
   readonly indexes: Readonly<Record<string, number>>;
@@ -26,10 +26,10 @@ export const readUnits = (bytes: number, consistent: boolean): number =>
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_BYTES));
 
 /** A read of the table, or of an index. */
-export const unitsRead = (units: number, index: string | undefined): Units =>
+export const unitsRead = (units: number, index: string | undefined): ConsumedUnits =>
   index === undefined ? { table: units, indexes: {} } : { table: 0, indexes: { [index]: units } };
 
-export const unitsWritten = ({ before, after }: Replaced): Units => ({
+export const unitsWritten = ({ before, after }: Replaced): ConsumedUnits => ({
   table: writeUnits(Math.max(before?.size ?? 0, after?.size ?? 0)),
   indexes: Object.fromEntries(
     ALL_INDEXES.map((index): [string, number] => [index.name, indexUnits(index, before?.item, after?.item)]).filter(
@@ -54,7 +54,7 @@ const rowOf = (index: TableIndex, item: Item | undefined): Item | undefined => {
   return Object.fromEntries(names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])));
 };
 
-export const sumUnits = (all: readonly Units[], factor = 1): Units => {
+export const sumUnits = (all: readonly ConsumedUnits[], factor = 1): ConsumedUnits => {
   const indexes: Record<string, number> = {};
   for (const units of all) {
     for (const [name, count] of Object.entries(units.indexes)) indexes[name] = (indexes[name] ?? 0) + count * factor;

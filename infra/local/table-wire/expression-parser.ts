@@ -1,7 +1,7 @@
-import { isMap } from './conditions.ts';
+import { isMap } from '../table/conditions.ts';
+import { invalidRequest } from '../table/refusals.ts';
+import type { PathChange } from '../table/updates.ts';
 import { COMPARATORS, FUNCTIONS, type Node, type Operand, type Operator } from './expression-nodes.ts';
-import { invalidRequest } from './refusals.ts';
-import type { Change } from './updates.ts';
 import { valueOfWire } from './wire-values.ts';
 
 /** Parses the expressions of the wire protocol: those that this service and its tools write. */
@@ -20,9 +20,9 @@ export const parseCondition = (text: string, placeholders: Placeholders): Node =
 };
 
 /** @throws AwsError where the text is no update */
-export const parseUpdate = (text: string, placeholders: Placeholders): readonly Change[] => {
+export const parseUpdate = (text: string, placeholders: Placeholders): readonly PathChange[] => {
   const reader = openReader(text, placeholders);
-  const changes: Change[] = [];
+  const changes: PathChange[] = [];
   while (reader.peek() !== undefined) {
     const clause = reader.take();
     const read = CHANGES[clause.toUpperCase()];
@@ -151,7 +151,7 @@ const readPath = (reader: Reader): readonly string[] => {
   return path;
 };
 
-const CHANGES: Readonly<Record<string, (reader: Reader) => Change>> = {
+const CHANGES: Readonly<Record<string, (reader: Reader) => PathChange>> = {
   SET: (reader) => {
     const path = readPath(reader);
     reader.expect('=');

@@ -1,7 +1,7 @@
 import { TABLE } from '../../../shared/table/keys.ts';
+import { invalidRequest } from '../table/refusals.ts';
+import type { TableIndex } from '../table/schema.ts';
 import type { Node, Operand } from './expression-nodes.ts';
-import { invalidRequest } from './refusals.ts';
-import type { TableIndex } from './schema.ts';
 
 /** The partition and the bounds that a key condition of the wire protocol names. */
 export interface KeyRange {
