@@ -18,7 +18,12 @@ import { HAND_TABLE, handWritten } from './versus/hand-written.ts';
  */
 export const benchCpu = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-cpu-'));
-  const host = await startHostProcess({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', EXTERNAL_WEBHOOKS_ENABLED: 'false' });
+  const host = await startHostProcess({
+    LOG_LEVEL: 'silent',
+    RATE_LIMITS: 'off',
+    EXTERNAL_WEBHOOKS_ENABLED: 'false',
+    DYNAMODB_ENGINE: 'dynoxide',
+  });
   try {
     await build(folder);
     // biome-ignore lint/style/noProcessEnv: a function as it is deployed reads it when it is imported.

@@ -34,13 +34,7 @@ const setDefault = (user: User, id: string) => service.post(`/addresses/${id}/se
 const remove = (user: User, id: string) => service.request('DELETE', `/addresses/${id}`, user.options);
 
 /** The table itself, for records that no route can create. */
-const table = () => {
-  const { dynamoEndpoint, env } = service.host();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return openTable({ endpoint: dynamoEndpoint, region: 'eu-central-1', credentials }, env['TABLE_NAME'] ?? '', () =>
-    service.now(),
-  );
-};
+const table = () => openTable(service.host().connection, service.now);
 
 describe('the list', () => {
   let user: User;

@@ -22,7 +22,7 @@ export interface TestHostOptions {
   /** Any free one by default; one that is known before the start can stand in the settings. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
-  readonly startEngine?: HostOptions['startEngine'];
+  readonly between?: HostOptions['between'];
   /** What the host itself has to say. */
   readonly log?: (line: string) => void;
 }
@@ -113,7 +113,7 @@ const startQuietly = async ({
   daysAgo,
   port = 0,
   catalogue,
-  startEngine,
+  between,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
@@ -122,7 +122,7 @@ const startQuietly = async ({
     ...(daysAgo !== undefined && { daysAgo }),
     env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
-    ...(startEngine && { startEngine }),
+    ...(between && { between }),
     ...(log && { log }),
   });
   if (frozen) host.clock.freeze(true);

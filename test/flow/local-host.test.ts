@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { HOUR, MINUTE } from './flow.ts';
+import { HOUR, itemsOf, MINUTE } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
@@ -849,9 +849,24 @@ describe('a host that cannot start', () => {
   });
 });
 
+const DYNOXIDE = { DYNAMODB_ENGINE: 'dynoxide' };
+
 describe('another DynamoDB engine', () => {
+  test('keeps its data folder: the embedded table refuses it, and says what to do', async () => {
+    const dataDir = await temporaryFolder();
+    const before = await startTestHost({ dataDir, catalogue: fakeCatalogue(), env: DYNOXIDE });
+    await put(before, 'one');
+    await before.settle();
+    await before.stop();
+    await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(
+      /^DATA_DIR \S+ has the data of the engine dynoxide: set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR$/,
+    );
+    const { service } = await freshHost({ dataDir, env: DYNOXIDE });
+    expect(await itemsOf(service, 'one')).toHaveLength(1);
+  });
+
   test('is used when DYNAMODB_ENDPOINT names one', async () => {
-    const { service: first } = await freshHost();
+    const { service: first } = await freshHost({ env: DYNOXIDE });
     const endpoint = first.host().dynamoEndpoint;
     const { service, catalogue } = await freshHost({ env: { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: 'other' } });
     expect(service.host().env['AWS_ENDPOINT_URL_DYNAMODB']).toBe(endpoint);

@@ -1,5 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, test, vi } from 'vitest';
 import { draw } from '../../infra/local/simulator/state/random.ts';
 import { addressShape } from '../../shared/addresses/address.ts';
@@ -44,37 +42,12 @@ const WITHOUT_MEANING = new Set(['COUNT', 'SUM', 'LOG', 'IDEM', 'EVT']);
 
 /** Writes past the service, for records that are too many for its routes and for requests that arrive too late. */
 const behind = (service: TestHost) => {
-  const { dynamoEndpoint, env } = service.host();
-  const documents = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      endpoint: dynamoEndpoint,
-      region: 'eu-central-1',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
-    { marshallOptions: { removeUndefinedValues: true } },
-  );
-  const table = env['TABLE_NAME'] ?? '';
+  const { connection } = service.host();
   return {
-    organization: async (id: string): Promise<ParsedJson> => {
-      const { Item } = await documents.send(new GetCommand({ TableName: table, Key: organizationKey(id) }));
-      return Item;
-    },
-    put: (item: Item) => documents.send(new PutCommand({ TableName: table, Item: item })),
+    organization: (id: string): Promise<ParsedJson> => connection.getItem(organizationKey(id), true),
+    put: (item: Item) => connection.putItem(item, []),
     putAll: async (items: readonly Item[]): Promise<void> => {
-      for (let start = 0; start < items.length; start += 200) {
-        const batches = Array.from({ length: 8 }, (_, index) =>
-          items.slice(start + index * 25, start + index * 25 + 25),
-        );
-        await Promise.all(
-          batches
-            .filter((batch) => batch.length > 0)
-            .map((batch) =>
-              documents.send(
-                new BatchWriteCommand({ RequestItems: { [table]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
-              ),
-            ),
-        );
-      }
+      await Promise.all(items.map((item) => connection.putItem(item, [])));
     },
   };
 };

@@ -1,5 +1,5 @@
 import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
-import { answerAws, type Operations } from '../messaging/aws-protocol.ts';
+import { answerAws, type Operations } from '../machine/aws-protocol.ts';
 import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts';
 import { type Controls, createControl } from './routes.ts';
 import { withStripeBrowser } from './stripe-browser.ts';
