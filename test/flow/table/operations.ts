@@ -116,7 +116,7 @@ const changes: fc.Arbitrary<Changes> = fc
         fc.dictionary(path, value, { ...PLAIN, minKeys: 1, maxKeys: 3 }),
         fc.dictionary(topLevel, fc.constant(undefined), { ...PLAIN, maxKeys: 1 }),
       )
-      .map(([set, removed]) => ({ ...withoutNullMap(set), ...removed })),
+      .map(([set, removed]) => ({ ...withoutNullMap(set), ...('owner' in set && { owner: 'o1' }), ...removed })),
     remove: fc.array(topLevel, { maxLength: 1 }),
     add: fc.dictionary(fc.constantFrom('n', 'version', 'm.x', 'count'), fc.integer({ min: -5, max: 5 }), {
       ...PLAIN,
@@ -138,6 +138,8 @@ const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>
     { put: { ...at, owner: 7, sort: DAYS[0] }, if: [] },
     { put: { ...at, pk: '' }, if: [] },
     { update: at, changes: { set: { pk: 'A' } }, if: [] },
+    { update: at, changes: { set: { owner: '' } }, if: [] },
+    { update: at, changes: { set: { owner: 7 } }, if: [] },
     { update: at, changes: { set: { m: 1, 'm.x': 1 } }, if: [] },
     { transact: [{ put: { ...at } }, { delete: at }] },
     { query: { partition: 'A', filter: [{ equals: ['sk', 'A'] }] } },
