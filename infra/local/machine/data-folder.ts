@@ -22,7 +22,7 @@ const ROOM_BYTES = 2 ** 30;
 
 const STATE_FILE = 'host.db';
 /** What a host keeps: SQLite's files, with those beside them, and the changes that a stream reader gave up. */
-const KEPT = [STATE_FILE, 'simulator.db', 'dynamodb.db'].flatMap((file) =>
+const KEPT = [STATE_FILE, 'table.db', 'simulator.db', 'dynamodb.db'].flatMap((file) =>
   ['', '-wal', '-shm', '-journal'].map((suffix) => `${file}${suffix}`),
 );
 const FAILURES = 'failures';
