@@ -99,6 +99,11 @@ export interface Endpoint<
   /** What a 202 of this endpoint means, where it answers 202 always or beside `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
+  /**
+   * `console`: files of the console, for browsers. Such a route is not in the API document, and the setting CONSOLE
+   * decides whether an installation has it.
+   */
+  readonly serves: 'data' | 'console';
   /** Set for a list that callers may also read as CSV. */
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
@@ -116,6 +121,7 @@ export interface Endpoint<
 
 type Optional =
   | 'accepted'
+  | 'serves'
   | 'csv'
   | 'access'
   | 'idempotent'
@@ -140,6 +146,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
   accepted: undefined,
+  serves: 'data',
   csv: undefined,
   idempotent: 'natural',
   limits: [],
@@ -150,3 +157,9 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   errors: [],
   ...spec,
 });
+
+/** The endpoints of an installation with these settings. */
+export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(
+  endpoints: readonly E[],
+  { CONSOLE: hasConsole }: { readonly CONSOLE: boolean },
+): readonly E[] => endpoints.filter(({ serves }) => serves !== 'console' || hasConsole);

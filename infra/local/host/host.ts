@@ -1,4 +1,5 @@
 import { parseSettings } from '../../../shared/core/settings.ts';
+import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
 import { openDatabase } from '../dynamodb/database.ts';
 import { type Engine, type EngineOptions, startEngine } from '../dynamodb/engine.ts';
@@ -81,7 +82,11 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
   const declared = options.catalogue ?? (await serviceCatalogue());
-  const catalogue = { ...declared, triggers: withOperatorSettings(declared.triggers, checked) };
+  const catalogue = {
+    ...declared,
+    endpoints: installedEndpoints(declared.endpoints, checked),
+    triggers: withOperatorSettings(declared.triggers, checked),
+  };
   const place = openDataFolder(options.dataDir, onClose);
   const listener = await listen(options.port ?? 0);
   onClose(listener.close);
@@ -108,6 +113,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     local: parts.local,
     reference: createReference(basePath),
     basePath,
+    home: hasConsole(catalogue) ? `${basePath}/console` : undefined,
     log,
   });
   onClose(listener.refuse);
@@ -129,3 +135,5 @@ const serviceCatalogue = async (): Promise<Catalogue> => ({
   ...(await import('../../../functions/api/catalogue.ts')),
   load: loadEntry,
 });
+
+const hasConsole = ({ endpoints }: Catalogue): boolean => endpoints.some(({ serves }) => serves === 'console');
