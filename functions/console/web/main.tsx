@@ -1,9 +1,11 @@
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { readClock } from './api/local.ts';
+import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
 import { session } from './api/session.ts';
 import { NotFoundPage } from './pages/not-found.tsx';
+import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { Layout, type NavigationItem } from './view/layout.tsx';
@@ -16,7 +18,10 @@ interface Page extends Partial<NavigationItem> {
   readonly show: (parameters: Readonly<Record<string, string>>) => ReturnType<typeof PaymentsPage>;
 }
 
-const PAGES: readonly Page[] = [{ path: '/payments', name: 'Payments', show: () => <PaymentsPage /> }];
+const PAGES: readonly Page[] = [
+  { path: '/payments', name: 'Payments', show: () => <PaymentsPage /> },
+  { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
+];
 
 const NAVIGATION = PAGES.flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));
 
@@ -35,6 +40,9 @@ const App = () => {
     void readClock().catch(() => undefined);
     void readProviders().catch(() => undefined);
   }, []);
+  useEffect(() => {
+    if (isSignedIn) void readOrganizations().catch(() => undefined);
+  }, [isSignedIn]);
   useEffect(() => {
     if (isSignedIn && isAtRoot) go(NAVIGATION[0]?.path ?? '/', 'replace');
   }, [isSignedIn, isAtRoot]);

@@ -664,6 +664,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'api.health': always(PUBLIC, 200, false, { path: '/health' }),
   'api.config': always(PUBLIC, 200, false, { path: '/config' }),
   'api.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
+  'console.page': always(PUBLIC, 200, false, { path: '/console' }),
+  'console.file': always(PUBLIC, 200, false, { path: '/console/payments' }),
   'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),

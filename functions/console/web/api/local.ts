@@ -5,7 +5,7 @@ import { site } from './site.ts';
 /** The control routes of the local host. A deployed service has none, and nothing here is called there. */
 export const clockOffsetMs = signal(0);
 
-const MS_PER_SECOND = 1_000;
+const MS_PER_MINUTE = 60_000;
 
 const ask = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> => {
   const response = await fetch(`/_local${path}`, {
@@ -22,9 +22,8 @@ const ask = async (method: 'GET' | 'POST', path: string, body?: unknown): Promis
 const noteClock = (answer: unknown): void => {
   const now = typeof answer === 'object' && answer !== null && 'now' in answer ? answer.now : undefined;
   if (typeof now !== 'string') throw new Problem('The local host does not tell its time.', { status: 200 });
-  const offset = Date.parse(now) - Date.now();
-  // Below a minute the difference is the duration of the request.
-  clockOffsetMs.value = Math.abs(offset) < 60 * MS_PER_SECOND ? 0 : offset;
+  // In whole minutes: what is less is the duration of the request.
+  clockOffsetMs.value = Math.round((Date.parse(now) - Date.now()) / MS_PER_MINUTE) * MS_PER_MINUTE;
 };
 
 /** The service's own time: the moved clock on the local host. */
@@ -45,7 +44,7 @@ export const settle = async (): Promise<void> => {
 
 /** The demo users of the local host, by their session IDs. */
 export const DEMO_USERS: readonly { readonly sessionId: string; readonly about: string }[] = [
-  { sessionId: 'demo-owner', about: 'Olivia, owner of an organization' },
-  { sessionId: 'demo-member', about: 'Miles, member without an organization' },
-  { sessionId: 'demo-admin', about: 'Ada, platform admin: sees everything, refunds' },
+  { sessionId: 'demo-owner', about: 'Olivia, owner of the demo organization' },
+  { sessionId: 'demo-member', about: 'Miles, member of the demo organization' },
+  { sessionId: 'demo-admin', about: 'Ada, platform admin: sees all payments' },
 ];

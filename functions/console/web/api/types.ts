@@ -17,5 +17,5 @@ export type Refund = Row<Answer<'refunds.list-of-payment'>>;
 export type Dispute = Row<Answer<'disputes.list-of-payment'>>;
 export type PaymentMethod = Answer<'payment-methods.get'>;
 export type WebhookLog = Answer<'webhooks.get-log'>;
-export type Organization = Row<Answer<'organizations.list'>>;
+export type Organization = Row<Data<'organizations.list'>>;
 export type ProviderConfig = Data<'api.config'>['providers'][number];

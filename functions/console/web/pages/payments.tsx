@@ -1,4 +1,5 @@
 import { answerOf, api, nextCursor } from '../api/client.ts';
+import { organizations } from '../api/organizations.ts';
 import { providerName, providers } from '../api/providers.ts';
 import { isAdmin } from '../api/session.ts';
 import type { Payment, PaymentStatus, ProviderConfig } from '../api/types.ts';
@@ -146,7 +147,7 @@ export const PaymentsPage = () => {
       />
       <div class="filters">
         <SelectFilter label="Status" name="status" choices={asChoices(STATUSES)} />
-        {isAdmin.value && <AdminFilters />}
+        {isAdmin.value ? <AdminFilters /> : <OrganizationFilter />}
         <DateFilter label="From" name="from" />
         <DateFilter label="To" name="to" />
         <ClearFilters names={FILTERS} />
@@ -162,6 +163,17 @@ export const PaymentsPage = () => {
     </>
   );
 };
+
+/** Payments of an organization are a list of their own. */
+const OrganizationFilter = () =>
+  organizations.value.length === 0 ? null : (
+    <SelectFilter
+      label="Organization"
+      name="organization"
+      none="None: my own payments"
+      choices={organizations.value.map(({ id, name }) => ({ value: id, text: name }))}
+    />
+  );
 
 const AdminFilters = () => (
   <>

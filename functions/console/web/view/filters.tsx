@@ -15,11 +15,17 @@ interface FieldProps {
 
 const chosen = (name: string): string => place.value.query.get(name) ?? '';
 
-export const SelectFilter = ({ label, name, choices }: FieldProps & { readonly choices: readonly Choice[] }) => (
+interface SelectFilterProps extends FieldProps {
+  readonly choices: readonly Choice[];
+  /** What no choice means. */
+  readonly none?: string;
+}
+
+export const SelectFilter = ({ label, name, choices, none = 'Any' }: SelectFilterProps) => (
   <label class="field">
     <span>{label}</span>
     <select value={chosen(name)} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-      <option value="">Any</option>
+      <option value="">{none}</option>
       {choices.map(({ value, text }) => (
         <option key={value} value={value} selected={value === chosen(name)}>
           {text}

@@ -11,6 +11,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   success: 'good',
   active: 'good',
   applied: 'good',
+  delivered: 'good',
   won: 'good',
   failed: 'bad',
   lost: 'bad',

@@ -84,7 +84,7 @@ const TableRow = <Row,>({ row, columns, pageOf }: RowProps<Row>) => {
     if (page !== undefined && !isOnControl && getSelection()?.toString() === '') go(page);
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the first cell takes the keys
+    // The link in the first cell takes the keys.
     <tr class={page === undefined ? '' : 'opens'} onClick={open}>
       {columns.map((column, index) => (
         <td key={column.title} class={classOf(column)}>
@@ -108,7 +108,7 @@ const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }
       if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
       if (!takesArrows(document.activeElement)) return;
       const links = [...(body.current?.querySelectorAll<HTMLElement>('a.row-link') ?? [])];
-      const at = links.findIndex((link) => link === document.activeElement);
+      const at = links.findIndex((link) => link.matches(':focus'));
       const next = event.key === 'ArrowDown' ? links[at + 1] : links[at - 1];
       if (!next) return;
       event.preventDefault();
