@@ -69,7 +69,7 @@ const boundaries = async (): Promise<Finding> => {
   }
   const { modules, summary } = cruised.parse(answer);
   const seen = new Set(modules.map(({ source }) => source));
-  const unseen = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`)).filter((file) => !seen.has(file));
+  const unseen = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`)).filter((file) => !seen.has(file));
   const problems = [
     ...summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`),
     ...unseen.map((file) => `not seen: ${file}`),

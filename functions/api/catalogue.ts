@@ -38,4 +38,7 @@ export const endpoints: readonly Endpoint[] = [
   ...consoleEndpoints,
 ];
 
+/** The endpoints of the API document; the console's files are for browsers only. */
+export const documentedEndpoints: readonly Endpoint[] = endpoints.filter(({ serves }) => serves === 'data');
+
 export const triggers: readonly Trigger[] = workerTriggers;

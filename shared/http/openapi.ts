@@ -53,13 +53,6 @@ export type Examples = Readonly<Record<string, Example>>;
 
 /** @param examples by the id of their endpoint. */
 export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
-  documentOf(
-    endpoints.filter(({ serves }) => serves === 'data'),
-    serverUrl,
-    examples,
-  );
-
-const documentOf = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
   createDocument(
     {
       openapi: '3.1.0',
