@@ -144,7 +144,12 @@ describe('the console', () => {
     const card = await saveReadyMethod(service, payer.options);
     withCard = (await createIntent(service, payer, { total_cents: 4_200, payment_method_id: card.id })).id;
     await confirm(service, withCard, payer.options);
-    ofGuest = (await service.post('/payments/intents', guestIntentBody({ total_cents: 1_900, guest_data: { email: GUEST, name: 'Gus' } }))).body.id;
+    ofGuest = (
+      await service.post(
+        '/payments/intents',
+        guestIntentBody({ total_cents: 1_900, guest_data: { email: GUEST, name: 'Gus' } }),
+      )
+    ).body.id;
     const order = await createPaidIntent(service, payer, { total_cents: 7_700, reference_code: 'order-77' });
     await confirm(service, order.id, payer.options);
     await service.settle();

@@ -5,12 +5,7 @@ import { readFloors } from '../../infra/docs/floors.ts';
 
 const MOST_FILES = 14;
 /** Files that stand outside of any floor: the tops, which put the floors together. */
-const TOPS = [
-  'shared/runtime.ts',
-  'infra/local/start.ts',
-  'infra/payctl/payctl.ts',
-  'functions/console/web/main.tsx',
-];
+const TOPS = ['shared/runtime.ts', 'infra/local/start.ts', 'infra/payctl/payctl.ts', 'functions/console/web/main.tsx'];
 const AREAS = Object.keys(readFloors());
 
 /** An area may lie within another one: its files are its own. */

@@ -95,7 +95,15 @@ const askCsv: CsvRequest = ({ cursor, headers }) =>
     : api.GET('/payments', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
 const COLUMNS: readonly Column<Payment>[] = [
-  { title: 'Created (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: 'Created (UTC)',
+    cell: (payment) => (
+      <>
+        <Time at={payment.created_at} />
+        <span class="narrow-only clip quiet">{payerOf(payment)}</span>
+      </>
+    ),
+  },
   {
     title: 'Amount',
     align: 'end',
@@ -104,10 +112,10 @@ const COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Status',
     cell: ({ status, disputed }) => (
-      <>
+      <span class="statuses">
         <Status of={status} />
         {disputed && <span class="status status-bad">Disputed</span>}
-      </>
+      </span>
     ),
   },
   {
@@ -117,7 +125,7 @@ const COLUMNS: readonly Column<Payment>[] = [
     cell: ({ refunded_cents, currency }) =>
       refunded_cents === 0 ? <span class="quiet">–</span> : <Money cents={refunded_cents} currency={currency} />,
   },
-  { title: 'Payer', cell: (payment) => <span class="clip">{payerOf(payment)}</span> },
+  { title: 'Payer', isExtra: true, cell: (payment) => <span class="clip">{payerOf(payment)}</span> },
   { title: 'Method', isExtra: true, cell: (payment) => <Method payment={payment} /> },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
   {
