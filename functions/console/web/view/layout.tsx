@@ -63,7 +63,7 @@ const signOut = (): void => {
 /** A moved clock explains dates in the future, so it is always in sight. */
 const ClockNote = () =>
   clockOffsetMs.value === 0 ? null : (
-    <span class="clock" title="The local host's clock only goes forward; npm start -- --fresh begins anew">
+    <span class="clock" title="The local host's clock only goes forward; npm start -- --fresh starts over">
       Clock {clockOffsetMs.value > 0 ? '+' : '−'}
       {duration(clockOffsetMs.value)}
     </span>
