@@ -10,6 +10,8 @@ import { NotFoundPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { SubscriptionPage } from './subscriptions/subscription.tsx';
+import { SubscriptionsPage } from './subscriptions/subscriptions.tsx';
 import { Layout, type NavigationItem } from './view/layout.tsx';
 import { go, matchPath, place } from './view/route.tsx';
 import './styles.css';
@@ -26,6 +28,8 @@ const PAGES: readonly Page[] = [
   { path: '/overview', name: 'Overview', show: () => <OverviewPage /> },
   { path: '/payments', name: 'Payments', show: () => <PaymentsPage /> },
   { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
+  { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
+  { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
 ];
 
 const navigation = (): readonly NavigationItem[] =>
