@@ -5,6 +5,10 @@ import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
 import { isAdmin, session } from './api/session.ts';
 import { site } from './api/site.ts';
+import { DeliveryPage } from './operations/delivery.tsx';
+import { DevelopersPage } from './operations/developers.tsx';
+import { HealthPage } from './operations/health.tsx';
+import { WebhooksPage } from './operations/webhooks.tsx';
 import { OverviewPage } from './overview/overview.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
@@ -30,6 +34,10 @@ const PAGES: readonly Page[] = [
   { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
   { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
   { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
+  { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
+  { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
+  { path: '/health', name: 'Health', isForAdmins: true, show: () => <HealthPage /> },
+  { path: '/developers', name: 'Developers', show: () => <DevelopersPage /> },
 ];
 
 const navigation = (): readonly NavigationItem[] =>

@@ -22,3 +22,4 @@ export type ProviderConfig = Data<'api.config'>['providers'][number];
 export type Subscription = Row<Answer<'subscriptions.list'>>;
 export type SubscriptionStatus = Subscription['status'];
 export type SummaryRow = Row<Data<'payments.summary'>>;
+export type TestResult = Data<'webhooks.send-test'>;
