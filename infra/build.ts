@@ -4,7 +4,7 @@ import { argv, stdout } from 'node:process';
 import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/api/catalogue.ts';
 import { ADAPTERS } from '../shared/core/settings.ts';
-import { writeClient } from './client.ts';
+import { CLIENT_FOLDER, writeClient } from './client.ts';
 import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
 import { consoleMade } from './stage/console-made.ts';
 import { documentMade } from './stage/document-made.ts';
@@ -19,7 +19,6 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** Separate folders, so that each can be rewritten without touching the other. */
 export const FUNCTIONS_FOLDER = join(ROOT, 'dist', 'functions');
-export const CLIENT_FOLDER = join(ROOT, 'dist', 'client');
 
 export interface Bundle {
   readonly id: string;

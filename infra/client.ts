@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import * as z from 'zod';
 import { apiDocumentAt } from '../functions/api/document.ts';
+
+export const CLIENT_FOLDER = resolve(import.meta.dirname, '..', 'dist', 'client');
 
 /**
  * Writes the typed client of the API as a package: the document's types, and openapi-fetch bound to them. Nothing in it

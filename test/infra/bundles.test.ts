@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
-import { type Bundle, build, CLIENT_FOLDER, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
+import { type Bundle, build, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
+import { CLIENT_FOLDER } from '../../infra/client.ts';
 import { callsProviders, type Right } from '../../shared/core/rights.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
