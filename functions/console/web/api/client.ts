@@ -43,16 +43,25 @@ export const signIn = async (credential: string): Promise<void> => {
   const headers = Object.fromEntries([credentialHeader(credential)]);
   const { data: list } = await answerOf(api.GET('/payments', { headers, params: { query: { limit: 1 } } }));
   const { response } = await api.GET('/admin/payments', { headers, params: { query: { limit: 1 } } });
-  keepSession({ credential, isAdmin: response.ok, name: nameIn(list) });
+  const { email, id } = userIn(list);
+  keepSession({ credential, isAdmin: response.ok, name: email || id, userId: id });
 };
 
 /** The list of payments names its caller beside the data. */
-const nameIn = (list: object): string => {
+const userIn = (list: object): { readonly email: string; readonly id: string } => {
   const context: unknown = 'user_context' in list ? list.user_context : undefined;
-  if (typeof context !== 'object' || context === null) return '';
-  const email = 'user_email' in context ? context.user_email : undefined;
-  const id = 'user_id' in context ? context.user_id : undefined;
-  return typeof email === 'string' ? email : typeof id === 'string' ? id : '';
+  if (typeof context !== 'object' || context === null) return { email: '', id: '' };
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return {
+    email: textOf('user_email' in context && context.user_email),
+    id: textOf('user_id' in context && context.user_id),
+  };
+};
+
+/** The position of the next page of a list by offset; undefined at its end. */
+export const nextOffset = (response: Response): string | undefined => {
+  const [, target] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
+  return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('offset') ?? undefined);
 };
 
 /** The position of the next page of a list by cursor; undefined at its end. */

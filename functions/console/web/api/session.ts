@@ -7,6 +7,7 @@ export interface Session {
   readonly isAdmin: boolean;
   /** The user's e-mail address or id. */
   readonly name: string;
+  readonly userId: string;
 }
 
 const KEY = 'payments-console-session';

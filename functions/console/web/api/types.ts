@@ -21,3 +21,7 @@ export type PaymentMethod = Answer<'payment-methods.get'>;
 export type WebhookLog = Answer<'webhooks.get-log'>;
 export type Organization = Row<Data<'organizations.list'>>;
 export type ProviderConfig = Data<'api.config'>['providers'][number];
+export type Subscription = Row<Answer<'subscriptions.list'>>;
+export type SubscriptionStatus = Subscription['status'];
+export type SummaryRow = Row<Data<'payments.summary'>>;
+export type TestResult = Data<'webhooks.send-test'>;

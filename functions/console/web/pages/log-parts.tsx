@@ -50,7 +50,7 @@ interface SendAgainProps {
   readonly logId: string;
   /** The event and its target, for the message. */
   readonly what: string;
-  readonly onSent: () => void;
+  readonly onSent?: () => void;
 }
 
 /** Sends the event of a delivery to its target again. */
@@ -61,7 +61,7 @@ export const SendAgain = ({ logId, what, onSent }: SendAgainProps) => {
     const params = { path: { id: logId }, header: { 'Idempotency-Key': newKey() } };
     await answerOf(api.POST('/webhooks/logs/{id}/replay', { params, body: {} }));
     setSent(true);
-    onSent();
+    onSent?.();
   });
   if (!isAdmin.value) return null;
   return (

@@ -65,3 +65,11 @@ export const duration = (ms: number): string => {
   }
   return parts.join(' ') || 'under a minute';
 };
+
+/** An amount without its currency, short enough for an axis: `1.2K`. */
+export const wholeMoney = (cents: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { notation: 'compact' }).format(cents / TEN ** digitsOf(currency));
+
+/** A part of a whole as a percentage: `97.5%`. */
+export const percent = (part: number): string =>
+  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part);
